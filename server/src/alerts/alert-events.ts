@@ -14,12 +14,12 @@ import { spansPath } from "./spans-link.ts";
 
 export type EventContext = {
   windowEnd: string;
-  /** Where the server is reached; undefined where that is not known. */
+  /** The server's public URL; undefined if none is configured. */
   publicUrl: string | undefined;
   channels: ReadonlyArray<{ id: number }>;
 };
 
-/** What channels and webhooks are told of a change. */
+/** The event that channels and webhooks receive about a change. */
 export function webhookEvent(
   alert: Alert,
   change: AlertChange & { event: AlertEventType },
@@ -32,7 +32,7 @@ export function webhookEvent(
   };
 }
 
-/** The same change of the same window is the same event. */
+/** The same change in the same window yields the same event id. */
 function identityOf(
   { id, unique_organization_id: organizationId, environment }: Alert,
   { status, event }: AlertChange & { event: AlertEventType },
@@ -69,7 +69,7 @@ function pageOf({ id, environment }: Alert, publicUrl: string | undefined): stri
   return publicUrl === undefined ? null : `${publicUrl}/alerts/${id}${environment === "test" ? "?env=test" : ""}`;
 }
 
-/** What the history says of a change. */
+/** The history entry of a change. */
 export function historyEntry(
   alert: Alert,
   change: AlertChange,

@@ -23,7 +23,7 @@ export type EvaluateAlertDeps = DefinitionDeps & {
   stores: ControlStores;
   spans: Pick<SpanStore, "spanSeries" | "splitSeries">;
   events: Pick<Events, "publishWithin">;
-  /** Whether spans that were accepted wait for the span store: then it is too early to judge. */
+  /** Whether accepted spans still wait for the span store: then it is too early to evaluate. */
   isBehind: () => boolean;
   publicUrl: string | undefined;
   metrics: AlertMetrics;
@@ -32,8 +32,8 @@ export type EvaluateAlertDeps = DefinitionDeps & {
 };
 
 /**
- * Evaluates the next window of claimed rules that are measured together, or says of each when and why it could not. Rejects when the
- * control store does.
+ * Evaluates the next window of claimed rules that are measured together. If a rule cannot be evaluated, records the
+ * reason and the time of the next try. Rejects if the control store does.
  */
 export async function evaluateAlerts(
   deps: EvaluateAlertDeps,
@@ -92,7 +92,10 @@ async function evaluateWindow(
   }
 }
 
-/** What fails is tried again later, at once where the process ends; answers whether it did not. */
+/**
+ * Returns true if `work` succeeded. After a failure the rules are retried later, or immediately if the process is
+ * ending.
+ */
 async function orPutOff(
   deps: EvaluateAlertDeps,
   alerts: readonly Alert[],
@@ -115,7 +118,7 @@ export function clockAt(nowMs: number): AlertClock {
   return { nowMs, settleMs: alertsLimits.alertSettleMs, catchUpMs: alertsLimits.alertCatchUpMs };
 }
 
-/** States, history and events are stored together, and once for each window. */
+/** Stores states, history and events in one transaction, once per window. */
 async function finish(deps: EvaluateAlertDeps, alert: Alert, measured: Measured, nextAt: string): Promise<void> {
   const { stores, events, publicUrl, now } = deps;
   const definition = definitionOf(alert);
@@ -143,7 +146,7 @@ async function finish(deps: EvaluateAlertDeps, alert: Alert, measured: Measured,
       told.map((change) => webhookEvent(alert, change, context)),
     );
   };
-  // What changes nothing but values need not wait for the disk.
+  // A change of values only need not wait for the disk.
   const committed = await (changes.length === 0 ? stores.unflushed(write) : stores.transaction(write));
   committed();
 }
@@ -189,7 +192,7 @@ async function putOff(
   });
 }
 
-/** A store that is down says nothing of the spans: the same window is evaluated later. */
+/** An unavailable store says nothing about the spans: the same window is evaluated later. */
 function failureOf(cause: unknown): { error: string; retryMs: number; outcome: "put_off" | "failed" } {
   const error =
     cause instanceof ServiceError ? cause.message.slice(0, alertsLimits.alertErrorChars) : "An internal error.";

@@ -4,13 +4,13 @@ const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Limits of alerts, with the unit in each name. */
 export const alertsLimits = {
-  /** Of one rule. Of more, those with the largest values or most spans are watched. */
+  /** Groups of one rule. If there are more, those with the largest values or the most spans are watched. */
   alertGroups: 1_000,
-  /** Of all rules that one query measures: with more, each filter has a query of its own. */
+  /** Groups of all rules that one query measures. With more, each filter gets its own query. */
   alertGroupsTogether: 20_000,
-  /** Rules that one query measures, and up to which window they may have different filters: over a longer one, an index may find fewer spans. */
+  /** Rules that one query measures. */
   alertsTogether: 100,
-  /** Of one evaluation; what is beyond is told with the next. */
+  /** Events of one evaluation. The next evaluation sends the rest. */
   alertEvents: 50,
   /** How long a group without spans is remembered, at least. */
   alertGroupMemoryMs: dayMs,
@@ -19,16 +19,22 @@ export const alertsLimits = {
   alertPurgeRows: 1_000,
   /** Spans are stored within a second of their receipt. */
   alertSettleMs: 5_000,
-  /** What was not evaluated for longer is left out. */
+  /** Windows that were missed for longer than this are skipped. */
   alertCatchUpMs: hourMs,
   alertPollMs: 1_000,
-  /** Rules that a node evaluates at a time, of different organizations. */
+  /** Rules of different organizations that a node evaluates at the same time. */
   alertsInFlight: 2,
-  /** Between evaluations, at most; and for how long after the last window ended there is time to. */
+  /**
+   * The longest pause between evaluations. There is no pause once the last evaluated window ended longer than
+   * `alertLateMs` ago.
+   */
   alertRestMs: 500,
   alertLateMs: 1.5 * minuteMs,
   alertClaimMs: minuteMs,
-  /** When an evaluation is tried again: one that the store did not answer, one that took too much of it, one that is wrong. */
+  /**
+   * Delays before an evaluation is retried: after the store was unavailable, after the query was too large, and after
+   * an error of the rule.
+   */
   alertRetryMs: 10_000,
   alertHeavyRetryMs: 10 * minuteMs,
   alertErrorRetryMs: minuteMs,

@@ -18,8 +18,8 @@ type SeriesReads = Pick<SpanStore, "spanSeries" | "splitSeries">;
 type EndOfWindow = { endMs: number; signal: AbortSignal };
 
 /**
- * Measures rules that differ in their metrics and filters alone by as few queries as can be. Undefined of a rule that has to be measured
- * by itself: one of several that ask for too much, or one with more groups than are watched.
+ * Measures rules that differ only in their metrics and filters with as few queries as possible. The result is undefined
+ * for a rule that must be measured alone: if a shared query is too large, or the rule has more groups than are watched.
  */
 export async function measureTogether(
   spans: SeriesReads,
@@ -49,7 +49,7 @@ async function unlessTooLarge<T>(work: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Rules by filter; answers whether the store could say it of all at once. */
+/** Measures rules by filter in one query. Returns whether the store could answer for all filters in one query. */
 async function measureSplit(
   spans: SeriesReads,
   byFilter: ReadonlyArray<readonly ReadableRule[]>,
@@ -71,8 +71,8 @@ async function measureSplit(
 }
 
 /**
- * What the spans of a window say, and those of the window before it where a rule compares the two. The rules ask the same of the same
- * spans, each in its own metric.
+ * Measures the spans of a window, and those of the window before it if a rule compares the two. The rules read the same
+ * spans, each with its own metric.
  */
 export async function measure(
   spans: SeriesReads,
@@ -106,7 +106,7 @@ function metricsOf(rules: readonly ReadableRule[]): SpanMetric[] {
   ];
 }
 
-/** The window that ends then, behind the one before it where a rule compares the two. */
+/** The window that ends at `endMs`, after the previous one if a rule compares the two. */
 function windowsOf(alert: Alert, endMs: number) {
   const windowMs = durationMs(alert.window) ?? 0;
   const startMs = endMs - windowMs;

@@ -11,10 +11,10 @@ import type { SpanCondition } from "../storage/spans/span-store.ts";
 
 export type DefinitionDeps = { catalogue: Catalogue<SpanRow>; evaluators: Pick<EvaluatorStore, "find"> };
 
-/** What is asked of the span store for a rule. */
+/** The parts of the span query of a rule. */
 export type ReadDefinition = {
   filter: SpanCondition | undefined;
-  /** One of the two is undefined. */
+  /** Exactly one of the two is undefined. */
   metric: SpanMetric | undefined;
   evaluator: string | undefined;
 };
@@ -22,9 +22,9 @@ export type ReadDefinition = {
 export const scoreMetricPrefix = "scores__";
 
 /**
- * Reads what may become wrong after a rule was made, too: an evaluator that it names may be gone.
+ * Reads a rule's definition. Also detects what became invalid after the rule was created, such as a deleted evaluator.
  *
- * @param prefix what parameters of the filter begin with: of two filters in one statement, each has its own
+ * @param prefix prefix of the filter's parameter names, so that two filters in one statement do not collide
  * @throws ServiceError `invalid_request` that names the field
  */
 export async function readDefinition(

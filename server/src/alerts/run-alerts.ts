@@ -36,7 +36,7 @@ export function createAlertTurns({
     }
     return claimed;
   };
-  // One claim after the other: each leaves out the organizations of those before it.
+  // Claims run one after another: each leaves out the organizations of those before it.
   let claiming: Promise<unknown> = Promise.resolve();
   const nextInTurn = (): Promise<Alert[]> => {
     const claimed = claiming.then(claimNext);
@@ -53,13 +53,13 @@ export function createAlertTurns({
       } finally {
         for (const alert of together) underWay.delete(alert.unique_organization_id);
       }
-      // Reads that somebody waits for come in between.
+      // The pause lets reads of waiting users run in between.
       if (!isLate(together, startedMs)) await rest(Math.min(now() - startedMs, alertsLimits.alertRestMs), signal);
     }
   };
 }
 
-/** Whether there is no time to rest: rounds follow each other by the minute. */
+/** Whether evaluation is behind and must not pause. */
 function isLate(together: readonly Alert[], nowMs: number): boolean {
   return together.some(
     ({ evaluated_until: until }) => until === null || nowMs - Date.parse(until) > alertsLimits.alertLateMs,

@@ -24,7 +24,10 @@ export type CountRow = {
   thread_identifier: string;
 };
 
-/** Counts a trace, and gives the rows that make what is stored of it right. They take the place of earlier ones once `stored` is told. */
+/**
+ * Counts a trace, and returns the changes that correct what is stored of it. Call `takeOver` with them once they are
+ * stored.
+ */
 export function countTrace(
   trace: CountedTrace,
   isErased: IsErased,
@@ -51,13 +54,16 @@ export function countTrace(
   }
   for (const [key, before] of trace.stored) {
     const now = trace.facts.get(before.unique_id);
-    // Sent again with another end, or deleted.
+    // The span was resent with another end, or deleted.
     if (now === undefined || keyOf(now) !== key) changes.push({ gone: before });
   }
   return { changes, counts: found };
 }
 
-/** Whether a span was received before that customer was deleted: then it does not inherit who has the name now. */
+/**
+ * Whether a span was received before the customer was deleted: then it must not inherit the customer who now has the
+ * name.
+ */
 export type IsErased = (customerIdentifier: string, span: StoredFact) => boolean;
 
 function withoutErased(count: UsageCount, stored: StoredFact, isErased: IsErased): UsageCount {
@@ -68,10 +74,10 @@ function withoutErased(count: UsageCount, stored: StoredFact, isErased: IsErased
 
 const unknown: UsageCount = { counts_tokens: true, cost: null, customer_identifier: "", thread_identifier: "" };
 
-/** Without a count the span counts for what it says itself. */
+/** Without a count, the span counts for its own values. */
 export type Change = { stored: StoredFact; count: UsageCount | undefined } | { gone: StoredUsageCount };
 
-/** A span that was sent again may count for the same, and yet say something else itself. */
+/** A resent span may have the same count but different values of its own. */
 function isSameRow(fact: StoredFact, count: UsageCount, before: StoredUsageCount): boolean {
   const { changes_usage, is_inherited } = differences(fact, count);
   return (
@@ -79,7 +85,7 @@ function isSameRow(fact: StoredFact, count: UsageCount, before: StoredUsageCount
   );
 }
 
-/** Where a count differs from what the span itself says. */
+/** Where a count differs from the span's own values. */
 function differences(fact: StoredFact, count: UsageCount) {
   const own = ownCount(fact);
   return {
@@ -91,7 +97,7 @@ function differences(fact: StoredFact, count: UsageCount) {
 const keyOf = ({ timestamp, unique_id }: { timestamp: string; unique_id: string }): string =>
   `${timestamp} ${unique_id}`;
 
-/** Tells the trace that the changes are stored. */
+/** Notes in the trace that the changes are stored. */
 export function takeOver(trace: CountedTrace, changes: readonly Change[]): void {
   for (const change of changes) {
     if ("gone" in change) trace.deleteStored(keyOf(change.gone));
@@ -146,7 +152,7 @@ export type ExtentRow = {
   received_at: string;
 };
 
-/** Of a trace that is not narrow, see `storageLimits.narrowTraceS`. */
+/** Only for a trace that is not narrow, see `storageLimits.narrowTraceS`. */
 export function extentOf({ name, facts }: CountedTrace): ExtentRow | undefined {
   if (name.trace_unique_id === "") return undefined;
   let [first, last, received] = ["", "", ""];

@@ -1,7 +1,7 @@
 import { gatewayLogMethod, hasContent, type SpanRow } from "../domain/span.ts";
 import type { StoredFact } from "../storage/spans/usage-facts.ts";
 
-/** What of an accepted row decides what its span counts for; the same that the store says of it. */
+/** The columns of an accepted row that decide what its span counts for, in the form in which the store returns them. */
 export function factOfRow(row: SpanRow): StoredFact {
   return {
     environment: row.environment,

@@ -1,6 +1,6 @@
 /** Limits of counting, with the unit in each name. */
 export const countingLimits = {
-  /** Spans of recent traces that are remembered to be counted; others are read from the store again. */
+  /** Spans of recent traces that are remembered for counting. Others are read from the store again. */
   countedSpansKept: 100_000,
   countedBatchRows: 5_000,
   countedTracesRead: 500,
@@ -9,7 +9,7 @@ export const countingLimits = {
   dividedFound: 10_000,
   /** How often traces that name each other's calls are counted in one round. */
   countedPasses: 4,
-  /** Spans of the gateway that others name before they are stored. */
+  /** Gateway spans that others name before they are stored. */
   wantedGatewayCalls: 10_000,
   wantedGatewayCallMs: 60 * 60 * 1000,
 } as const;

@@ -3,15 +3,16 @@ import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createSpanCounter } from "./span-counter.ts";
 
 /**
- * Finds anew what every span of some organizations counts for, and begins all sums anew; gives the number of traces. May be repeated, and broken off.
+ * Recomputes what every span of some organizations counts for, and rebuilds all sums. Returns the number of traces. It
+ * may be aborted and repeated.
  * @throws ServiceError `conflict` while a server has the store inside its process
  */
 export type RecomputeUsage = (organizationIds: readonly string[]) => Promise<number>;
 
-/** Traces that are counted at a time, about. */
+/** Approximate number of traces counted at a time. */
 const tracesAtATime = 2_000;
 
-/** @param withSpans opens the store for as long as it is used */
+/** @param withSpans opens the store for the duration of `use` */
 export function createRecompute(
   withSpans: <T>(use: (spans: SpanStore) => Promise<T>) => Promise<T>,
   loadErased: () => Promise<ErasedCustomers>,

@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(path, { recursive: true, force: true });
 });
 
-test("two versions that no node saw together, as where a replica is late, are one span a while later", async () => {
+test("two versions that no node saw together, as with a late replica, become one span a while later", async () => {
   const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
   const counter = createSpanCounter({ store, memory, erasedCustomers: createErasedCustomers(), now: Date.now });
   const settler = createSpanSettler({ spans: store, counter });
@@ -48,7 +48,7 @@ test("two versions that no node saw together, as where a replica is late, are on
   expect(await summary()).toMatchObject({ number_of_requests: 6, total_cost: 9 });
   for (let time = 0; time < 2; time += 1) {
     await settler.settleRecent(signal);
-    // The call in the trace counts, and its wrapper does not once more.
+    // The call in the trace counts once: its wrapper does not count again.
     expect(await summary()).toMatchObject({ number_of_requests: 3, total_cost: 4, total_tokens: 10 });
   }
 });

@@ -7,13 +7,15 @@ import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { SpanCounter } from "./span-counter.ts";
 
 /**
- * Where several nodes write one store: finds spans of which they stored versions with different end times, where the counter does
- * not look by itself. The counter then leaves one of them (docs/adr/0047-nodes-settle-what-is-one-span.md).
+ * If several nodes write one store: finds spans of which they stored versions with different end times, where the
+ * counter does not look itself. The counter then keeps one version (docs/adr/0047-nodes-settle-what-is-one-span.md).
  */
 export type SpanSettler = {
-  /** Of spans without a trace and a time, whose identity follows from an `Idempotency-Key`. */
+  /**
+   * Settles spans without a trace and without a time of their own, whose identity follows from an `Idempotency-Key`.
+   */
   subscriber: SpanSubscriber;
-  /** Of everything that was stored lately: a replica may not have had it when a node looked. */
+  /** Settles all spans stored recently: a replica may not have had one when a node looked. */
   settleRecent(signal: AbortSignal): Promise<void>;
 };
 
@@ -52,8 +54,9 @@ export function createSpanSettler({
 }
 
 /**
- * A span without a trace, which the counter does not read, whose identity follows from the key and the bytes of its request. If it states a
- * time, all of its rows have that time and replace each other. Otherwise it ends when it is received.
+ * Whether this is a span without a trace, which the counter does not read, whose identity follows from the key and the
+ * bytes of its request. If it states a time, all of its rows have that time and replace each other. Otherwise it ends
+ * when it is received.
  */
 function isAlone({ trace_unique_id: trace, unique_id, timestamp, received_at }: SpanRow): boolean {
   return (trace ?? "") === "" && timestamp === received_at && isDerivedId(unique_id);

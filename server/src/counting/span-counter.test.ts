@@ -60,11 +60,11 @@ const steps = fc.record({
 const timeAt = (second: number) => `2026-01-01 00:00:0${second}.000000000`;
 const nsAt = (second: number) => BigInt(Date.UTC(2026, 0, 1, 0, 0, second)) * 1_000_000n;
 
-/** An organization into which spans come. `isShared`: as one of several nodes, which remembers nothing. */
+/** An organization that receives spans. `isShared`: as one of several nodes, which remembers nothing. */
 function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: boolean }) {
   const organizationId = `org_${randomUUID()}`;
   const placed = new Map<string, string>();
-  /** What each of two nodes remembers that it accepted. */
+  /** What each of the two nodes remembers having accepted. */
   const accepted = [new Map<string, string>(), new Map<string, string>()] as const;
   const deletedUntil = new Map<string, string>();
   let version = 1n;
@@ -89,7 +89,7 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
     start_time: timeAt(0),
     received_at: timeAt(0),
     version: (version += 1n).toString(),
-    // The last of each trace is the gateway's, and the one before names that of the other trace.
+    // The last span of each trace is the gateway's. The one before it names the gateway span of the other trace.
     log_method: id === "e" ? "gateway" : "",
     gateway_log_id: hasLinks && id === "d" ? gatewayId(trace === "t1" ? "t2" : "t1") : "",
     model: "m",
@@ -105,7 +105,7 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
     organizationId,
     send: async (spans: readonly AnySpan[], to = 0) => {
       const known = accepted[isShared && to === 1 ? 1 : 0];
-      // As the intake does: what was deleted, by its time or by that of an earlier version, stays deleted.
+      // Like the intake: spans that were deleted, by their time or that of an earlier version, stay deleted.
       const rows = spans.map(rowOf).filter(({ trace_unique_id: trace = "", timestamp, unique_id }) => {
         const until = deletedUntil.get(trace);
         return until === undefined || (timestamp > until && (placed.get(unique_id) ?? timestamp) > until);
@@ -133,7 +133,7 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
   };
 }
 
-/** What is stored of an organization is what the function says of the spans that there are. */
+/** The stored counts of an organization must match what the function computes from its current spans. */
 async function expectCounted(organizationId: string): Promise<void> {
   const { facts, counts } = await store.readUsageFacts({ organizationId, by: "trace_unique_id", ids: ["t1", "t2"] });
   expect(facts.length).toBe(new Set(facts.map(({ unique_id }) => unique_id)).size);
@@ -171,7 +171,7 @@ async function expectCounted(organizationId: string): Promise<void> {
   await expectSums(organizationId);
 }
 
-/** Rows add up to the summary, groups to it too, and the parts of a window to the whole. */
+/** Rows add up to the summary, and so do groups and the parts of a window. */
 async function expectSums(organizationId: string): Promise<void> {
   const scope = { organization_id: organizationId };
   const whole = await store.summarizeSpans({ scope, window: always });
@@ -245,7 +245,7 @@ test.each([
   120_000,
 );
 
-test("recomputing makes lost counts anew, and takes away what should not be there", async () => {
+test("recomputing restores lost counts and removes wrong ones", async () => {
   const { organizationId, send } = newOrganization({ isShared: true, hasLinks: false });
   const call = {
     trace: "t1",
@@ -282,7 +282,7 @@ test("recomputing makes lost counts anew, and takes away what should not be ther
   expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.25, total_tokens: 5 });
 });
 
-/** A call of the gateway without a trace, and the span of an SDK that names it. */
+/** A gateway call without a trace, and the SDK span that names it. */
 function reportedCall(organizationId: string) {
   const call = {
     ...scopeOf(organizationId),
@@ -313,14 +313,14 @@ async function storeRow(row: SpanRow): Promise<void> {
   await store.insert({ ndjson: Buffer.from(`${JSON.stringify(row)}\n`), rows: 1, token: randomUUID() });
 }
 
-test("M5: a call that another node stores after a span that names it was counted is that call all the same", async () => {
+test("M5: a call is matched if another node stores it after the span that names it was counted", async () => {
   const organizationId = `org_${randomUUID()}`;
   const shared = { isComplete: false, hasHistory: true };
   const [one, other] = [newNode(shared), newNode(shared)];
   const { gateways, reported } = reportedCall(organizationId);
   const take = async (node: typeof one, row: SpanRow) => {
     await storeRow(row);
-    // As it is handed on: what does not concern it is not.
+    // As the fan-out does: rows that do not concern it are not passed.
     if (node.concerns?.(row) === true) await node.take([{ organizationId, rows: [row] }], signal);
   };
   await take(one, reported);
@@ -329,11 +329,11 @@ test("M5: a call that another node stores after a span that names it was counted
   expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.25, total_tokens: 5 });
 });
 
-test("M5: so is a call that is accepted before such a span is counted, and stored afterwards", async () => {
+test("M5: a call is matched if it is accepted before such a span is counted, and stored afterwards", async () => {
   const organizationId = `org_${randomUUID()}`;
   const node = newNode({ isComplete: true, hasHistory: false });
   const { gateways, reported } = reportedCall(organizationId);
-  // Whether it concerns the counter is asked when it is accepted.
+  // `concerns` is called at acceptance.
   const accepted = [reported, gateways].map((row) => ({ row, isConcerned: node.concerns?.(row) === true }));
   for (const { row, isConcerned } of accepted) {
     await storeRow(row);

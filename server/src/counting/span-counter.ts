@@ -24,23 +24,26 @@ import { isElsewhere, tellReporters } from "./tell-reporters.ts";
 import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-memory.ts";
 
 /**
- * Finds what spans count for, once they are stored, and stores it beside them: `domain/count-usage.ts` decides, from all spans of a
- * trace. Twice is as good as once, in whatever order spans come. Of a span that nodes stored with several end times, it leaves one
- * version (docs/adr/0047-nodes-settle-what-is-one-span.md).
+ * Computes what stored spans count for, and stores it beside them: `domain/count-usage.ts` decides, from all spans of a
+ * trace. Counting is idempotent and independent of the order in which spans arrive. If nodes stored a span with several
+ * end times, it keeps one version (docs/adr/0047-nodes-settle-what-is-one-span.md).
  */
 export type SpanCounter = SpanSubscriber & {
-  /** Counts traces anew from what the store holds. */
+  /** Counts traces again from the store. */
   recount(organizationId: string, traces: readonly CountedName[]): Promise<void>;
-  /** The traces whose spans name calls in these, or calls of whom these name: what becomes of these matters to them. */
+  /**
+   * Other traces that are linked to these by calls: either trace names a call of the other. Changes to these affect
+   * them.
+   */
   linkedTo(organizationId: string, traces: readonly CountedName[]): Promise<CountedName[]>;
-  /** Whatever counted for a customer whom spans no longer name counts for whom it does without them. */
+  /** Recounts everything that counted for a customer whom spans no longer name. */
   unname(key: CustomerKey): Promise<void>;
 };
 
 export type SpanCounterDeps = {
   store: Pick<SpanStore, "insert" | "readUsageFacts" | "listCountedOf">;
   memory: {
-    /** Whether this node alone writes the store, so that what it remembers of a trace is all there is. */
+    /** Whether this node is the only writer of the store, so that its memory of a trace is complete. */
     isComplete: boolean;
     /** Whether spans were accepted before this process began. */
     hasHistory: boolean;
@@ -65,10 +68,10 @@ class Counter implements SpanCounter {
   readonly readsContent = false;
   readonly #deps: SpanCounterDeps;
   readonly #memory = new TraceMemory(countingLimits.countedSpansKept);
-  /** Spans of the gateway that were named before they were there: by organization and id, who names them. */
+  /** Gateway spans that were named before they were stored: by organization and id, the trace that names them. */
   readonly #wanted: ExpiringLru<string, TraceName>;
   #lastVersion = 0n;
-  /** One round at a time: each begins with what the one before stored. */
+  /** One round at a time: each begins with what the previous one stored. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(deps: SpanCounterDeps) {
@@ -82,8 +85,8 @@ class Counter implements SpanCounter {
   }
 
   /**
-   * A call that a span names is noted here, when the span is accepted: whatever is accepted earlier is stored earlier, so that the call
-   * is either in the store when the span is counted, or comes here later and is known to be wanted.
+   * A call that a span names is noted here, when the span is accepted. Rows are stored in the order of acceptance, so
+   * the call is either in the store when the span is counted, or passes here later and is known to be wanted.
    */
   concerns(row: SpanRow): boolean {
     const { organization_id: organizationId, gateway_log_id: named = "" } = row;
@@ -124,7 +127,7 @@ class Counter implements SpanCounter {
   }
 
   async unname(key: CustomerKey): Promise<void> {
-    // Traces that are remembered name it too, also those for which nothing is stored.
+    // Remembered traces name the customer too, including those without stored counts.
     await this.#inTurn(async () => this.#memory.clear());
     let before = "";
     for (;;) {
@@ -163,14 +166,14 @@ class Counter implements SpanCounter {
       }
     }
     for (const [key, trace] of await this.#load(organizationId, unknown, signal)) {
-      // The store may be behind: what was just taken over is added all the same.
+      // The store may lag: rows that were just consumed are added in any case.
       for (const stored of added.get(key)?.facts ?? []) trace.add(stored);
       round.set(key, trace);
     }
     await this.#countRound(organizationId, round, signal);
   }
 
-  /** Undefined where the store has to tell what the trace has. */
+  /** Undefined if the trace has to be read from the store. */
   #remembered(key: string, name: TraceName, added: readonly StoredFact[]): CountedTrace | undefined {
     const { isComplete, hasHistory, mayHaveEarlier } = this.#deps.memory;
     if (!isComplete) return undefined;
@@ -210,7 +213,7 @@ class Counter implements SpanCounter {
     return round;
   }
 
-  /** Who names the spans of the gateway that were read. */
+  /** Finds the spans that name the gateway spans which were read. */
   async #findReporters(organizationId: string, round: Round, signal?: AbortSignal): Promise<void> {
     const traceOf = new Map<string, CountedTrace>();
     for (const trace of round.values()) {
@@ -229,7 +232,9 @@ class Counter implements SpanCounter {
     }
   }
 
-  /** Counts the traces of a round, and those that they tell something about: the gateway's own of calls that they name. */
+  /**
+   * Counts the traces of a round, and then the traces of gateway calls that they name, if that changes their counts.
+   */
   async #countRound(organizationId: string, round: Round, signal?: AbortSignal): Promise<void> {
     await this.#joinWanted(organizationId, round, signal);
     const named = await this.#findCalls(organizationId, round, signal);
@@ -256,7 +261,7 @@ class Counter implements SpanCounter {
     }
   }
 
-  /** Spans of the gateway that somebody waited for bring in the trace that names them. */
+  /** If spans of the gateway were waited for, adds the traces that name them to the round. */
   async #joinWanted(organizationId: string, round: Round, signal?: AbortSignal): Promise<void> {
     const waiting: TraceName[] = [];
     for (const trace of round.values()) {
@@ -267,13 +272,13 @@ class Counter implements SpanCounter {
         this.#wanted.delete(key);
         if (!round.has(traceKey(name))) waiting.push(name);
       }
-      // They may have been counted before the call that they name was there.
+      // These may have been counted before the call that they name was stored.
       for (const name of trace.takeNamedBy()) if (!round.has(traceKey(name))) waiting.push(name);
     }
     await this.#bringIn(organizationId, waiting, round, signal);
   }
 
-  /** The traces of the spans of the gateway that spans of the round name. */
+  /** Finds the traces of gateway spans that spans of the round name. */
   async #findCalls(organizationId: string, round: Round, signal?: AbortSignal): Promise<Map<string, CountedTrace>> {
     const called = new Map<string, CountedTrace>();
     const missing = new Map<string, CountedTrace>();
@@ -355,7 +360,10 @@ class Counter implements SpanCounter {
     await this.#deps.store.insert(table === "spans" ? { ...batch, hasResends: true } : { ...batch, table }, signal);
   }
 
-  /** Above all that this node and the store know of: of two nodes that count one trace, whoever read later has seen more. */
+  /**
+   * Higher than all versions that this node and the store know. If two nodes count one trace, the one that read later
+   * has seen more.
+   */
   #nextVersion(): bigint {
     const { isComplete } = this.#deps.memory;
     if (isComplete) this.#sawClock(BigInt(this.#deps.now()) * 1_000_000n);
@@ -368,7 +376,7 @@ class Counter implements SpanCounter {
   }
 }
 
-/** As long as what was deleted stays so: see ingest/deleted-traces.ts. */
+/** Deletions hold for this long: see ingest/deleted-traces.ts. */
 function isWithinDay(deletedAt: string, nowNs: bigint): boolean {
   return (parseTimeNs(deletedAt) ?? 0n) > nowNs - BigInt(domainLimits.deletedTraceMs) * 1_000_000n;
 }

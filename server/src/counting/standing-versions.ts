@@ -1,6 +1,6 @@
 import { deletionVersion, type DeletedSpan, type StoredFact } from "../storage/spans/usage-facts.ts";
 
-/** A row that takes one version of a span out of the table. */
+/** A row that removes one version of a span from the table. */
 type TombstoneRow = {
   is_resend: 1;
   organization_id: string;
@@ -15,11 +15,12 @@ type TombstoneRow = {
 };
 
 /**
- * A span has one row for each end time that it was sent with, as the time is part of the key. The node that received the earlier
- * version removes its row; a node that received none of them cannot. So two nodes may leave several rows of one span.
+ * A span has one row for each end time that it was sent with, because the time is part of the key. The node that
+ * received the earlier version removes its row; a node that received none of them cannot. So two nodes may leave
+ * several rows of one span.
  *
- * `standing` has one version of each span, the highest; `tombstones` remove the others. Of a span that was deleted, none stands. The
- * result follows from the rows alone: all nodes find the same.
+ * `standing` has one version of each span, the highest; `tombstones` remove the others. A deleted span has no standing
+ * version. The result depends only on the rows: all nodes compute the same.
  */
 export function standingVersions(
   organization_id: string,
@@ -43,9 +44,9 @@ export function standingVersions(
   }
   for (const fact of displaced) {
     const winner = standing.get(keyOf(fact)) ?? fact;
-    // Above the row that it removes, and below all that is sent later.
+    // Above the row that it removes, and below everything sent later.
     const version = winner.version > fact.version ? winner.version : fact.version + 1n;
-    // Retention goes by receipt: it must not take the tombstone before the row.
+    // Retention counts from receipt: it must not remove the tombstone before the row.
     const received_at = winner.received_at > fact.received_at ? winner.received_at : fact.received_at;
     tombstones.push(tombstoneOf(organization_id, fact, { version, received_at }));
   }

@@ -5,7 +5,10 @@ import type { CountedTrace } from "./trace-memory.ts";
 export const isElsewhere = (called: CountedTrace, trace: CountedTrace): boolean =>
   called !== trace && called.name.environment === trace.name.environment;
 
-/** Tells traces whose calls this one names, and gives those to which it is news. */
+/**
+ * Sets the customer and thread of gateway calls that this trace names. Returns the called traces for which that is a
+ * change.
+ */
 export function tellReporters(
   trace: CountedTrace,
   counts: ReadonlyMap<string, UsageCount>,

@@ -2,7 +2,7 @@ import { BloomFilter } from "../lib/bloom-filter.ts";
 import type { StoredFact, StoredUsageCount } from "../storage/spans/usage-facts.ts";
 import type { UsageCount } from "../domain/usage-fact.ts";
 
-/** Traces are told apart by organization and environment too. A span without a trace is one by itself. */
+/** A trace is identified within its organization and environment. A span without a trace is a trace of its own. */
 export type TraceName = { organizationId: string; environment: string; trace_unique_id: string; unique_id: string };
 
 export const traceKey = ({ organizationId, environment, trace_unique_id: trace, unique_id: id }: TraceName): string =>
@@ -12,7 +12,7 @@ type Reporter = Pick<UsageCount, "customer_identifier" | "thread_identifier">;
 
 const none: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** What is known of one trace: all of its spans, and what is stored of what they count for. */
+/** What is known of one trace: all of its spans, and their stored counts. */
 export class CountedTrace {
   readonly name: TraceName;
   readonly facts = new Map<string, StoredFact>();
@@ -26,7 +26,7 @@ export class CountedTrace {
     this.name = name;
   }
 
-  /** What is stored of spans whose count is not what they say themselves, or once was not: by time and id. */
+  /** Stored counts of spans whose count differs from their own values, or once did: by time and id. */
   get stored(): ReadonlyMap<string, StoredUsageCount> {
     return this.#stored ?? none;
   }
@@ -39,7 +39,7 @@ export class CountedTrace {
     this.#stored?.delete(key);
   }
 
-  /** Spans of the gateway in other traces that spans of this trace name. */
+  /** Gateway spans in other traces that spans of this trace name. */
   get calls(): Pick<ReadonlySet<string>, "has"> {
     return this.#calls ?? none;
   }
@@ -48,7 +48,7 @@ export class CountedTrace {
     (this.#calls ??= new Set()).add(gatewayLogId);
   }
 
-  /** By its own spans of the gateway: for whom the spans of other traces count that name them. */
+  /** By id of its own gateway spans: the customer and thread of the spans in other traces that name them. */
   get reporters(): ReadonlyMap<string, Reporter> {
     return this.#reporters ?? none;
   }
@@ -61,14 +61,14 @@ export class CountedTrace {
     (this.#namedBy ??= []).push(trace);
   }
 
-  /** Traces that the store was found to have, whose spans name gateway spans of this one. Each is given once. */
+  /** Traces in the store whose spans name gateway spans of this one. Each is returned once. */
   takeNamedBy(): readonly TraceName[] {
     const taken = this.#namedBy ?? [];
     this.#namedBy = undefined;
     return taken;
   }
 
-  /** Of two versions of a span the higher counts. */
+  /** Of two versions of a span, the higher one counts. */
   add(stored: StoredFact): void {
     const { unique_id } = stored;
     const known = this.facts.get(unique_id);
@@ -76,7 +76,7 @@ export class CountedTrace {
   }
 }
 
-/** The traces that were counted last, at most so many spans of them. */
+/** The most recently counted traces, up to a maximum number of spans. */
 export class TraceMemory {
   readonly #traces = new Map<string, { trace: CountedTrace; spans: number }>();
   readonly #maxSpans: number;
@@ -95,7 +95,7 @@ export class TraceMemory {
     return this.#traces.get(key)?.trace;
   }
 
-  /** Keeps the trace as the latest, and forgets the oldest for it. */
+  /** Stores the trace as the most recent, and drops the oldest ones to make room. */
   keep(key: string, trace: CountedTrace): void {
     this.forget(key);
     const spans = trace.facts.size;
@@ -113,7 +113,7 @@ export class TraceMemory {
     this.#traces.delete(key);
   }
 
-  /** Whether the trace may have been here, and is not any more. */
+  /** Whether the trace may have been in memory and was dropped. */
   mayHaveForgotten(key: string): boolean {
     return this.#forgotten.has(key);
   }

@@ -1,13 +1,13 @@
 import { maxTimeNs } from "../lib/time.ts";
 import type { SpanStore, UnpricedModel } from "../storage/spans/span-store.ts";
 
-/** The models of some organizations whose spans since then have no price, those with most spans first. */
+/** The models of some organizations that have unpriced spans since a time, those with the most spans first. */
 export type ListUnpriced = (
   organizationIds: readonly string[],
   sinceMs: number,
 ) => Promise<Array<UnpricedModel & { organizationId: string }>>;
 
-/** @param withSpans opens the store for as long as it is used */
+/** @param withSpans opens the store for the duration of the call */
 export function createListUnpriced(withSpans: <T>(use: (spans: SpanStore) => Promise<T>) => Promise<T>): ListUnpriced {
   return async (organizationIds, sinceMs) =>
     await withSpans(async (spans) => {

@@ -7,12 +7,15 @@ import type { LogEvents } from "../storage/journal/log-events.ts";
 import { openHandedOver } from "../storage/journal/handed-over.ts";
 import { scheduleJob, type Schedule } from "./schedule.ts";
 
-/** How often a node looks for journals that `admin -- journal adopt` has handed to it. */
+/** How often a node looks for journals that `admin -- journal adopt` has assigned to it. */
 const everyMs = 1_000;
 
-/** Takes over what nodes that never come back had accepted. What a crash leaves is taken over by the next start. */
+/**
+ * Adopts spans that were accepted by nodes that never come back. After a crash, the next start of the node itself
+ * replays its journal.
+ */
 export function startAdoption(deps: {
-  /** Where the command puts a folder for each such node. */
+  /** The command puts one folder per such node here. */
   path: string;
   takeOver: TakeOver;
   journal: Pick<Journal, "quarantine">;

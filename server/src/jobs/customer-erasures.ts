@@ -3,7 +3,10 @@ import type { CustomerErasures } from "../customers/erasures.ts";
 import { jobsLimits } from "./limits.ts";
 import { scheduleJob } from "./schedule.ts";
 
-/** Begins to learn what other nodes delete, where there may be others, and to forget names. Gives what stops it. */
+/**
+ * Starts learning of other nodes' deletions, if there may be other nodes, and forgetting names. Returns a function that
+ * stops both.
+ */
 export function startCustomerErasures(
   erasures: Pick<CustomerErasures, "sweep" | "forgetNames">,
   { settle, isOnlyNode, logger }: { settle: () => Promise<void>; isOnlyNode: boolean; logger: Logger },

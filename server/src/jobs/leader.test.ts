@@ -41,7 +41,7 @@ function newNode(node = { mayLead: true, isCut: false }) {
   return { ...leader, node, signal, works };
 }
 
-test("one node of several does the work, and another one when that stops", async () => {
+test("one of several nodes does the work, and another takes over when it stops", async () => {
   const [one, other] = [newNode(), newNode()];
   const led = [await one.works(), await other.works()];
   expect(led.filter(Boolean)).toHaveLength(1);
@@ -51,7 +51,7 @@ test("one node of several does the work, and another one when that stops", async
   expect(await leads.works()).toBe(false);
 });
 
-test("a node that is cut off works no longer when its lease ends, and what it does is ended", async () => {
+test("a disconnected node stops working when its lease ends, and its running work is aborted", async () => {
   const one = newNode();
   expect(await one.works()).toBe(true);
   const other = newNode();
@@ -80,7 +80,7 @@ test("a node that is cut off works no longer when its lease ends, and what it do
   expect(await one.works()).toBe(false);
 });
 
-test("a node whose clock is far off does not lead, and gives the lease back", async () => {
+test("a node whose clock is far off does not lead and releases the lease", async () => {
   const one = newNode();
   expect(await one.works()).toBe(true);
   const other = newNode();

@@ -4,12 +4,12 @@ import { jobsLimits } from "./limits.ts";
 import type { LeaseStore } from "../storage/control/lease-store.ts";
 import { scheduleJob } from "./schedule.ts";
 
-/** Upkeep of what all nodes share, which one of them does: who holds the lease in the control store. */
+/** Upkeep shared by all nodes runs on one of them: the holder of the lease in the control store. */
 export type Leader = {
   isLeader(): boolean;
-  /** Does the work if this node leads. Its signal is aborted when the lease is lost, too. */
+  /** Runs `work` if this node leads. Its signal is aborted when the lease is lost, too. */
   lead(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void>;
-  /** Gives the lease back, so that another node leads at once. */
+  /** Releases the lease, so that another node can lead immediately. */
   stop(): Promise<void>;
 };
 

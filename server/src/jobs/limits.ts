@@ -5,7 +5,7 @@ export const jobsLimits = {
   retentionAgainMs: 24 * 60 * 60 * 1_000,
   deletionProgressEveryMs: 60_000,
   mediaSweepEveryMs: 60 * 60 * 1_000,
-  /** How long what hides a deleted trace stays in the table, at least. */
+  /** The tombstones of a deleted trace stay in the table for at least this time. */
   traceTombstoneMs: 24 * 60 * 60 * 1_000,
   traceDeletionFlushMs: 2_000,
   traceDeletionSweepEveryMs: 2_000,
@@ -15,18 +15,18 @@ export const jobsLimits = {
   sumsOpenMs: 120_000,
   /** Longer than a portion and its pause take. */
   sumsTurnMs: 120_000,
-  /** Spans of one statement, and of one slot: a larger slot is always read from its spans. */
+  /** Spans of one statement, and of one slot. A larger slot is always read from its spans. */
   sumsPortionRows: 500_000,
   sumsSlotRows: 5_000_000,
-  /** Of its time, that much is spent on building. */
+  /** The share of time that is spent on building. */
   sumsBusyShare: 0.2,
   auditDays: 400,
-  /** Who does the upkeep of all nodes, and dies, is followed by another after that time. */
+  /** If the leader dies, another node takes over after this time. */
   leaseMs: 60_000,
   leaseRenewEveryMs: 15_000,
   customerErasureSweepEveryMs: 2_000,
   erasedNamesEveryMs: 60 * 60 * 1_000,
-  /** Spans that one request prices again, and looks at. */
+  /** Spans that one request reprices, and that it reads. */
   repricedSpans: 20_000,
   repricedLookedAt: 200_000,
   repricedPage: 1_000,

@@ -5,14 +5,14 @@ import { NewerTables } from "../storage/newer-tables.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
 export type SpanMigration = {
-  /** Inserts that wait for the tables. */
+  /** Its inserts are rejected until the tables exist. */
   store: Pick<SpanStore, "insert">;
   isDone(): boolean;
 };
 
 /**
- * Brings the tables of spans up to date. A store in the process fails the start when it cannot; one behind a URL may be
- * down just now: the node starts all the same, takes spans into its journal, and tries again until it succeeds.
+ * Brings the span tables up to date. If the store runs in the process, a failure fails the start. A store behind a URL
+ * may be temporarily down: the node starts anyway, journals accepted spans, and retries until the migration succeeds.
  */
 export async function migrateSpans({
   spans,

@@ -3,7 +3,7 @@ import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
 
 const minuteMs = 60_000;
 
-/** Writes down when keys were used: to the minute, so that many keys are few statements. */
+/** Records when keys were used, to the minute, so that many keys need few statements. */
 export async function noteKeyUses({
   authenticator,
   apiKeys,

@@ -70,7 +70,7 @@ const totalOf = async (organization_id: string) => {
   return [number_of_requests, total_cost];
 };
 
-test("M15: a run that is broken off is run again, and does the rest", async () => {
+test("M15: an aborted run does the rest when it is run again", async () => {
   const org = `org_${randomUUID()}`;
   const count = jobsLimits.repricedPage + 500;
   await insertCalls(org, count);
@@ -96,7 +96,7 @@ test("M15: a run that is broken off is run again, and does the rest", async () =
   expect((await again.plan(selectionOf(org), signal)).changes).toEqual([]);
 });
 
-test("M15: what was sent again or deleted since the plan was made stays as it is", async () => {
+test("M15: spans that were resent or deleted since the plan stay as they are", async () => {
   const org = `org_${randomUUID()}`;
   const [again, gone] = await insertCalls(org, 2);
   const repricing = newRepricing(store);

@@ -10,25 +10,25 @@ import type { SpanSelection, SpanStore, StoredSpan } from "../storage/spans/span
 import type { CountedName } from "../storage/spans/usage-facts.ts";
 
 /**
- * Prices stored spans again. Every span is decided by itself, by what is stored of it, so that a run which was broken off is
- * simply run again: what it had done by then has today's price, and is left alone.
+ * Prices stored spans again. Each span is priced from its own stored data, so an aborted run can simply be repeated:
+ * spans that already have today's price do not change.
  */
 export type SpanRepricing = {
-  /** What would change, newest first; at most `jobsLimits.repricedSpans` spans. */
+  /** The changes to make, newest first; at most `jobsLimits.repricedSpans` spans. */
   plan(selection: OwnSelection, signal: AbortSignal): Promise<RepricingPlan>;
-  /** Makes it so: in every read, sum and budget once it resolves. */
+  /** Applies the plan. Once it resolves, all reads, sums and budgets show the new prices. */
   apply(selection: OwnSelection, plan: RepricingPlan, signal: AbortSignal): Promise<void>;
 };
 
-/** Of one environment: a change of both would be two. */
+/** A selection within one environment. */
 export type OwnSelection = SpanSelection & { scope: { organization_id: string; environment: Environment } };
 
 export type RepricingPlan = {
   changes: PlannedChange[];
-  /** Spans that were looked at, and those of them without a price today, whose cost stays. */
+  /** Number of spans read, and of those without a price today. The latter keep their cost. */
   lookedAt: number;
   unpriced: number;
-  /** Stored time of the last span that was looked at where there are more: go on from there. */
+  /** Stored time of the last span read, if there are more: continue from there. */
   stoppedAt: string | undefined;
 };
 
@@ -80,7 +80,7 @@ export function createRepricing({ spans, prices, counter, corrections, now }: Re
           await counter.recount(scope.organization_id, namesOf(part));
         }
       } finally {
-        // What was written counts, whether the rest was or not.
+        // Spans written so far count even if the rest failed.
         await corrections.correct(before);
       }
     },
@@ -97,7 +97,7 @@ function keyOf({ timestamp, unique_id, environment, version }: StoredSpan) {
   return { timestamp, unique_id, environment, version };
 }
 
-/** Of thousands that are held, without what the store knows anyway. */
+/** Drops columns that the store has anyway: the plan holds thousands of spans. */
 function slim({ extra: _extra, cost_details: _receipt, ...span }: StoredSpan): StoredSpan {
   return span;
 }

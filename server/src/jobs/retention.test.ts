@@ -14,7 +14,7 @@ afterAll(() => close());
 const startMs = Date.parse("2026-03-01T10:00:00.000Z");
 const organization = { id: 1, name: "", created_at: "", blocked_at: null, test_uses_prod_providers: false };
 
-/** A round at that time, in which something fails. */
+/** Runs a round at the given time, in which some steps fail. */
 async function roundAt(ms: number, failing: readonly string[] = []) {
   const failed: Array<string | undefined> = [];
   const forgotten: string[] = [];
@@ -58,10 +58,10 @@ async function roundAt(ms: number, failing: readonly string[] = []) {
 }
 
 const dayMs = 86_400_000;
-/** Days that each keeps; `c` keeps all. */
+/** Days of retention; `c` keeps everything. */
 const all = { a: 1, b: 7, d: 30 };
 
-test("spans of all organizations have one round a day, which is tried again an hour after it failed", async () => {
+test("spans of all organizations are purged once a day, and again an hour after a failure", async () => {
   expect(await roundAt(startMs, ["spans"])).toMatchObject({ cutoffs: undefined, failed: [undefined], ended: startMs });
   const next = startMs + jobsLimits.retentionEveryMs;
   expect(await roundAt(next)).toMatchObject({ cutoffs: all, failed: [], ended: next });
@@ -69,7 +69,7 @@ test("spans of all organizations have one round a day, which is tried again an h
   expect(await roundAt(next + jobsLimits.retentionAgainMs)).toMatchObject({ cutoffs: all });
 });
 
-test("an organization that fails keeps no other from its turn, and no spans from their round", async () => {
+test("a failing organization does not stop the others or the round over spans", async () => {
   const later = startMs + 10 * jobsLimits.retentionAgainMs;
   expect(await roundAt(later, ["a"])).toEqual({ cutoffs: all, forgotten: ["b", "d"], failed: ["a"], ended: later });
 });

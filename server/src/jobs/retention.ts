@@ -15,20 +15,26 @@ export type RetentionDeps = {
   scores: Pick<ScoreStore, "forgetOlder">;
   spans: Pick<SpanStore, "deleteExpired">;
   auditLog: Pick<AuditStore, "forget">;
-  /** Whose round it was: spans have one in `jobsLimits.retentionAgainMs`, whichever node leads, because each rewrites parts. */
+  /**
+   * Leases the round over spans: one per `jobsLimits.retentionAgainMs` on all nodes together, because each round
+   * rewrites parts.
+   */
   leases: LeaseStore;
   instanceDays: number;
-  /** Told of what could not be deleted: of an organization, or spans of all. The job goes on, and tries again the next time. */
+  /**
+   * Called when a deletion failed, for an organization or for the spans of all. The job continues and retries in the
+   * next round.
+   */
   onFailure: (error: unknown, organizationId?: string) => void;
   onDeleted: (expired: Expired) => void;
-  /** Told when all is gone through. */
+  /** Called at the end of a round. */
   onEnd: (nowMs: number) => void;
   now: () => number;
 };
 
 /**
- * Deletes what organisations no longer want kept. Age counts from receipt: a span whose own clock is wrong, or that
- * was imported, stays its full time. Of scores it counts from when they were made.
+ * Deletes data that is older than its retention. The age of a span counts from its receipt: a span with a wrong clock,
+ * or an imported one, stays its full time. The age of a score counts from its creation.
  */
 export async function enforceRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
   const nowMs = deps.now();

@@ -2,7 +2,10 @@ import type { Logger } from "pino";
 
 export type Schedule = { stop(): Promise<void> };
 
-/** Runs `work` now and then every `everyMs` after it ended, never twice at a time. A failure is logged, not fatal. */
+/**
+ * Runs `work` immediately and then `everyMs` after each end, never twice at the same time. A failure is logged, not
+ * fatal.
+ */
 export function scheduleJob(
   { name, everyMs, logger }: { name: string; everyMs: number; logger: Logger },
   work: (signal: AbortSignal) => Promise<void>,

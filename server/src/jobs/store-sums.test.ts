@@ -5,7 +5,7 @@ import { storeSums, type SumsDeps } from "./store-sums.ts";
 const pass = { epoch: 1, afterMs: 0, untilMs: 900, closedAfterMs: 0, closedUntilMs: 600 };
 const days = ["2026-01-01", "2026-01-02"].map((day) => ({ organization_id: "org", day }));
 
-/** What a round did; `turns` says for each time it is asked whether it is the node's turn. */
+/** Runs a round and returns its steps. `turns` lists, for each check, whether it is the node's turn. */
 async function round({ plan, turns }: { plan: SumsPlan; turns?: boolean[] }) {
   const done: string[] = [];
   const deps: SumsDeps = {
@@ -40,7 +40,7 @@ describe("a round of sums", () => {
     ]);
   });
 
-  it("finishes nothing while there is something to wait for", async () => {
+  it("finishes nothing while it has to wait", async () => {
     expect(await round({ plan: { kind: "wait" } })).toEqual(["0 slots, 600 ms behind"]);
   });
 

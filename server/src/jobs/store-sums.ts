@@ -8,19 +8,19 @@ import { scheduleJob, type Schedule } from "./schedule.ts";
 
 export type SumsDeps = {
   spans: Pick<SpanStore, "planSums" | "takeSumsTurn" | "listDueSums" | "buildSums" | "finishSums" | "readSumsState">;
-  /** Whether there are tables. */
+  /** Whether the tables exist. */
   isReady: () => boolean;
-  /** Whether other nodes may build too, and replicas follow. */
+  /** Whether other nodes may build too, and replicas may lag. */
   isShared: boolean;
-  /** Told after each look: how far sums are behind what is stored, and whether a pass was finished. */
+  /** Called after each round: how far the sums are behind the stored spans, and whether a pass was finished. */
   onRound: (round: { behindMs: number; slots: number; isFinished: boolean }) => void;
   logger: Logger;
   timing?: SumsTiming;
 };
 
 /**
- * Keeps the sums of spans up (docs/adr/0033-sums-are-stored-up-to-a-watermark.md), one portion after the other and with pauses between them, so that
- * what comes in and is asked meanwhile has most of the machine. A pass that ends early is simply begun again.
+ * Keeps the stored sums current (docs/adr/0033-sums-are-stored-up-to-a-watermark.md), one portion after another with
+ * pauses, so that ingest and queries have most of the machine meanwhile. An interrupted pass simply starts again.
  */
 export function startStoredSums(deps: SumsDeps): Schedule {
   const node = randomUUID();
@@ -43,7 +43,7 @@ export async function storeSums(deps: SumsDeps, node: string, signal: AbortSigna
       if (built === undefined) return;
       slots += built;
     }
-    // Replicas have by then what the pass built.
+    // By then, replicas have what the pass built.
     if (isShared) await sleep(timing.marginMs, undefined, { signal, ref: false });
     await spans.finishSums(plan.pass);
   }
@@ -51,7 +51,7 @@ export async function storeSums(deps: SumsDeps, node: string, signal: AbortSigna
   deps.onRound({ behindMs: nowMs - watermarkMs, slots, isFinished: plan.kind === "pass" });
 }
 
-/** @returns the number of slots; undefined when another node has taken over */
+/** @returns the number of slots; undefined if another node has taken over */
 async function buildDay(
   { spans }: SumsDeps,
   pass: SumsPass,

@@ -19,7 +19,7 @@ import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { Leader } from "./leader.ts";
 import { loadTraceDeletions, startTraceDeletions, type TraceDeletions } from "./trace-deletions.ts";
 
-/** Two nodes over one span store and one control store, on a clock that the tests move. */
+/** Two nodes over one span store and one control store, with a clock that the tests move. */
 const clock = { ms: Date.now() };
 const now = () => clock.ms;
 const path = mkdtempSync(join(tmpdir(), "spanway-deletions-"));
@@ -91,7 +91,7 @@ async function store(trace: string): Promise<void> {
 const visible = async (trace: string) =>
   (await spans.retrieveTraces({ organization_id: organizationId }, trace))[0]?.span_count ?? 0;
 
-/** Rows in the table, seen or not. */
+/** Rows in the table, visible or not. */
 async function rowsOf(trace: string): Promise<{ payload: number; tombstones: number }> {
   const { rows } = await database.query({
     name: "count",
@@ -101,7 +101,7 @@ async function rowsOf(trace: string): Promise<{ payload: number; tombstones: num
   return { payload: Number(rows[0]?.["payload"]), tombstones: Number(rows[0]?.["tombstones"]) };
 }
 
-test("a deleted trace is gone, and gone it stays when it is deleted again", async () => {
+test("a deleted trace disappears, and stays deleted when it is deleted again", async () => {
   await store("t1");
   expect(await visible("t1")).toBe(1);
   for (let n = 0; n < 2; n += 1) {
@@ -110,7 +110,7 @@ test("a deleted trace is gone, and gone it stays when it is deleted again", asyn
   }
 });
 
-test("another node learns of it, and so does one that starts later", async () => {
+test("another node learns of a deletion, and so does one that starts later", async () => {
   await own.traceDeletions.delete([deletionOf("t2")]);
   const trace = deletionOf("t2");
   await other.traceDeletions.sweep(neverAborted);
@@ -125,7 +125,7 @@ test("another node learns of it, and so does one that starts later", async () =>
   expect(restarted.covers({ ...trace, trace_unique_id: "t22" }, atNs)).toBe(false);
 });
 
-test("what another node stores late is deleted by the sweep", async () => {
+test("the sweep deletes spans that another node stores late", async () => {
   await own.traceDeletions.sweep(neverAborted);
   await own.traceDeletions.delete([deletionOf("t3")]);
   await store("t3");
@@ -135,7 +135,7 @@ test("what another node stores late is deleted by the sweep", async () => {
   expect(await visible("t3")).toBe(0);
 });
 
-test("the payload leaves the disk first, what hides it a day later; then sending it again is allowed", async () => {
+test("the payload leaves the disk first and its tombstones a day later; then it can be sent again", async () => {
   await store("t4");
   await store("kept");
   await own.traceDeletions.delete([deletionOf("t4")]);
@@ -152,7 +152,7 @@ test("the payload leaves the disk first, what hides it a day later; then sending
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
 
   clock.ms += jobsLimits.traceTombstoneMs + 60_000;
-  // What were accepted now, the tombstone would hide.
+  // A span accepted now would be hidden by the tombstone.
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
   await purged({ payload: 0, tombstones: 0 });
   expect(own.deletedTraces.covers(deletionOf("t4"), atNs)).toBe(true);
@@ -166,7 +166,7 @@ test("the payload leaves the disk first, what hides it a day later; then sending
   expect(deletions).toEqual([]);
 }, 60_000);
 
-test("of too many deletions the oldest are forgotten", () => {
+test("with too many deletions, the oldest are forgotten", () => {
   const deletedTraces = createDeletedTraces(now);
   for (let n = 0; n <= domainLimits.deletedTraces; n += 1) deletedTraces.add(deletionOf(`many ${n}`));
   expect(deletedTraces.stats()).toEqual({ traces: domainLimits.deletedTraces, forgotten: 1 });

@@ -12,20 +12,20 @@ import type { Leader } from "./leader.ts";
 import { scheduleJob } from "./schedule.ts";
 
 /**
- * Deletes traces: gone from every read once `delete` resolves, off the disk within hours.
+ * Deletes traces: they disappear from every read once `delete` resolves, and from the disk within hours.
  *
- * The order is what makes it hold: first the deletion is on record, so that what comes in from here on is refused, then
- * what was accepted before is stored, then tombstones take all of it out of reads. What another node still had in its
- * journal gets its tombstones from `sweep`.
+ * The order makes it hold. First the deletion is recorded, so that spans arriving from then on are refused. Then
+ * everything accepted before is stored, then tombstones hide all of it from reads. Spans still in the journal of
+ * another node get their tombstones from `sweep`.
  */
 export type TraceDeletions = {
-  /** Waits until what this node has accepted is visible, at most `jobsLimits.traceDeletionFlushMs`. */
+  /** Waits until the spans accepted by this node are visible, at most `jobsLimits.traceDeletionFlushMs`. */
   settle(): Promise<void>;
-  /** @throws ServiceError `unavailable` when the stores do not take it; some of it may then be deleted already. */
+  /** @throws ServiceError `unavailable` if a store fails; part of the deletion may then be done already. */
   delete(deletions: readonly TraceDeletion[]): Promise<void>;
-  /** Learns what other nodes deleted, and deletes again what came late. */
+  /** Learns of other nodes' deletions, and repeats deletions for spans that arrived late. */
   sweep(signal: AbortSignal): Promise<void>;
-  /** Frees the disk space of what was deleted, and forgets deletions that are well over a day old. */
+  /** Frees the disk space of deleted spans, and forgets deletions that are well over a day old. */
   purge(signal: AbortSignal): Promise<void>;
 };
 
@@ -34,14 +34,14 @@ export type TraceDeletionDeps = {
   deletedTraces: DeletedTraces;
   spans: Pick<SpanStore, "deleteTraces" | "purgeDeleted">;
   counter: Pick<SpanCounter, "linkedTo" | "recount">;
-  /** Takes their spans out of what webhooks keep. */
+  /** Removes their spans from stored webhook payloads. */
   forgetCopies: (deletions: readonly TraceDeletion[]) => Promise<void>;
-  /** Resolves once all that was accepted so far is stored. */
+  /** Resolves once everything accepted so far is stored. */
   flush: () => Promise<void>;
   now: () => number;
 };
 
-/** Reads everything of the last day, before anything is accepted. */
+/** Loads the deletions of the last day. Call it before anything is accepted. */
 export async function loadTraceDeletions({
   deletions,
   deletedTraces,
@@ -50,7 +50,7 @@ export async function loadTraceDeletions({
   await learn(deletions, deletedTraces, now() - domainLimits.deletedTraceMs);
 }
 
-/** Begins to sweep and to purge, until it is stopped. */
+/** Starts sweeping and purging. Returns a function that stops both. */
 export function startTraceDeletions(
   deps: TraceDeletionDeps,
   { leader, logger }: { leader: Pick<Leader, "lead">; logger: Logger },
@@ -73,7 +73,9 @@ export function startTraceDeletions(
 function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
   const { deletions: store, deletedTraces, spans, counter, forgetCopies, flush, now } = deps;
   let sweptAtMs = now();
-  /** What is left of a trace counts for what it says without the rest, and so do traces that it was linked to by calls. */
+  /**
+   * The remaining spans of a trace are counted again without the deleted ones, and so are traces linked to it by calls.
+   */
   const take = async (deleted: readonly TraceDeletion[], signal?: AbortSignal) => {
     const ofOrganizations = Map.groupBy(deleted, ({ organization_id }) => organization_id);
     const changed = new Map<string, CountedName[]>();
@@ -109,14 +111,16 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
     async purge(signal) {
       const recent = deletedTraces.since(domainLimits.deletedTraceMs);
       if (recent.length > 0) await spans.deleteTraces(recent, signal);
-      // The tombstones go first: were what comes again accepted before, they would hide it.
+      // Purge the tombstones first: spans accepted again before that would be hidden by them.
       await spans.purgeDeleted(BigInt(now() - jobsLimits.traceTombstoneMs) * 1_000_000n, signal);
       await store.forget(new Date(now() - domainLimits.deletedTraceMs).toISOString());
     },
   };
 }
 
-/** How long after a deletion it is repeated: another node stores what it has accepted within a second at normal load. */
+/**
+ * Times after a deletion at which it is repeated: at normal load, another node stores accepted spans within a second.
+ */
 const sweepAgesMs = [3_000, 30_000, 300_000];
 
 async function learn(store: TraceDeletionStore, deletedTraces: DeletedTraces, sinceMs: number): Promise<void> {
