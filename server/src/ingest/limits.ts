@@ -5,12 +5,15 @@ const MiB = 1024 * 1024;
 export const ingestLimits = {
   liveListeners: 256,
   livePollMs: 500,
-  /** Spans become readable a while after they were received: so far back each poll looks for them again. */
+  /** Spans become readable some time after they were received: each poll reads this far back again. */
   liveOverlapMs: 5_000,
-  /** Counts find later spans. The interval of counts; `liveCountPause` is the shortest pause, as a multiple of the duration of a count. */
+  /**
+   * Counts find spans that were stored later. `liveCountMs` is their interval; `liveCountPause` is the shortest pause
+   * between them, as a multiple of the duration of a count.
+   */
   liveCountMs: 10_000,
   liveCountPause: 20,
-  /** Spans that a feed knows by key, and sends of one poll. */
+  /** Spans that a feed remembers by key, and spans it sends per poll. */
   liveKeys: 10_000,
   liveEventsPerPoll: 2_000,
   liveChunkRows: 100,
@@ -20,60 +23,60 @@ export const ingestLimits = {
   liveHeartbeatMs: 15_000,
   liveCredentialCheckMs: 10_000,
   liveStalledMs: 120_000,
-  /** Spans that ended within so long of now, before or after it. */
+  /** Spans that ended within this time before or after now. */
   liveWindowMs: 60 * 60 * 1_000,
-  /** Base64 of at least so many characters is stored apart from its span. */
+  /** Base64 of at least this many characters is stored apart from its span. */
   mediaChars: 64 * KiB,
-  /** Contents that this node stored lately and does not send again. */
+  /** Contents that this node stored recently and does not send again. */
   mediaKnown: 10_000,
   mediaKnownMs: 30 * 60 * 1_000,
   /** Attributes, list elements, events, links and spans of one export. */
   otlpValues: 2_000_000,
-  /** Keys and values of one OTLP/JSON body: an attribute alone has six. */
+  /** Keys and values of one OTLP/JSON body: a single attribute has six. */
   otlpJsonNodes: 6_000_000,
   otlpSliceSpans: 256,
   otlpEventsPerSpan: 256,
   otlpErrorChars: 64 * KiB,
   otlpLinksPerSpan: 128,
-  /** Decorated spans of one trace that may run at a time while their parents are looked for. */
+  /** Concurrent decorated spans per trace that are considered as parents. */
   otlpRunningSpans: 64,
-  /** Log records that wait for their spans, on each node. */
+  /** Log records that wait for their spans, per node. */
   otlpWaitingBytes: 256 * MiB,
-  /** A record younger than this is not looked for: its span is likely under way to this very node. */
+  /** A younger record is not looked up in the store: its span is probably on its way to this node. */
   otlpJoinAfterMs: 1_000,
   otlpJoinEveryMs: 500,
   otlpJoinPauseMs: 60_000,
   otlpJoinBatch: 256,
-  /** After this time messages whose span never came are stored as a span of their own. */
+  /** After this time, messages whose span never arrived are stored as a span of their own. */
   otlpJoinMs: 60 * 60 * 1_000,
-  /** Messages, tool calls and parts that are put together from indexed keys, for each list. */
+  /** Messages, tool calls and parts assembled from indexed keys, per list. */
   otlpIndexedItems: 10_000,
   spanHistoryMs: 2_000,
   deletionsPerTrace: 16,
   writerGroupRows: 10_000,
   writerGroupBytes: 24 * MiB,
   writerGroupMs: 100,
-  /** Since the oldest of its rows was accepted; spans are seen within a second. */
+  /** Since the oldest of its rows was accepted; spans become visible within a second. */
   writerBusyGroupMs: 300,
   writerSmallGroupRows: 20,
-  /** The same where nobody has looked for `writerReadMs`, and so many rows wait. */
+  /** The same if nobody has read for `writerReadMs` and at least `writerLargeGroupRows` rows wait. */
   writerUnreadGroupMs: 800,
   writerLargeGroupRows: 200,
   writerHeldBytes: 64 * MiB,
   journalReplayPage: 1000,
-  /** How far the clocks of senders are trusted to be from ours where it saves work. */
+  /** The clock skew of senders that shortcuts allow for. */
   clockSkewMs: 60 * 60 * 1_000,
   identityMemoryMs: 15 * 24 * 60 * 60 * 1_000,
   writerRetryMinMs: 100,
-  /** Stored spans that subscribers have not taken; beyond it they read them back from the span store. */
+  /** Stored spans that subscribers have not consumed; beyond it, subscribers read them back from the span store. */
   fanOutKeptBytes: 512 * MiB,
   fanOutHeldBytes: 64 * MiB,
-  /** What a row without its content takes up in memory, about. */
+  /** Approximate memory of a row without its content. */
   narrowRowBytes: 1024,
   fanOutBatchRows: 500,
   queueRoomEveryMs: 2_000,
   fanOutRetryMinMs: 100,
   fanOutRetryMaxMs: 15_000,
-  /** Deleted customers that a node remembers: of more, the oldest of the organization that has most are forgotten. */
+  /** Deleted customers that a node remembers; beyond it, the oldest of the organization with the most are forgotten. */
   erasedCustomers: 1_000_000,
 } as const;

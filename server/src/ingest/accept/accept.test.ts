@@ -58,7 +58,7 @@ const newOrigin = (): SpanOrigin => ({
   log_method: "logging_api",
 });
 
-/** What the span table keeps of rows: per key the highest version, without tombstones. */
+/** The rows that the span table keeps: the highest version of each key, without tombstones. */
 function collapse(rows: StoredRow[]): StoredRow[] {
   const byKey = new Map<string, StoredRow>();
   for (const row of rows) {
@@ -76,7 +76,7 @@ async function stored(requests: unknown[][], options: { idempotencyKey?: string 
   return collapse(written);
 }
 
-/** As spans of calls are taken in: read at once, accepted later with others. */
+/** Takes spans the way calls are recorded: prepared immediately, accepted later in a batch. */
 async function acceptHeld(
   bodies: unknown[],
   origin: SpanOrigin,
@@ -95,7 +95,7 @@ const ids = { trace_unique_id: "t", span_unique_id: "s" };
 const started = { ...ids, start_time: "2026-01-01T00:00:00Z", input: "q" };
 const completed = { ...started, timestamp: "2026-01-01T00:00:05Z", output: "a" };
 
-describe("one span, however often and in whatever order it comes", () => {
+describe("one span, sent repeatedly and in any order", () => {
   test("identical resends are one span, also without stated times", async () => {
     expect(await stored([[ids], [ids], [ids]])).toHaveLength(1);
     expect(await stored([[completed], [completed], [completed]])).toHaveLength(1);
@@ -113,7 +113,7 @@ describe("one span, however often and in whatever order it comes", () => {
     }
   });
 
-  test("of conflicting versions the last received wins whole", async () => {
+  test("of conflicting versions the last received replaces the other entirely", async () => {
     const other = { ...completed, output: "b", model: "m2", timestamp: "2026-01-01T00:00:07Z" };
     const rows = await stored([[{ ...completed, model: "m1" }], [other]]);
     expect(rows).toMatchObject([{ output: "b", model: "m2", timestamp: "2026-01-01 00:00:07.000000000" }]);
@@ -124,7 +124,7 @@ describe("one span, however often and in whatever order it comes", () => {
     expect(await stored([[completed], [{ ...completed, trace_unique_id: "t2" }]])).toHaveLength(2);
   });
 
-  test("rows without ids are new each time, unless the request names itself", async () => {
+  test("rows without ids are new each time, unless the request has an idempotency key", async () => {
     expect(
       await stored([
         [{}, {}],
@@ -185,7 +185,7 @@ describe("one span, however often and in whatever order it comes", () => {
   });
 });
 
-test("a bad row is refused alone, the others keep their places", async () => {
+test("a bad row is refused and the others are accepted in order", async () => {
   written = [];
   const outcomes = await intake.accept([{ model: "a" }, { model: 1 }, 5, { model: "b" }], newOrigin());
   expect(outcomes.map((outcome) => (outcome.ok ? outcome.row.model : Object.keys(outcome.errors)))).toEqual([
@@ -197,7 +197,7 @@ test("a bad row is refused alone, the others keep their places", async () => {
   expect(written.map((row) => row.model)).toEqual(["a", "b"]);
 });
 
-test("a row over the bound of a span is refused with that bound", async () => {
+test("a row over the size limit of a span is refused with that limit", async () => {
   const [outcome] = await intake.accept([{ input: "x".repeat(20 * 1024 * 1024) }], newOrigin());
   expect(outcome).toMatchObject({
     ok: false,
@@ -217,7 +217,7 @@ test("concurrent resends of one span leave one row", async () => {
   expect(collapse(written)).toHaveLength(1);
 });
 
-test("a row that a fuller one supersedes is accepted only once that one is on disk", async () => {
+test("a superseded row is accepted only once the fuller one is on disk", async () => {
   let commit: () => void = () => undefined;
   const slow: Journal = {
     ...journal,
@@ -245,7 +245,7 @@ test("a row that a fuller one supersedes is accepted only once that one is on di
   await expect(failing.accept([started], newOrigin())).rejects.toThrow("disk");
 });
 
-test("who waits for a span that was held is given all that come with it, and nobody is given one that nobody waits for", async () => {
+test("passes all rows of a batch to `committed` if one is awaited, and none otherwise", async () => {
   const given: Array<ReadonlyArray<string | undefined>> = [];
   const waited = createSpanIntake({
     journal,
@@ -261,7 +261,7 @@ test("who waits for a span that was held is given all that come with it, and nob
   expect(given).toEqual([[], ["c", "awaited — é", "d"]]);
 });
 
-test("what is received later wins, also after the clock was set back", async () => {
+test("the span received later wins, also after the clock was set back", async () => {
   written = [];
   const origin = newOrigin();
   const restarted = createSpanIntake({
@@ -277,7 +277,7 @@ test("what is received later wins, also after the clock was set back", async () 
   expect(collapse(written)).toMatchObject([{ output: "new" }]);
 });
 
-describe("rows that may share their key with another one say so", () => {
+describe("rows that may share their key with another row are marked as resends", () => {
   const marksOf = async (...requests: unknown[][]): Promise<Array<number | undefined>> => {
     written = [];
     const origin = newOrigin();
@@ -291,19 +291,19 @@ describe("rows that may share their key with another one say so", () => {
   });
   const hourMs = 3_600_000;
 
-  test("every version after the first does, and what takes the first out of the table", async () => {
+  test("marks every version after the first, and the tombstone of the first", async () => {
     expect(await marksOf([endingIn(0)], [endingIn(1000)])).toEqual([undefined, 1, 1]);
     const same = endingIn(0);
     expect(await marksOf([same, same], [same])).toEqual([undefined, 1, 1]);
   });
 
-  test("a first version does not, nor what has no identity, whenever it ended", async () => {
+  test("does not mark first versions or rows without an identity, whenever they ended", async () => {
     const elsewhere = { trace_unique_id: undefined, span_unique_id: undefined };
     const rows = [endingIn(0), endingIn(-365 * 24 * hourMs, elsewhere), endingIn(365 * 24 * hourMs, elsewhere)];
     expect(await marksOf(rows)).toEqual([undefined, undefined, undefined]);
   });
 
-  test("what ended before identities were remembered does, and what ends in days to come", async () => {
+  test("marks spans that ended before the identity memory begins, or far in the future", async () => {
     const ends = [-20 * 24 * hourMs, -hourMs / 2, 2 * hourMs].map((ms, i) => endingIn(ms, { span_unique_id: `s${i}` }));
     const folder = mkdtempSync(join(tmpdir(), "spanway-accept-marks-"));
     const since = Date.now() - 10 * 24 * hourMs;

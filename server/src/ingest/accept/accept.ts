@@ -21,36 +21,36 @@ import {
 } from "./span-batch.ts";
 import type { SpanHistory } from "./span-history.ts";
 
-/** `unknown`: members of the body that were passed over, a few of them. */
+/** `unknown`: some of the members of the body that were ignored. */
 export type AcceptedRow = { ok: true; row: SpanRow; unknown?: readonly string[] };
 export type RefusedRow = { ok: false; code: ErrorCode; errors: FieldErrors };
 export type RowOutcome = AcceptedRow | RefusedRow;
 
 /**
- * Takes spans in: once `accept` resolves, every accepted row is on disk and will be stored exactly once.
- * Rows are independent: a bad one is refused alone. Outcomes are in the order of the bodies.
+ * Accepts spans: once `accept` resolves, every accepted row is on disk and will be stored exactly once. Rows are
+ * independent: a bad one is refused without the others. Outcomes are in the order of the bodies.
  *
- * @throws ServiceError `unavailable` when the journal cannot take them; then none is accepted.
+ * @throws ServiceError `unavailable` if the journal cannot take the rows; then none is accepted.
  */
 export type SpanIntake = {
   accept(bodies: readonly unknown[], origin: SpanOrigin, options?: AcceptOptions): Promise<RowOutcome[]>;
   /**
-   * Reads a span at once that is to be accepted later, with others.
-   * @param identity 16 bytes (`newIdentity`), taken where the identity does not follow from what the span holds
+   * Reads a span now that will be accepted later, in a batch.
+   * @param identity 16 bytes (`newIdentity`), used if the identity cannot be derived from the span
    */
   prepare(body: unknown, origin: SpanOrigin, identity: Buffer): PrepareOutcome;
-  /** The same for a body that was read; undefined where it is too large. */
+  /** The same for a body that was read already. Returns undefined if the row is too large. */
   prepareRead(read: ReadSpan, origin: SpanOrigin, identity: Buffer): PreparedSpan | undefined;
-  /** Makes prepared spans what can wait for others at little cost. */
+  /** Converts prepared spans to a form that is cheap to buffer. */
   hold(spans: readonly PreparedSpan[]): HeldSpans;
-  /** Accepts held spans, all of one organisation; what `accept` promises holds once this resolves. */
+  /** Accepts buffered spans, all of one organization, with the guarantees of `accept`. */
   acceptHeld(spans: readonly HeldSpan[]): Promise<void>;
 };
 
 export type PrepareOutcome = { ok: true; span: PreparedSpan } | RefusedRow;
 
 export type AcceptOptions = {
-  /** Names a request that may be repeated. */
+  /** Identifies a request that may be repeated. */
   idempotencyKey?: string | undefined;
 };
 
@@ -58,17 +58,17 @@ export type SpanIntakeDeps = {
   journal: Journal;
   prices: PriceBook;
   metrics: IngestMetrics;
-  /** Called with what was committed, so that the writer stores it. */
+  /** Called with each committed entry, so that the writer stores it. */
   committed: (entry: JournalEntry, payload: Buffer, organizationId: string, rows: readonly SpanRow[]) => void;
-  /** Whether somebody wants the span once it is stored: prepared rows that nobody wants are not held. Without it, somebody does. */
+  /** Whether a subscriber wants the span once it is stored; the row object is only kept if so. Defaults to true. */
   isAwaited?: (row: SpanRow) => boolean;
-  /** What is sent again of a deleted trace is accepted and not kept. */
+  /** Resends of spans of a deleted trace are accepted and dropped. */
   deletedTraces?: Pick<DeletedTraces, "covers">;
-  /** What was received before its customer was deleted is kept without it. */
+  /** Spans received before their customer was deleted are stored without the customer. */
   erasedCustomers?: Pick<ErasedCustomers, "erasedAtNs">;
-  /** Whether this node takes in all spans of the store; without it, others may. */
+  /** Whether this node takes in all spans of the store. Defaults to false: other nodes may too. */
   isOnlyNode?: boolean;
-  /** What others did of spans that were deleted since. */
+  /** Versions of spans that other nodes received, in case their trace or customer was deleted. */
   history?: SpanHistory | undefined;
   /** Milliseconds since the epoch. */
   now: () => number;
@@ -102,7 +102,7 @@ export function createSpanIntake({
       });
       committed(entry, payload, organizationId, batch.rows);
     }
-    // What stands in for a superseded row may itself be on its way to the disk still.
+    // The version that supersedes a row may itself not be on disk yet.
     if (batch.hasSuperseded()) await journal.settled();
   };
 
@@ -149,10 +149,11 @@ export function createSpanIntake({
       const [first] = spans;
       if (first === undefined) return;
       const batch = newBatch();
-      // Who waits for one is given all that come with it.
+      // If one span is awaited, subscribers get all rows of the batch.
       const areAwaited = spans.some(({ row }) => row !== undefined);
       for (const span of spans) batch.addHeld(areAwaited ? { ...span, row: rowOf(span) } : span);
-      // Of calls that were made and answered: the share of their organization bounds what comes by choice.
+      // These calls were already answered: the organization's share of the journal only limits what senders choose to
+      // send.
       await commit(batch, first.subject.organization_id, true);
       const byMethod = Map.groupBy(spans, ({ subject }) => subject.log_method ?? "");
       for (const [log_method, { length }] of byMethod) metrics.accepted.inc({ log_method }, length);
@@ -160,7 +161,7 @@ export function createSpanIntake({
   };
 }
 
-/** Nanoseconds since the epoch, rising with every call, also when the machine's clock steps back. */
+/** Nanoseconds since the epoch, strictly rising, also when the system clock is set back. */
 function createReceiptClock(now: () => number): () => bigint {
   let last = 0n;
   return () => {

@@ -11,7 +11,7 @@ const deletion = (organization_id: string, trace_unique_id: string, deletedAtMs:
   deletedAtMs,
 });
 
-test("one organization that deletes more than is remembered makes others forget nothing", () => {
+test("an organization over the limit does not evict deletions of others", () => {
   let nowMs = 1e12;
   const deleted = createDeletedTraces(() => nowMs, 100);
   const covers = (organization_id: string, trace_unique_id: string) =>
@@ -23,7 +23,7 @@ test("one organization that deletes more than is remembered makes others forget 
   expect(["0", "201", "202", "299"].map((id) => covers("hog", id))).toEqual([false, false, true, true]);
   expect(deleted.stats()).toEqual({ traces: 100, forgotten: 202 });
 
-  // What is over makes room first, whoever's it is.
+  // Expired deletions are dropped first, of any organization.
   nowMs += domainLimits.deletedTraceMs + 1;
   for (let index = 0; index < 100; index += 1) deleted.add(deletion("late", `${index}`, nowMs));
   expect(deleted.stats()).toEqual({ traces: 100, forgotten: 202 });

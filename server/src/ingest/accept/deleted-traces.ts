@@ -3,26 +3,26 @@ import { domainLimits } from "../../domain/limits.ts";
 import { ingestLimits } from "../limits.ts";
 
 /**
- * Traces that were deleted within the last day, so that what senders repeat of them stays deleted. Bounded: of more than
- * `domainLimits.deletedTraces` the oldest of the organization with most are forgotten, and then only byte-identical repetitions are still
- * recognised, by the tombstones in the table.
+ * Traces deleted within the last day, so that resends of their spans stay deleted. Bounded: beyond
+ * `domainLimits.deletedTraces`, the oldest of the organization with the most are forgotten. After that, only
+ * byte-identical resends are recognized, by the tombstones in the table.
  */
 export type DeletedTraces = {
   /** Whether a span of this trace that ended at `timestampNs` was deleted. */
   covers(trace: TraceOf, timestampNs: bigint): boolean;
-  /** Whether any span of this trace was. */
+  /** Whether any span of this trace was deleted. */
   has(trace: TraceOf): boolean;
   add(deletion: TraceDeletion): void;
-  /** Those that were deleted within the last `ageMs`. */
+  /** The deletions of the last `ageMs` milliseconds. */
   since(ageMs: number): TraceDeletion[];
-  /** How many are remembered, and how many were forgotten so far because there were too many. */
+  /** Traces that are remembered, and those that were forgotten so far because of the bound. */
   stats(): { traces: number; forgotten: number };
 };
 
 type TraceOf = { organization_id: string; environment: string; trace_unique_id?: string | undefined };
 
 export function createDeletedTraces(now: () => number, maxTraces: number = domainLimits.deletedTraces): DeletedTraces {
-  /** By organization, in the order of their addition. */
+  /** By organization, in insertion order. */
   const organizations = new Map<string, Map<string, TraceDeletion[]>>();
   let traces = 0;
   let forgotten = 0;

@@ -8,7 +8,7 @@ const erasureOf = (organization: string, customer: string, erasedAtMs: number) =
   return { ...key, fingerprint: customerFingerprint(key), erasedAtMs };
 };
 
-test("beyond its bound, it forgets the oldest of whoever has most", () => {
+test("beyond its bound, forgets the oldest of the tenant with the most", () => {
   const erased = createErasedCustomers(3);
   erased.add(erasureOf("small", "ann", 1));
   for (const [index, name] of ["a", "b", "c"].entries()) erased.add(erasureOf("large", name, index + 2));
@@ -22,7 +22,7 @@ test("beyond its bound, it forgets the oldest of whoever has most", () => {
   expect(erased.stats()).toEqual({ customers: 3, forgotten: 1 });
 });
 
-test("the last deletion counts, in whatever order they are heard of", () => {
+test("the latest deletion counts, in any order of arrival", () => {
   const erased = createErasedCustomers();
   expect(erased.add(erasureOf("org", "ann", 5))).toBe(true);
   expect(erased.add(erasureOf("org", "ann", 3))).toBe(false);

@@ -6,15 +6,18 @@ import { parseTimeNs, storedTime } from "../../lib/time.ts";
 import { ingestLimits } from "../limits.ts";
 
 /**
- * Customers that were deleted, and when last: what was received before that names nobody, however often it comes again. Known by
- * their fingerprints, for good. Bounded by `ingestLimits.erasedCustomers`.
+ * Deleted customers, with the time of the last deletion. Spans received before it are stored without the customer,
+ * however often they are resent. Customers are known by fingerprint, without expiry. Bounded by
+ * `ingestLimits.erasedCustomers`.
  */
 export type ErasedCustomers = {
-  /** When the customer of a span was deleted last; undefined where it never was, or there is none. */
+  /** The last deletion of a span's customer; undefined if there was none, or the span names no customer. */
   erasedAtNs(span: CustomerOf): bigint | undefined;
-  /** False: it was known. */
+  /** Returns false if this deletion, or a later one, was known already. */
   add(erasure: CustomerErasure): boolean;
-  /** The same without the customer for spans that were received before it was deleted, else the very rows. */
+  /**
+   * Removes the customer from rows that were received before its deletion. Returns the same array if there are none.
+   */
   withoutErased(rows: readonly SpanRow[]): readonly SpanRow[];
   stats(): { customers: number; forgotten: number };
 };
@@ -68,7 +71,7 @@ export function createErasedCustomers(maxCustomers: number = ingestLimits.erased
   };
 }
 
-/** All of the millisecond in which it was deleted: receipts are told apart by nanoseconds, deletions are not. */
+/** The last nanosecond of a millisecond: receipts have nanoseconds, deletions only milliseconds. */
 export function endOfMs(ms: number): bigint {
   return BigInt(ms + 1) * 1_000_000n - 1n;
 }
@@ -81,7 +84,7 @@ export function isReceivedBefore(
   return erasedAtNs !== undefined && (parseTimeNs(received_at ?? "") ?? 0n) <= erasedAtNs;
 }
 
-/** 128 bits of SHA-256 over organization, environment and identifier: tells a customer that is named again, and cannot be read. */
+/** 132 bits of SHA-256 over organization, environment and identifier: recognizes the customer without revealing it. */
 export function customerFingerprint({ organization_id, environment, customer_identifier }: CustomerKey): string {
   const text = `${organization_id}\u0000${environment}\u0000${customer_identifier}`;
   return hash("sha256", text, "base64url").slice(0, 22);
@@ -90,8 +93,9 @@ export function customerFingerprint({ organization_id, environment, customer_ide
 const warning = "the customer that this span names was deleted since";
 
 /**
- * A row that does not say whose it is. Its `extra` is a value, or the JSON text of one.
- * @param receivedNs when it was received first, before its customer was deleted: so it is told of it for good
+ * A row without its customer. Its `extra` is a value, or JSON text.
+ * @param receivedNs when the row was first received, before its customer was deleted; stored in the row, so that this
+ * stays known
  */
 export function withoutCustomer(row: SpanRow, receivedNs?: bigint): SpanRow {
   const extra = typeof row.extra === "string" && row.extra !== "" ? parseKeepingDigits(row.extra) : row.extra;

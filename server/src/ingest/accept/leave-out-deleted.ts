@@ -2,10 +2,7 @@ import type { DeletedTraces } from "./deleted-traces.ts";
 import { recallSpan } from "./prepared-span.ts";
 import { splitLines, unmarked } from "../writer/row-lines.ts";
 
-/**
- * The rows of an entry that an earlier process, or another node, had accepted, without those of traces that were deleted since. Rows that take
- * others out of the table stay.
- */
+/** Removes rows of deleted traces from an entry that an earlier process, or another node, accepted. Tombstones stay. */
 export function leaveOutDeleted(payload: Buffer, deletedTraces: Pick<DeletedTraces, "covers" | "stats">): Buffer {
   if (deletedTraces.stats().traces === 0) return payload;
   const kept = splitLines(payload).filter((line) => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLineEncoder } from "./line-encoder.ts";
 
-test("lines are their UTF-8 one after the other, whether the kept buffer holds all, some or none of them", () => {
+test("lines are encoded as UTF-8 in order, whether the scratch buffer holds all, some or none of them", () => {
   const encode = createLineEncoder(100);
   const piece = fc
     .tuple(fc.string({ unit: "grapheme" }), fc.constantFrom(0, 1, 1, 4, 30))
@@ -11,7 +11,7 @@ test("lines are their UTF-8 one after the other, whether the kept buffer holds a
   fc.assert(
     fc.property(fc.array(fc.array(line, { maxLength: 8 }), { maxLength: 3 }), (batches) => {
       const encoded = batches.map((batch) => encode(batch.map((pieces) => ({ whole: pieces.join(""), pieces }))));
-      // All are read last: none may lie where a later one was written.
+      // Read only at the end: no later batch may overwrite an earlier one.
       expect(encoded.map(({ lines }) => lines.map(String))).toEqual(
         batches.map((batch) => batch.map((pieces) => pieces.join(""))),
       );

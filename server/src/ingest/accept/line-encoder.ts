@@ -1,13 +1,13 @@
-/** A text, and what it was put together from: whoever reads the whole has the engine copy it into one piece first. */
+/** A text and the pieces it is made of. Reading `whole` makes the engine copy it into one flat string first. */
 export type PiecedText = { whole: string; pieces: readonly string[] };
 
-/** Texts as UTF-8, one after the other, in a buffer that holds nothing else. */
+/** Texts as UTF-8, one after the other, in a buffer that contains nothing else. */
 export type EncodedLines = { bytes: Buffer; lines: Buffer[] };
 
 /**
- * Encodes lines by way of a buffer that surely holds them, as far as it does: to know how long they are as UTF-8 beforehand,
- * each would be read twice more.
- * @param scratchBytes of the buffer, which is kept; lines beyond it are measured
+ * Encodes lines into a scratch buffer while they are sure to fit. Measuring their UTF-8 length first would read each
+ * line twice more.
+ * @param scratchBytes size of the scratch buffer, which is reused; lines beyond it are measured
  */
 export function createLineEncoder(scratchBytes: number): (texts: readonly PiecedText[]) => EncodedLines {
   const scratch = Buffer.allocUnsafeSlow(scratchBytes);

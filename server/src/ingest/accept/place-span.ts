@@ -11,14 +11,14 @@ import type { SpanSubject } from "./prepared-span.ts";
 
 export type SpanFacts = Pick<NormalizedSpan, "identity" | "isIdentified" | "timestampNs" | "version">;
 
-/** What is to be written of an accepted span. */
+/** How an accepted span is written. */
 export type Place = {
   version: bigint;
   firstReceivedNs: bigint;
   isResend: boolean;
-  /** The latest time at which it was received first, where its customer was deleted since. */
+  /** Set if its customer was deleted since: an upper bound of the time at which the span was first received. */
   erasedReceiptNs: bigint | undefined;
-  /** The timestamp of an older version that must go. */
+  /** The timestamp of an older version that must be removed. */
   replaces: bigint | undefined;
 };
 
@@ -26,14 +26,14 @@ export type PlaceDeps = {
   journal: Pick<Journal, "completeSinceMs">;
   deletedTraces: Pick<DeletedTraces, "covers"> | undefined;
   erasedCustomers: Pick<ErasedCustomers, "erasedAtNs"> | undefined;
-  /** Whether this node takes in all spans of the store, so that it knows what was sent before. */
+  /** Whether this node takes in all spans of the store, so that its journal knows every earlier version. */
   isOnlyNode: boolean;
   nowMs: number;
 };
 
 /**
- * Judges a span by the version of it that was accepted before. Where it is left out, says why: its trace was `deleted`, or
- * a fuller version was accepted before (`superseded`).
+ * Compares a span with the version accepted before. Returns the reason if it must be left out: its trace was `deleted`,
+ * or a fuller version was accepted before (`superseded`).
  */
 export type PlaceSpan = (
   span: SpanFacts,
@@ -43,7 +43,8 @@ export type PlaceSpan = (
 
 export function createPlaceSpan(deps: PlaceDeps): PlaceSpan {
   const { journal, deletedTraces, erasedCustomers, isOnlyNode, nowMs } = deps;
-  // A span is received after its end, clocks being an hour apart at most: of what ended in between, resends are known.
+  // A span is received after its end, give or take an hour of clock skew: for ends within these times, the journal
+  // knows every resend.
   const knownFromNs = BigInt(journal.completeSinceMs() + ingestLimits.clockSkewMs) * 1_000_000n;
   const knownToNs = BigInt(nowMs + ingestLimits.clockSkewMs) * 1_000_000n;
   const mayBeResend = (before: IdentityRecord | undefined, { isIdentified, timestampNs }: SpanFacts): boolean =>
@@ -59,7 +60,8 @@ export function createPlaceSpan(deps: PlaceDeps): PlaceSpan {
     if (erasedNs === undefined) return undefined;
     const firstReceivedNs = before?.firstReceivedNs ?? receivedNsOf(span.version);
     if (firstReceivedNs <= erasedNs) return firstReceivedNs;
-    // A call that was under way; else of what is not known to be new, what ended before.
+    // A gateway call that started before the deletion. Other spans count as older if they ended before it and are not
+    // known to be new.
     const isKnown = before !== undefined || (isOnlyNode && span.isIdentified && !mayBeResend(before, span));
     const isOfBefore =
       subject.log_method === gatewayLogMethod
@@ -69,13 +71,13 @@ export function createPlaceSpan(deps: PlaceDeps): PlaceSpan {
   };
 
   return (span, subject, { before, isRecalled }) => {
-    // An earlier version tells when a span ended that is sent without saying so.
+    // A span sent without a timestamp has the end of its earlier version.
     const isCovered = (endNs: bigint | undefined): boolean =>
       endNs !== undefined && deletedTraces?.covers(subject, endNs) === true;
     if (isCovered(span.timestampNs) || isCovered(before?.timestampNs)) return "deleted";
     const version = versionAfter(before, span.version);
     const verdict = judgeResend(before, { timestampNs: span.timestampNs, version });
-    // Of what is recalled, the very row may be there, or one that came after it.
+    // A recalled row, or a later version of it, may already be accepted.
     const isThere = isRecalled && before !== undefined && before.version >= span.version;
     if (isThere || verdict.kind === "superseded") return "superseded";
     return {

@@ -5,15 +5,15 @@ import { isDerived } from "../../domain/identity.ts";
 import { createLineEncoder } from "./line-encoder.ts";
 import type { NormalizedSpan } from "../normalize/normalize.ts";
 
-/** A span that was read, as the line that the journal will hold of it, and is still to be accepted. */
+/** A normalized span that is not accepted yet, with its journal line. */
 export type PreparedSpan = NormalizedSpan & {
-  /** NDJSON without its line break. */
+  /** NDJSON without the line break. */
   line: string;
-  /** What that was put together from. */
+  /** The pieces that `line` is made of. */
   pieces: readonly string[];
 };
 
-/** What decides about a span's row, and stands in it too. */
+/** Columns of the row that decide how it is accepted. */
 export type SpanSubject = Pick<SpanRow, "organization_id" | "environment"> & {
   trace_unique_id?: string | undefined;
   log_method?: string | undefined;
@@ -22,28 +22,28 @@ export type SpanSubject = Pick<SpanRow, "organization_id" | "environment"> & {
 };
 
 /**
- * A prepared span while it waits for others. It is bytes, which the collector need not look at: objects of every call that
- * live for as long as that cost more than the rest of the wait.
+ * A prepared span while it is buffered. It consists of bytes, which the garbage collector need not traverse: keeping
+ * objects for every call cost more than everything else about the buffering.
  */
 export type HeldSpan = Omit<NormalizedSpan, "row"> & {
-  /** Of a span that is identified; else of no bytes. */
+  /** Empty if the span is not identified. */
   identity: Buffer;
   subject: SpanSubject;
-  /** NDJSON without its line break. */
+  /** NDJSON without the line break. */
   line: Buffer;
-  /** Kept for whoever waits for spans to be stored, where it concerns one. */
+  /** Kept only if a subscriber awaits the span. */
   row: SpanRow | undefined;
-  /** An earlier process prepared it, and may have had it accepted. */
+  /** Whether an earlier process prepared it; that process may have had it accepted. */
   isRecalled: boolean;
 };
 
-/** Spans that were prepared together, and the buffer in which all their lines lie. */
+/** Spans that were prepared together, and the buffer that contains all their lines. */
 export type HeldSpans = { spans: HeldSpan[]; bytes: Buffer };
 
-/** Enough for the lines of some dozen spans of common size. */
+/** Enough for the lines of about a dozen spans of common size. */
 const scratchBytes = 256 * 1024;
 
-/** @param isAwaited whether a row is wanted as it is once it is stored */
+/** @param isAwaited whether a subscriber wants the row once it is stored */
 export function createSpanHolder(
   isAwaited: (row: SpanRow) => boolean,
 ): (prepared: readonly PreparedSpan[]) => HeldSpans {
@@ -64,10 +64,10 @@ export function createSpanHolder(
   };
 }
 
-/** Nobody asks for an identity that was drawn by lot. */
+/** Random identities are never looked up. */
 const none = Buffer.alloc(0);
 
-/** A copy that has its memory to itself: as long as a part of Node's pool is held, so is what lies around it, here a moment's requests. */
+/** A copy with memory of its own: a slice of Node's buffer pool would keep the whole pool block alive. */
 function outOfPool(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
@@ -79,7 +79,7 @@ function subjectOf(row: SpanRow): SpanSubject {
   return { organization_id, environment, trace_unique_id, log_method, customer_identifier, start_time };
 }
 
-/** The span of a line that an earlier process prepared; undefined where the text is none. */
+/** Reads a span from a line that an earlier process prepared. Returns undefined if the text is not one. */
 export function recallSpan(line: Buffer): HeldSpan | undefined {
   const row = readRow(line);
   if (row === undefined) return undefined;
@@ -88,11 +88,11 @@ export function recallSpan(line: Buffer): HeldSpan | undefined {
   if (identity.length !== 16 || timestampNs === undefined || !/^\d{1,20}$/.test(row.version)) return undefined;
   const version = BigInt(row.version);
   const isIdentified = isDerived(identity);
-  // There are few, so that nobody need be asked who waits for them.
+  // There are few of these, so the row is kept without checking whether it is awaited.
   return { identity, isIdentified, timestampNs, version, subject: subjectOf(row), line, row, isRecalled: true };
 }
 
-/** The row that a held span's line says. */
+/** Returns the row of a buffered span, parsed from its line if it was not kept. */
 export function rowOf({ line, row }: HeldSpan): SpanRow {
   return row ?? asRow(parseKeepingDigits(line.toString("utf8")) as object);
 }
@@ -108,7 +108,7 @@ function readRow(line: Buffer): SpanRow | undefined {
   }
 }
 
-/** What bears the columns of the key is taken for a row: the text was written by `prepare`, and its checksum says so. */
+/** A value with the key columns is taken for a row: `prepare` wrote the text, and its checksum was verified. */
 function asRow(value: object): SpanRow {
   return value as SpanRow;
 }

@@ -13,9 +13,9 @@ import { rowOf, type HeldSpan, type SpanSubject } from "./prepared-span.ts";
 import { markResend, markResends } from "../writer/row-lines.ts";
 
 export type SpanBatch = {
-  /** Without their breaks. */
+  /** Without line breaks. */
   lines: Array<string | Buffer>;
-  /** The spans among them, but for those that nobody waits for. */
+  /** The rows of the batch's spans, except buffered ones that nobody awaits. */
   rows: SpanRow[];
   add(span: NormalizedSpan): RowOutcome;
   addHeld(span: HeldSpan): void;
@@ -28,11 +28,11 @@ export type SpanBatch = {
 
 export type SpanBatchDeps = PlaceDeps & {
   journal: Pick<Journal, "lookup">;
-  /** What the store says of spans that were received before, by identity: see span-history.ts. */
+  /** Records of the store for spans that were received before, by identity: see span-history.ts. */
   stored?: ReadonlyMap<string, IdentityRecord> | undefined;
 };
 
-/** The rows of one request, with resends judged against what was accepted before and earlier in the request. */
+/** The rows of one request. Resends are compared with what was accepted before and earlier in the request. */
 export function createSpanBatch(deps: SpanBatchDeps): SpanBatch {
   const { journal, stored } = deps;
   const lines: Array<string | Buffer> = [];
@@ -41,7 +41,7 @@ export function createSpanBatch(deps: SpanBatchDeps): SpanBatch {
   let superseded = 0;
   let resends = 0;
   const placeSpan = createPlaceSpan(deps);
-  /** Undefined where the span is left out. */
+  /** Undefined if the span is left out. */
   const place = (span: SpanFacts, subject: SpanSubject, isRecalled: boolean): Place | undefined => {
     const key = span.isIdentified ? span.identity.toString("latin1") : "";
     const before = span.isIdentified
@@ -100,7 +100,7 @@ export function createSpanBatch(deps: SpanBatchDeps): SpanBatch {
   };
 }
 
-/** So that it is known of the trace that it has spans, whose own identities do not tell. The first of them is dated. */
+/** Records that the trace has spans, for spans whose random identities do not show it. Dated by the first of them. */
 function markTrace(
   { organization_id, environment, trace_unique_id: trace }: SpanSubject,
   record: IdentityRecord,
@@ -113,8 +113,8 @@ function markTrace(
 }
 
 /**
- * NDJSON bytes. Line by line: joined first, one curly quote would make the whole batch a two-byte string, at several
- * times the cost.
+ * NDJSON bytes, written line by line: if the lines were joined first, one curly quote would make the whole batch a
+ * two-byte string, at several times the cost.
  */
 export function encodeLines(lines: ReadonlyArray<string | Buffer>): Buffer {
   let size = 0;
@@ -133,14 +133,14 @@ function marked(line: string | Buffer): string | Buffer {
   return typeof line === "string" ? markResend(line) : markResends(line);
 }
 
-/** One NDJSON line, without its break; undefined where it is over the bound of a span. */
+/** One NDJSON line without its line break; undefined if it exceeds the size limit of a span. */
 export function serializeRow(row: SpanRow): string | undefined {
   return withinBound(JSON.stringify(row));
 }
 
-/** The line of a row; undefined where it is over the bound of a span. */
+/** Returns the line, or undefined if it exceeds the size limit of a span. */
 export function withinBound(line: string): string | undefined {
-  // UTF-8 needs at most three bytes per UTF-16 unit: most rows are surely small without measuring.
+  // UTF-8 needs at most three bytes per UTF-16 unit: most rows are known to fit without measuring.
   if (line.length * 3 <= storageLimits.spanBytes) return line;
   return Buffer.byteLength(line) <= storageLimits.spanBytes ? line : undefined;
 }
@@ -150,7 +150,7 @@ export function tooLarge(): RefusedRow {
   return { ok: false, code: "payload_too_large", errors: { body: [message] } };
 }
 
-/** The row that takes an older version with another timestamp, hence another key, out of the table. */
+/** The tombstone of an older version with another timestamp, hence another key. */
 function tombstone(row: SpanRow, version: bigint, timestampNs: bigint): string {
   return JSON.stringify({
     is_resend: 1,

@@ -12,13 +12,14 @@ import { formatUuid } from "../../domain/identity.ts";
 import type { NormalizedSpan, NormalizeResult } from "../normalize/normalize.ts";
 
 /**
- * Where several nodes write one store: what it has of spans whose trace or customer was deleted, and which another node may have received
- * before. Of all other spans nothing is asked: the intake does not wait for the store.
+ * Used if several nodes write to one store: reads the stored versions of spans whose trace or customer was deleted, and
+ * which another node may have received before. Other spans are not looked up, so that the intake does not wait for the
+ * store.
  */
 export type SpanHistory = {
   /**
-   * By identity, as `latin1` text, of those spans of which the store has to say what is to become of them. Empty where it does not answer in
-   * time: they are taken for new.
+   * Records by identity, as `latin1` text, for the spans that need a lookup; undefined if none does. Empty if the store
+   * does not respond in time: the spans then count as new.
    */
   findAsked(
     organizationId: string,
@@ -39,7 +40,7 @@ export function createSpanHistory({
   erasedCustomers: Pick<ErasedCustomers, "erasedAtNs">;
   logger: Logger;
 }): SpanHistory {
-  /** Of a deleted span the version that was deleted, which tells when it ended; else the one that stands. */
+  /** The deleted version of a deleted span, which has its end; otherwise the version that is current. */
   const recordOf = (
     { row, identity }: NormalizedSpan,
     versions: readonly StoredVersion[],

@@ -28,15 +28,15 @@ const span = (body: unknown, more = {}): NormalizedSpan => {
   if (!result.ok) throw new Error(JSON.stringify(result.errors));
   return result.span;
 };
-/** As it is stored: what is undefined is left out. */
+/** The stored form: undefined members are left out. */
 const row = (body: unknown) => JSON.parse(JSON.stringify(span(body).row)) as SpanRow;
 const errors = (body: unknown) => {
   const result = normalize(body);
   return result.ok ? undefined : result.errors;
 };
 
-describe("what a body must be", () => {
-  test("nothing but a JSON object is required", () => {
+describe("required shape of a body", () => {
+  test("only a JSON object is required", () => {
     expect(row({})).toMatchObject({ log_type: "text", status: "success", status_code: 200, environment: "prod" });
     for (const body of [null, 1, "x", [], true]) expect(errors(body)).toEqual({ body: ["must be a JSON object"] });
   });
@@ -66,7 +66,7 @@ describe("what a body must be", () => {
     expect(Object.keys(errors({ [field]: value }) ?? {})).toEqual([field]);
   });
 
-  test("all wrong fields are named at once", () => {
+  test("reports all wrong fields together", () => {
     expect(Object.keys(errors({ model: 1, cost: "x", ttft: {} }) ?? {}).sort()).toEqual(["cost", "model", "ttft"]);
   });
 
@@ -80,7 +80,7 @@ describe("what a body must be", () => {
     expect(isIdentified).toBe(false);
   });
 
-  test("too deep and too many are refused, hostile keys are harmless", () => {
+  test("too deep and too many values are refused, hostile keys are harmless", () => {
     let deep: unknown = 1;
     for (let i = 0; i < 100_000; i += 1) deep = [deep];
     expect(errors({ metadata: { deep } })).toEqual({ body: [expect.stringContaining("nest deeper")] });
@@ -98,7 +98,7 @@ describe("what a body must be", () => {
 });
 
 describe("names and times", () => {
-  test("aliases land on the field's own name, which wins", () => {
+  test("aliases set the field's own name, which takes precedence", () => {
     expect(row({ generation_time: 2, ttft: 0.5, messages: [{ role: "user", content: "x" }] })).toMatchObject({
       latency: 2,
       time_to_first_token: 0.5,
@@ -119,7 +119,7 @@ describe("names and times", () => {
     expect(Object.keys(errors({ respan_params: { cost: "x" } }) ?? {})).toEqual(["respan_params.cost"]);
   });
 
-  test("customer_params name the customer where the body does not", () => {
+  test("customer_params set the customer if the body does not", () => {
     expect(
       row({ customer_params: { customer_identifier: "c", email: "e@x.io", name: "N" }, customer_name: "Own" }),
     ).toMatchObject({
@@ -173,7 +173,7 @@ describe("names and times", () => {
     expect([stored.start_time, stored.timestamp, stored.latency]).toEqual([start_time, timestamp, latency]);
   });
 
-  test("a latency of centuries does not leave the calendar", () => {
+  test("a latency of centuries stays within the supported range of times", () => {
     expect(row({ timestamp: "2026-01-01", latency: 9e9 }).start_time).toMatch(/^1900|^17/);
     expect(row({ start_time: "2026-01-01", latency: 9e9 }).timestamp).toMatch(/^2262|^23/);
   });
@@ -196,7 +196,7 @@ describe("outcome", () => {
 });
 
 describe("content", () => {
-  test("log_type is chat where messages are, else text, and whatever is stated", () => {
+  test("log_type is chat if there are messages, otherwise text, unless stated", () => {
     expect(row({ prompt_messages: [] }).log_type).toBe("chat");
     expect(row({ input: "x" }).log_type).toBe("text");
     expect(row({ log_type: "my_own_kind" }).log_type).toBe("my_own_kind");
@@ -208,7 +208,7 @@ describe("content", () => {
     ]);
   });
 
-  test("the tool calls of an answer are the span's, unless it states its own or keeps no content", () => {
+  test("the tool calls of a response become the span's, unless it states its own or omits content", () => {
     const tool_calls = [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }];
     const completion_message = { role: "assistant", content: null, tool_calls };
     expect(row({ completion_message }).tool_calls).toEqual(tool_calls);
@@ -234,7 +234,7 @@ describe("content", () => {
     expect(row({ tool_calls: aiSdkCalls }).tool_calls).toEqual(calls);
   });
 
-  test("a document that is a string stays one", () => {
+  test("a document that is a string stays a string", () => {
     const stored = row({ full_request: "plain", full_response: { a: "x" }, input: "plain" });
     expect([stored.full_request, stored.full_response, stored.input]).toEqual(['"plain"', { a: "x" }, "plain"]);
   });
@@ -279,7 +279,7 @@ describe("content", () => {
     });
   });
 
-  test("reserved metadata is kept apart and never indexed", () => {
+  test("reserved metadata is stored separately and never indexed", () => {
     const stored = row({ metadata: { _secret: 1, a: { b: 2 }, n: 10 } });
     expect(stored.metadata).toEqual({ a: { b: 2 }, n: 10 });
     expect(stored.metadata_reserved).toEqual({ _secret: 1 });
@@ -320,7 +320,7 @@ describe("cost", () => {
       { input_tokens: 25, output_tokens: 17, cache_creation_input_tokens: 12, cache_read_input_tokens: 20 },
       [57, 17, 74, 20, 12, undefined],
     ],
-    // Anthropic, Bedrock and Claude's agents count the cache beside the input, be it the smaller part.
+    // Anthropic, Bedrock and Claude's agents count the cache outside the input, even if the cache is smaller.
     [
       { input_tokens: 5000, output_tokens: 17, cache_creation_input_tokens: 12, cache_read_input_tokens: 20 },
       [5032, 17, 5049, 20, 12, undefined],
@@ -333,7 +333,7 @@ describe("cost", () => {
       { inputTokens: 5000, outputTokens: 17, cacheCreationInputTokens: 12, cacheReadInputTokens: 20 },
       [5032, 17, 5049, 20, 12, undefined],
     ],
-    // LiteLLM adds Anthropic's names to a prompt that includes the cache.
+    // LiteLLM adds Anthropic's names to a prompt count that includes the cache.
     [
       { prompt_tokens: 5032, completion_tokens: 17, cache_creation_input_tokens: 12, cache_read_input_tokens: 20 },
       [5032, 17, 5049, 20, 12, undefined],
@@ -361,7 +361,7 @@ describe("cost", () => {
 
 describe("identity", () => {
   const ids = { trace_unique_id: "t", span_unique_id: "s" };
-  test("follows from organisation, environment, trace and span, and from nothing else", () => {
+  test("follows from organization, environment, trace and span only", () => {
     const first = span(ids).row.unique_id;
     expect(span({ ...ids, model: "x" }).row.unique_id).toBe(first);
     const others = [
@@ -374,7 +374,7 @@ describe("identity", () => {
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  test("is new per call otherwise, unless an idempotency key names the row", () => {
+  test("is otherwise new for each row, unless there is an idempotency key", () => {
     expect(span({ span_unique_id: "s" }).row.unique_id).not.toBe(span({ span_unique_id: "s" }).row.unique_id);
     expect(span({}, { idempotencyKey: "k\n0" }).row.unique_id).toBe(span({}, { idempotencyKey: "k\n0" }).row.unique_id);
     expect(span({}, { idempotencyKey: "k\n0" }).row.unique_id).not.toBe(
@@ -396,7 +396,7 @@ describe("identity", () => {
   });
 });
 
-test("no JSON object can make it throw or give a row that is no JSON", () => {
+test("no JSON object makes it throw or return a row that is not JSON", () => {
   const fieldNames = [
     "metadata",
     "usage",

@@ -22,13 +22,13 @@ import { storedTime } from "../../lib/time.ts";
 import { rowOfValues, type OpenRow } from "./row-of-values.ts";
 import { gatewayFields, serviceLogMethods } from "./wire-fields.ts";
 
-/** Where a span comes from: all that its body may not say. */
+/** Where a span comes from: facts that its body cannot set. */
 export type SpanOrigin = {
   organization_id: string;
   environment: Environment;
   organization_key_id: string;
   organization_key_name: string;
-  /** The way it came in, where the body does not name it: `logging_api`, `tracing_integration` … */
+  /** The route it came by, unless the body names another: `logging_api`, `tracing_integration` … */
   log_method: string;
 };
 
@@ -38,7 +38,7 @@ const tracedLogMethod = "tracing_integration";
 export type NormalizedSpan = {
   row: SpanRow;
   identity: Buffer;
-  /** Whether the identity follows from what was sent, so that a resend can be told from a first send. */
+  /** Whether the identity is derived from what was sent, so that a resend is recognized. */
   isIdentified: boolean;
   timestampNs: bigint;
   version: bigint;
@@ -49,8 +49,8 @@ export type NormalizeResult =
   | { ok: false; errors: FieldErrors };
 
 /**
- * `receivedNs` must rise from one call to the next: it dates the version. `idempotencyKey` names this row within a
- * request that may be repeated; `identity` is the id of a row whose id does not follow from what it holds.
+ * `receivedNs` must rise with every call: it dates the version. `idempotencyKey` identifies this row within a request
+ * that may be repeated; `identity` is the id of a row whose id cannot be derived from its content.
  */
 export type NormalizeOptions = {
   receivedNs: bigint;
@@ -60,7 +60,7 @@ export type NormalizeOptions = {
 };
 
 /**
- * Turns one span body, as JSON was parsed, into the row that is stored.
+ * Converts one span body, as parsed JSON, to the row that is stored.
  * @param nested shared by the rows of a request
  */
 export function normalizeSpan(
@@ -73,7 +73,7 @@ export function normalizeSpan(
   return { ok: true, span: normalizeValues(read.values, origin, options), unknown: read.unknown };
 }
 
-/** The same for a body that was read. */
+/** The same for a body that was read already. */
 export function normalizeValues(
   values: BodyValues,
   origin: SpanOrigin,
@@ -116,19 +116,21 @@ export function normalizeValues(
   placeToolCalls(row);
   const price = priceOf(values, origin.organization_id, usage, { timestampNs: times.timestampNs, prices });
   placeUsage(row, values, usage, price);
-  // SDKs do not always say whose model they call.
+  // SDKs do not always state the provider of a model.
   if (origin.log_method === tracedLogMethod) row.provider_id ??= sellerOf(price?.version ?? "");
   placeMetadata(row, values.metadata);
   return { row: asRow(row), identity, isIdentified, timestampNs: times.timestampNs, version };
 }
 
-/** SDKs of agents send the answer of the Responses API as it came, as a text or a chat. */
+/** SDKs of agents send the response of the Responses API unchanged, as a text or a chat. */
 function isResponsesBody({ log_type, full_response }: BodyValues): boolean {
   const isCall = log_type === undefined || log_type === "text" || log_type === "chat" || log_type === "generation";
   return isCall && isObject(full_response) && full_response["object"] === "response";
 }
 
-/** Takes away what only the gateway knows, and a log method that is ours: the one of the route stands. */
+/**
+ * Removes fields that only the gateway may set, and a log method reserved for the service: the route's then applies.
+ */
 function withoutClaims(values: BodyValues): void {
   for (const field of gatewayFields) delete values[field];
   if (values.log_method !== undefined && serviceLogMethods.has(values.log_method)) delete values.log_method;
@@ -144,7 +146,7 @@ function identify(
     return { identity: spanIdentity({ organization_id, environment, trace, span }), isIdentified: true };
   }
   if (idempotencyKey !== undefined) {
-    // Text that was read holds no NUL: no trace id is ever this one.
+    // Text from a body contains no NUL, so no trace id equals this one.
     const key = { organization_id, environment, trace: "\0idempotency-key", span: idempotencyKey };
     return { identity: spanIdentity(key), isIdentified: true };
   }
@@ -179,8 +181,8 @@ function placeCustomer(row: OpenRow, { customer_params }: BodyValues): void {
 }
 
 /**
- * Messages are stored once: `input` and `output` of a message log are dropped where they repeat the messages;
- * readers derive the one from the other (api/request-logs/present-span.ts).
+ * Messages are stored once: `input` and `output` of a message log are dropped if they repeat the messages; readers
+ * derive the one from the other (api/request-logs/present-span.ts).
  */
 function placeMessages(row: OpenRow, values: BodyValues): void {
   if (!isMessageLogType(logTypeOf(values))) return;
@@ -196,7 +198,9 @@ function placeMessages(row: OpenRow, values: BodyValues): void {
   }
 }
 
-/** The calls that a model's answer asks for, where SDKs put them, so that they can be filtered without reading payload. */
+/**
+ * Copies the tool calls of a model's response to the column `tool_calls`, so that filters need not read the payload.
+ */
 function placeToolCalls(row: OpenRow): void {
   if (row.tool_calls !== undefined) row.tool_calls = withOpenAiCalls(row.tool_calls);
   if (!isObject(row.completion_message)) return;
@@ -264,7 +268,7 @@ function placeUsage(
   row.prompt_cache_creation_tokens = usage.cacheWrite;
   row.reasoning_tokens = usage.reasoning;
   row.tokens_per_second ??= tokensPerSecond(usage.output, row.latency);
-  // Of a usage object the words are kept with it.
+  // Tier and region of a `usage` object are kept in that object: only those of `usage_details` are added here.
   const { service_tier, region } = values.usage_details ?? {};
   const counts = usageDetailsOf(usage);
   if ((counts ?? service_tier ?? region) === undefined) return;
@@ -297,7 +301,7 @@ function isReserved(key: string): boolean {
   return key.startsWith("_");
 }
 
-/** What is undefined is as good as absent: rows are read by member, and written as JSON. */
+/** Undefined members count as absent: rows are read by member, and written as JSON. */
 function asRow(row: OpenRow): SpanRow {
   return row as SpanRow;
 }

@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import type { BodyValues } from "./read-body.ts";
 
-/** Input and output in all their forms, and what was said of them beforehand. */
+/** Input and output in all forms, and everything else that quotes the conversation. */
 const contentFields = [
   "input",
   "output",
@@ -25,12 +25,12 @@ const contentFields = [
   "audio_output_file",
 ] as const satisfies ReadonlyArray<keyof BodyValues>;
 
-/** Words about the call that may quote it. The service's own do not. */
+/** Texts about the call that may quote it. Those of the service itself do not. */
 const wordFields = ["error_message", "warnings"] as const satisfies ReadonlyArray<keyof BodyValues>;
 
 /**
- * What `disable_log` lets be kept of a span: figures, names, ids and free data, nothing that was said.
- * @param isOurs the span is of a call that the service made itself
+ * Removes what `disable_log` forbids to store: keeps figures, names, ids and free data, no content.
+ * @param isOurs whether the span is of a call that the service itself made
  */
 export function withoutContent(values: BodyValues, { isOurs }: { isOurs: boolean }): BodyValues {
   const kept = { ...values };
@@ -40,7 +40,7 @@ export function withoutContent(values: BodyValues, { isOurs }: { isOurs: boolean
   return kept;
 }
 
-/** The numbers of a usage. Bodies are bounded in depth, and so is this. */
+/** The numbers of a usage object. The depth of bodies is bounded, so this recursion is too. */
 function figuresOf(usage: Record<string, unknown>): Record<string, unknown> {
   const figures: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(usage)) {

@@ -5,8 +5,8 @@ import { filterLimits } from "../../filter/limits.ts";
 import type { BodyValues } from "./read-body.ts";
 
 /**
- * Several choices of a model, as `completion_messages` or as the `choices` of a chat completion in `output`: the one with index 0 is
- * the answer, and all are kept, in order.
+ * Handles several choices of a model, given as `completion_messages` or as the `choices` of a chat completion in
+ * `output`: the one with index 0 becomes the completion message, and all are kept, in order.
  */
 export function placeChoices(values: BodyValues): void {
   if (values.log_type !== undefined && !(messageLogTypes as readonly string[]).includes(values.log_type)) return;
@@ -31,7 +31,7 @@ function treeOf(text: string): unknown {
   return isKept ? parsed.value : undefined;
 }
 
-/** The messages of choices, by index; undefined where these are none. */
+/** The messages of choices, sorted by index; undefined if the values are not choices. */
 function messagesOf(choices: readonly unknown[]): unknown[] | undefined {
   const numbered = choices.map((choice, position) => {
     if (!isObject(choice) || !isObject(choice["message"])) return undefined;

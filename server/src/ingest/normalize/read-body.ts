@@ -9,7 +9,7 @@ import type { NestedJson } from "../../validation/nested-json.ts";
 import { silentMembers, wireFields, type DerivedValues, type PlainValues } from "./wire-fields.ts";
 
 export type BodyValues = PlainValues & DerivedValues;
-/** `unknown` names members that mean nothing here, a few of them; absent where there are none. */
+/** `unknown`: some of the members that are not known here; absent if there are none. */
 export type ReadBody =
   | { ok: true; values: BodyValues; unknown?: readonly string[] | undefined }
   | { ok: false; errors: FieldErrors };
@@ -26,7 +26,7 @@ export function readBody(body: unknown, nested: NestedJson): ReadBody {
   return readBounded(body, nested);
 }
 
-/** The same for a body that is known to keep to the bounds of depth and values. */
+/** The same for a body that is known to be within the bounds of depth and values. */
 export function readBounded(body: Record<string, unknown>, nested: NestedJson): ReadBody {
   const errors: FieldErrors = {};
   const own: Reading = { path: "", errors, nested };
@@ -79,7 +79,7 @@ function failed(field: string, message: string): ReadBody {
   return { ok: false, errors: { [field]: [message] } };
 }
 
-/** Safe because each member was filled by the reader that its type is made of. */
+/** Safe because each member was read by the reader that its type is inferred from. */
 function typedByReaders(values: Record<string, unknown>): BodyValues {
   return values;
 }

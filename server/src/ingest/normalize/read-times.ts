@@ -2,18 +2,18 @@ import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
 import type { BodyValues } from "./read-body.ts";
 
 export type SpanTimes = {
-  /** The END of the span, as `timestamp` means in the interface. */
+  /** The END of the span, as in the interface. */
   timestampNs: bigint;
   startNs: bigint;
-  /** Seconds; undefined where nothing tells, never negative. */
+  /** Seconds, never negative; undefined if unknown. */
   latency: number | undefined;
-  /** Whether the end that was stated lies before the start that was stated. */
+  /** Whether the stated end is before the stated start. */
   isReversed: boolean;
 };
 
 /**
- * Completes what is known of a span's times. Stated times are kept as sent, also where clocks disagree: an end before
- * the start gives no latency, and a warning. Exporters that send the latency of a root as 0 get it from start and end.
+ * Completes the times of a span. Stated times are kept as sent, even if clocks disagree: an end before the start gives
+ * no latency, and a warning. A latency of 0, as some exporters send for a root, is replaced by end minus start.
  */
 export function readTimes(
   { timestamp, start_time, latency }: Pick<BodyValues, "timestamp" | "start_time" | "latency">,

@@ -5,8 +5,8 @@ import type { BodyValues } from "./read-body.ts";
 import { usageOfBody } from "./response-items.ts";
 
 /**
- * The usage of a span body: its own fields first, then `usage_details`, what they leave open from its `usage` object
- * or that of its `full_response`. The object itself is kept as it was sent.
+ * Reads the usage of a span body: its own fields first, then `usage_details`, then its `usage` object or that of its
+ * `full_response`. The object itself is kept as sent.
  */
 export function readUsage(values: BodyValues): Usage | undefined {
   const object = usageOfBody(values);
@@ -24,14 +24,14 @@ export function readUsage(values: BodyValues): Usage | undefined {
     reasoning: values.reasoning_tokens ?? stated.reasoning,
     audioInput: values.audio_prompt_tokens ?? details?.audioInput ?? stated.audioInput,
     audioOutput: values.audio_completion_tokens ?? details?.audioOutput ?? stated.audioOutput,
-    // How the object counts says nothing of another count.
+    // The convention of the object applies only to the object's own count.
     convention:
       values.prompt_tokens === undefined || values.prompt_tokens === stated.input ? stated.convention : undefined,
   };
   return normalizeUsage(onlyTotal(raw, values.log_type));
 }
 
-/** Embeddings and rankings write nothing: some of their providers state a total alone. */
+/** Embeddings and rankings have no output tokens: some of their providers state only a total. */
 function onlyTotal(raw: RawUsage, logType: string | undefined): RawUsage {
   if (raw.total === undefined || raw.input !== undefined || raw.output !== undefined) return raw;
   return logType === "embedding" || logType === "reranker" ? { ...raw, input: raw.total, output: 0 } : raw;

@@ -69,12 +69,12 @@ describe("S4: items of the Responses API in created spans", () => {
     expect(row.tools).toEqual([{ type: "function", function: { name: "get_weather" } }]);
   });
 
-  test("calls that stand beside the messages become calls", () => {
+  test("calls beside the messages become tool calls", () => {
     const row = rowOf({ log_type: "text", prompt_messages: [question], tool_calls: [call] });
     expect(row.tool_calls).toEqual(calls);
   });
 
-  test("messages that the body has stand", () => {
+  test("messages in the body are kept", () => {
     const message = { role: "assistant", content: "Mine." };
     const row = rowOf({
       log_type: "response",
@@ -95,7 +95,7 @@ describe("S4: items of the Responses API in created spans", () => {
     },
   );
 
-  test("spans of other kinds keep theirs", () => {
+  test("spans of other kinds keep their items", () => {
     const row = rowOf({ log_type: "tool", input: [question], output: [said], full_response: { output: [said] } });
     expect([row.prompt_messages, row.completion_message]).toEqual([undefined, undefined]);
   });
@@ -111,7 +111,7 @@ describe("S4: the whole response of the provider", () => {
   };
   const response = { id: "resp_1", object: "response", output: [thought, call], usage };
 
-  test("tells the usage that the body leaves out", () => {
+  test("supplies the usage that the body omits", () => {
     const counts = { prompt_tokens: 120, completion_tokens: 30, total_tokens: 150 };
     const parts = { prompt_cache_hit_tokens: 64, reasoning_tokens: 12 };
     const model = "gpt-4o-mini";
@@ -131,7 +131,7 @@ describe("S4: the whole response of the provider", () => {
     expect(rowOf({ model, full_response: google })).toMatchObject({ prompt_tokens: 9, completion_tokens: 3 });
   });
 
-  test("tells the answer of a call that has no output", () => {
+  test("supplies the response of a call without output", () => {
     const answer = { role: "assistant", content: null, reasoning_content: "Look it up.", tool_calls: calls };
     expect(rowOf({ log_type: "text", full_response: response }).completion_message).toEqual(answer);
     expect(rowOf({ log_type: "text", output: "x", full_response: response }).completion_message).toBeUndefined();

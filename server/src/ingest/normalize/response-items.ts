@@ -9,9 +9,9 @@ import { readResponse } from "../../messages/response.ts";
 import type { BodyValues } from "./read-body.ts";
 
 /**
- * What a body that was created as a call of the Responses API has as `input` and `output`, or as its `full_response`: lists of
- * items, messages, thoughts, calls and results, which become messages where the body has none. They stay beside as they came.
- * Any model call that has no output at all takes its answer from `full_response`.
+ * Reads `input`, `output` and `full_response` of a call of the Responses API: lists of items (messages, reasoning,
+ * calls and results) become messages if the body has none. The originals are kept unchanged. Any model call without
+ * output takes its response from `full_response`.
  */
 export function placeResponseItems(values: BodyValues): void {
   if (!(messageLogTypes as readonly unknown[]).includes(values.log_type)) return;
@@ -30,8 +30,8 @@ export function placeResponseItems(values: BodyValues): void {
 }
 
 /**
- * The usage of a body: its own object, else that of the provider's response. The tier that served the call stands in it or
- * beside it in the response; where neither names one, the tier of the request counts, if it asks for one.
+ * The usage of a body: its own object, otherwise that of the provider's response. The service tier comes from the usage
+ * object or the response around it; if neither names one, the tier in the request counts, if it names a specific one.
  */
 export function usageOfBody(values: BodyValues): Record<string, unknown> | undefined {
   const { usage: own, full_response, full_request } = values;

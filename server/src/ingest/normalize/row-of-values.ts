@@ -3,8 +3,8 @@ import type { SpanOrigin } from "./normalize.ts";
 import type { BodyValues } from "./read-body.ts";
 
 /**
- * A row with every column that a sender may fill. What is absent is undefined, and JSON leaves it out: so all rows have one shape,
- * and V8 writes them as JSON several times faster than rows that were put together column by column.
+ * A row with every column that a sender may fill. Absent columns are undefined, which JSON omits: all rows then have
+ * the same shape, and V8 serializes them several times faster than rows built column by column.
  */
 export type OpenRow = Pick<SpanRow, KeyColumn> & {
   [C in Exclude<SpanColumn, KeyColumn | "is_deleted" | "is_resend" | "is_pinned">]: SpanRow[C] | undefined;
@@ -12,11 +12,11 @@ export type OpenRow = Pick<SpanRow, KeyColumn> & {
 
 type KeyColumn = "organization_id" | "environment" | "timestamp" | "unique_id" | "version";
 
-/** What of a row does not stand in its values as it is. */
+/** Columns of a row that are computed rather than copied from the body. */
 export type RowFacts = Pick<OpenRow, "timestamp" | "unique_id" | "version" | "start_time" | "received_at"> &
   Pick<OpenRow, "log_type" | "status" | "status_code" | "latency">;
 
-/** The row of a span with the plain ones of its values in their places; usage, cost and metadata are still to come. */
+/** The row of a span with the copied columns filled; usage, cost and metadata are added later. */
 export function rowOfValues(values: BodyValues, origin: SpanOrigin, facts: RowFacts): OpenRow {
   return {
     organization_id: origin.organization_id,
@@ -95,7 +95,7 @@ export function rowOfValues(values: BodyValues, origin: SpanOrigin, facts: RowFa
   };
 }
 
-/** The store keeps what a column is sent as its text: a document that is itself a string must come as JSON text to stay one. */
+/** A text column stores strings unquoted: a document that is itself a string must be sent as JSON text to stay one. */
 function document(value: unknown): unknown {
   return typeof value === "string" ? JSON.stringify(value) : value;
 }
@@ -106,7 +106,7 @@ function extraOf(values: BodyValues): Record<string, unknown> | undefined {
   let extra: Record<string, unknown> | undefined;
   const all: Record<string, unknown> = values;
   for (const field in all) {
-    // Most are columns: their values need not be looked up.
+    // Most fields are columns: their values need not be read.
     if (extraFields.has(field) && all[field] !== undefined) (extra ??= {})[field] = all[field];
   }
   if (values.disable_log === true) (extra ??= {})["is_log_omitted"] = true;

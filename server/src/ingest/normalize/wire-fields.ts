@@ -4,8 +4,8 @@ import * as read from "../../validation/field-readers.ts";
 import type { Reader } from "../../validation/field-readers.ts";
 
 /**
- * What a span body may hold: field → reader. Plain fields are stored as they are read, in the column or extra of
- * their own name; derived ones are turned into columns by normalize.ts. Everything else in a body is ignored.
+ * The fields of a span body: field → reader. Plain fields are stored as read, in the column or extra of the same name;
+ * normalize.ts computes columns from the derived ones. Everything else in a body is ignored.
  */
 export const plainFields = {
   log_type: read.name,
@@ -109,15 +109,15 @@ export const derivedFields = {
 } as const satisfies Record<string, Reader<unknown>>;
 
 /**
- * Fields that say what the gateway itself decided or did: of no other sender they are taken. Everything else is a fact about a
- * call that whoever made it may state, `cache_hit` and `usage_is_estimated` among them: other gateways have caches too.
+ * Fields that state what the gateway itself decided or did: ignored from any other sender. All other fields are facts
+ * that any sender may state, including `cache_hit` and `usage_is_estimated`: other gateways have caches too.
  */
 export const gatewayFields = ["limit_info", "attempts"] as const satisfies ReadonlyArray<keyof typeof plainFields>;
 
-/** Whose spans have a claim to them. */
+/** The log methods that may set `gatewayFields`. */
 export const serviceLogMethods: ReadonlySet<string> = new Set([gatewayLogMethod, judgeLogMethod]);
 
-/** Another name → the field's own. The own name wins where both are sent. */
+/** Alias → the field's own name, which takes precedence if both are sent. */
 export const fieldAliases: Record<string, string> = {
   generation_time: "latency",
   ttft: "time_to_first_token",
@@ -129,8 +129,8 @@ export const fieldAliases: Record<string, string> = {
 };
 
 /**
- * What bodies hold beside fields and nobody need be told of: members of answers, which are sent back, and what other services
- * of these families take.
+ * Members of bodies that are not fields but are not reported as unknown: members of responses that clients send back,
+ * and parameters of other services of these product families.
  */
 export const silentMembers: ReadonlySet<string> = new Set([
   ...paramsFields,
@@ -161,7 +161,7 @@ export type DerivedValues = ValuesOf<typeof derivedFields>;
 
 export type WireField = { field: string; reader: Reader<unknown>; isAlias: boolean };
 
-/** Every accepted name, aliases included; a Map, so that no hostile key finds a prototype. */
+/** Every accepted name, including aliases; a Map, so that a hostile key cannot reach the prototype. */
 export const wireFields: ReadonlyMap<string, WireField> = new Map(
   Object.entries<Reader<unknown>>({ ...plainFields, ...derivedFields }).flatMap(([field, reader]) =>
     [field, ...aliasesOf(field)].map((name): [string, WireField] => [name, { field, reader, isAlias: name !== field }]),
@@ -172,7 +172,7 @@ function aliasesOf(field: string): string[] {
   return Object.keys(fieldAliases).filter((alias) => fieldAliases[alias] === field);
 }
 
-/** Where each plain field is stored; a document is a column of JSON text. */
+/** Where each plain field is stored; `document` is a column of JSON text. */
 export const placeOfField: ReadonlyMap<string, "column" | "document" | "extra"> = new Map(
   Object.keys(plainFields).map((field): [string, "column" | "document" | "extra"] => {
     const kind = (spanColumns as Record<string, ColumnKind>)[field];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { storageLimits } from "../../storage/limits.ts";
 import { createReadWatch } from "./read-watch.ts";
 
-test("somebody reads for a while after a statement, a probe is no reading", () => {
+test("isRead is true for a while after a statement, and not after a probe", () => {
   let nowMs = 0;
   const reads = createReadWatch(() => nowMs);
   reads.saw("ping");

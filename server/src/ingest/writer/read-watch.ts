@@ -1,13 +1,13 @@
 import { storageLimits } from "../../storage/limits.ts";
 
-/** Whether somebody looks at spans on this node: what comes in is then stored sooner, and at more cost. */
+/** Whether spans are being read on this node: if so, incoming spans are stored sooner, at a higher cost. */
 export type ReadWatch = {
-  /** Told of a statement that read spans, by its name. */
+  /** Called with the name of each statement that reads spans. */
   saw(name: string): void;
   isRead(): boolean;
 };
 
-/** @param nowMs of a clock that never steps back */
+/** @param nowMs a monotonic clock */
 export function createReadWatch(nowMs: () => number = () => performance.now()): ReadWatch {
   let lastMs = Number.NEGATIVE_INFINITY;
   return {
@@ -18,5 +18,5 @@ export function createReadWatch(nowMs: () => number = () => performance.now()): 
   };
 }
 
-/** Statements that come whether anybody looks or not. */
+/** Statements that run whether or not somebody reads. */
 const probes: ReadonlySet<string> = new Set(["ping"]);

@@ -1,9 +1,10 @@
 /**
- * The bytes of accepted rows: NDJSON, each line one `SpanRow` that begins with its organisation, or with the mark that an
- * earlier row may have its key and then with its organisation. So both can be read, and the mark be set, without parsing.
+ * The bytes of accepted rows: NDJSON, one `SpanRow` per line. Each line begins with its organization, or with the
+ * resend mark (an earlier row may have the same key) and then its organization. So both can be read, and the mark can
+ * be set, without parsing.
  */
 
-/** The lines, each with its line break. JSON text holds no raw line break. */
+/** Splits into lines, each with its line break. JSON text contains no raw line break. */
 export function splitLines(payload: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   for (let start = 0; start < payload.length;) {
@@ -21,10 +22,10 @@ const organizationMember = Buffer.from('"organization_id":"');
 const beginsWith = (bytes: Buffer, start: Buffer, at = 0): boolean =>
   bytes.subarray(at, at + start.length).equals(start);
 
-/** Whatever else a damaged journal may hold is left for the store to refuse. */
+/** Other lines of a damaged journal are left for the store to refuse. */
 const isRow = (line: Buffer): boolean => line[0] === 0x7b && line[1] === 0x22;
 
-/** Rows that the store may have already say so as their first member, see `SpanBatch`. */
+/** Marks rows that the store may already have, as their first member; see `SpanBatch`. */
 export function markResends(payload: Buffer): Buffer {
   return Buffer.concat(
     splitLines(payload).flatMap((line) =>
@@ -33,7 +34,7 @@ export function markResends(payload: Buffer): Buffer {
   );
 }
 
-/** A line without its line break and without that mark. */
+/** A line without its line break and without the resend mark. */
 export function unmarked(line: Buffer): Buffer {
   const whole = line.at(-1) === 0x0a ? line.subarray(0, -1) : line;
   return beginsWith(whole, resendMark) ? Buffer.concat([Buffer.from("{"), whole.subarray(resendMark.length)]) : whole;
@@ -44,7 +45,7 @@ export function markResend(line: string): string {
   return `{"is_resend":1,${line.slice(1)}`;
 }
 
-/** The organisation of the first row; all rows of an entry have the same. Undefined where there is none. */
+/** The organization of the first row; all rows of an entry have the same. Undefined if there is none. */
 export function organizationOf(payload: Buffer): string | undefined {
   const at = beginsWith(payload, resendMark) ? resendMark.length : 1;
   if (!beginsWith(payload, organizationMember, at)) return undefined;

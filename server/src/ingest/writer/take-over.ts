@@ -3,7 +3,10 @@ import type { SpanIntake } from "../accept/accept.ts";
 import { recallSpan } from "../accept/prepared-span.ts";
 import { markResends, splitLines, unmarked } from "./row-lines.ts";
 
-/** Accepts rows that another node has accepted before, of one organization. They are the same spans, if they were stored already. */
+/**
+ * Accepts rows of one organization that another node accepted before. They keep their identities, so storing them again
+ * is safe.
+ */
 export type TakeOver = (payload: Buffer) => Promise<void>;
 
 export function createTakeOver(deps: {
@@ -14,7 +17,7 @@ export function createTakeOver(deps: {
   const { intake, journal, committed } = deps;
   return async (payload) => {
     const lines = splitLines(payload).map(unmarked);
-    // Rows that only take others out of the table are no spans; what is damaged is left for the store to refuse.
+    // Tombstones are not spans; damaged lines are left for the store to refuse.
     const spans = lines.map((line) => recallSpan(line)).map((span) => (span?.row?.is_deleted === 1 ? undefined : span));
     await intake.acceptHeld(spans.filter((span) => span !== undefined));
     const others = lines.filter((_, at) => spans[at] === undefined);

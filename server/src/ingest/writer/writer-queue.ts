@@ -6,17 +6,17 @@ export type Group = { entries: Queued[]; rows: number; bytes: number; hasResends
 
 export type WriterQueue = {
   push(entry: JournalEntry, payload: Buffer | undefined): void;
-  /** The oldest entries, as many as make one insert; at least one. */
+  /** Removes the oldest entries: at least one, and at most what fits one insert. */
   takeGroup(): Group;
   isGroupFull(): boolean;
-  /** Entries. */
+  /** Number of entries. */
   size(): number;
   rows(): number;
-  /** How long the oldest entry has been here; 0 where there is none. */
+  /** Age of the oldest entry in milliseconds; 0 if there is none. */
   waitedMs(): number;
 };
 
-/** First in, first out. While the store is down the journal holds the bytes; memory holds only so many of them. */
+/** First in, first out. While the store is down, the journal has all bytes and memory only a bounded part of them. */
 export function createWriterQueue(maxRows: number): WriterQueue {
   const entries: Queued[] = [];
   let rows = 0;

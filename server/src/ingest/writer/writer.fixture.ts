@@ -28,7 +28,7 @@ export function sinkOf(script: (batch: SpanBatch, attempt: number) => void | Pro
     async insert(batch) {
       attempts += 1;
       await script(batch, attempts);
-      // The writer gives its memory back.
+      // The writer frees its memory afterwards.
       batches.push({ ...batch, ndjson: Buffer.from(batch.ndjson) });
     },
   };
@@ -72,14 +72,14 @@ export async function add({ journal, writer }: Bench, ...rows: string[]): Promis
   writer.add(await journal.append({ payload, rows: rows.length, identities: [] }), payload);
 }
 
-/** Puts rows into the journal before the writer starts: it finds them there. */
+/** Puts rows into the journal before the writer starts, which finds them there. */
 export async function leave({ journal }: Bench, ...rows: string[]): Promise<void> {
   await journal.append({ payload: payloadOf(rows), rows: rows.length, identities: [] });
 }
 
 export const rowsOf = (batches: readonly SpanBatch[]): string[] =>
   batches.flatMap(({ ndjson }) => ndjson.toString().trimEnd().split("\n").map(textOf));
-/** A row without its brace, and without the mark that it may have been stored before. */
+/** A row without its brace and without the resend mark. */
 export const textOf = (line: string): string => line.replace(/^\{("is_resend":1,)?"?/, "");
 export const numbered = (count: number): string[] => Array.from({ length: count }, (_, i) => `row ${i}`);
 export const metric = async (registry: Registry, name: string): Promise<number> =>

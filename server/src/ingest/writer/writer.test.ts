@@ -8,11 +8,11 @@ import { add, bench, cleanup, leave, metric, newFolder, numbered, rowsOf, sinkOf
 const retryable = () => new SpanInsertError("retryable", { cause: new Error("down") });
 const poison = () => new SpanInsertError("poison", { cause: new Error("cannot parse") });
 
-describe("what the store may have already is marked", () => {
+describe("rows that the store may already have are marked", () => {
   const linesOf = (batches: readonly SpanBatch[]) =>
     batches.flatMap(({ ndjson }) => ndjson.toString().trimEnd().split("\n"));
 
-  test("after a restart, and not what comes then", async () => {
+  test("after a restart, but not rows that arrive later", async () => {
     const sink = sinkOf();
     const own = bench(sink);
     await leave(own, 'a":1}', 'is_resend":1,"a":2}');
@@ -24,7 +24,7 @@ describe("what the store may have already is marked", () => {
     expect(sink.batches.map((batch) => batch.hasResends)).toEqual([true, false]);
   });
 
-  test("when an insert is tried again", async () => {
+  test("when an insert is retried", async () => {
     const sink = sinkOf((_batch, attempt) => {
       if (attempt <= 2) throw retryable();
     });
@@ -38,7 +38,7 @@ describe("what the store may have already is marked", () => {
 });
 
 describe("groups", () => {
-  test("requests that come close together are one insert, in their order", async () => {
+  test("requests that arrive close together are one insert, in their order", async () => {
     const sink = sinkOf();
     const own = bench(sink);
     own.writer.start();
@@ -50,7 +50,7 @@ describe("groups", () => {
     for (const { ndjson, rows: count } of sink.batches) expect(ndjson.toString().split("\n")).toHaveLength(count + 1);
   });
 
-  test("a lone request is stored after the group's time, without being asked for", async () => {
+  test("a single request is stored after the group's time, without a flush", async () => {
     const sink = sinkOf();
     const own = bench(sink);
     own.writer.start();
@@ -60,7 +60,7 @@ describe("groups", () => {
     await until(() => own.journal.stats().entries === 0);
   });
 
-  test("many rows wait longer while nobody reads, but not once somebody does or waits for them", async () => {
+  test("many rows wait longer while nobody reads or waits for them", async () => {
     const sink = sinkOf();
     let isRead = false;
     const b = bench(sink, undefined, undefined, { reads: { isRead: () => isRead } });
@@ -79,7 +79,7 @@ describe("groups", () => {
     expect(await storedAfterMs(() => (isRead = true))).toBeLessThan(ingestLimits.writerUnreadGroupMs - 50);
   });
 
-  test("where a time and a number of rows are set, groups go by them alone", async () => {
+  test("if a time and a number of rows are configured, only these determine groups", async () => {
     const sink = sinkOf();
     const own = bench(sink, undefined, undefined, { groups: { ms: 1_500, rows: 40 } });
     own.writer.start();
@@ -93,7 +93,7 @@ describe("groups", () => {
     expect(performance.now() - fullMs).toBeLessThan(1_000);
   });
 
-  test("no insert has more rows or bytes than a group may, unless one request has", async () => {
+  test("no insert exceeds the limits of rows and bytes, unless a single request does", async () => {
     const sink = sinkOf();
     const own = bench(sink);
     const half = numbered(ingestLimits.writerGroupRows / 2);
@@ -110,7 +110,7 @@ describe("groups", () => {
     expect(rowsOf(sink.batches)).toEqual([...half, ...half, "one more", big, big, big + big]);
   });
 
-  test("each insert has a token of its own, and a repeated one its first", async () => {
+  test("each insert has its own token, and a retry repeats it", async () => {
     const sink = sinkOf((_batch, attempt) => {
       if (attempt === 2) throw retryable();
     });
@@ -128,7 +128,7 @@ describe("groups", () => {
 });
 
 describe("a store that fails", () => {
-  test("is tried again, ever more slowly, until it takes the rows; the state tells meanwhile", async () => {
+  test("is retried with growing delays until it takes the rows; the state shows the failure meanwhile", async () => {
     const at: number[] = [];
     const sink = sinkOf((_batch, attempt) => {
       at.push(performance.now());
@@ -150,7 +150,7 @@ describe("a store that fails", () => {
     }
   });
 
-  test("any error that is no refusal of the content is tried again, whatever was thrown", async () => {
+  test("every error that is not a refusal of the content is retried, whatever was thrown", async () => {
     const thrown: unknown[] = [
       new Error("?"),
       "text",
@@ -168,7 +168,7 @@ describe("a store that fails", () => {
     expect(own.journal.stats()).toMatchObject({ entries: 0, quarantined: 0 });
   });
 
-  test("what comes meanwhile waits its turn, and is read from the journal where memory holds no more", async () => {
+  test("later rows wait in order, and are read from the journal beyond the memory limit", async () => {
     let isDown = true;
     const sink = sinkOf(() => {
       if (isDown) throw retryable();
@@ -183,7 +183,7 @@ describe("a store that fails", () => {
     expect(own.journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
   }, 60_000);
 
-  test("stopping gives up after the grace; the journal keeps the rows for the next start", async () => {
+  test("stop gives up after the grace period; the journal keeps the rows for the next start", async () => {
     const own = bench(
       sinkOf(() => {
         throw retryable();
@@ -207,7 +207,7 @@ describe("a store that fails", () => {
     expect(next.writer.state().isReplayed).toBe(true);
   });
 
-  test("an insert under way is given its signal when the writer stops", async () => {
+  test("an insert in progress is aborted when the writer stops", async () => {
     let signal: AbortSignal | undefined;
     const own = bench({
       batches: [],
@@ -268,7 +268,7 @@ describe("rows that the store refuses", () => {
     expect(own.journal.stats().quarantined).toBe(1);
   });
 
-  test("stopping in the middle leaves the entry in the journal whole", async () => {
+  test("stopping in the middle leaves the whole entry in the journal", async () => {
     const own = bench(
       sinkOf(({ rows }) => {
         if (rows > 1) throw poison();
@@ -284,7 +284,7 @@ describe("rows that the store refuses", () => {
 });
 
 describe("a journal whose disk is full", () => {
-  test("entries that could not be removed are removed later, whether or not others come", async () => {
+  test("entries that could not be removed are removed later, whether or not others arrive", async () => {
     let refusals = 2;
     const own = bench(sinkOf(), newFolder(), (journal) => ({
       remove: (seqs) => (refusals-- > 0 ? Promise.reject(new Error("disk full")) : journal.remove(seqs)),
@@ -303,7 +303,7 @@ describe("a journal whose disk is full", () => {
     expect(own.journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
   });
 
-  test("a bad row that could not be set aside stays, and is set aside once there is room", async () => {
+  test("a bad row that could not be quarantined stays, and is quarantined once there is room", async () => {
     let refusals = 2;
     const sink = sinkOf(({ ndjson }) => {
       if (ndjson.toString().includes("bad")) throw poison();
@@ -322,7 +322,7 @@ describe("a journal whose disk is full", () => {
 });
 
 describe("flush and replay", () => {
-  test("flushing nothing, and flushing twice at once, resolve", async () => {
+  test("flush resolves with nothing to do, and when called twice", async () => {
     const own = bench(sinkOf());
     own.writer.start();
     await own.writer.flush();
@@ -331,7 +331,7 @@ describe("flush and replay", () => {
     expect(own.journal.stats().entries).toBe(0);
   });
 
-  test("is replayed only once everything of an earlier process is stored", async () => {
+  test("isReplayed is true only once everything of an earlier process is stored", async () => {
     const first = bench(sinkOf());
     for (const row of numbered(ingestLimits.journalReplayPage * 2 + 1)) await leave(first, row);
     await cleanup.pop()?.();
@@ -351,7 +351,7 @@ describe("flush and replay", () => {
     expect(rowsOf(sink.batches)).toEqual([...numbered(ingestLimits.journalReplayPage * 2 + 1), "new"]);
   });
 
-  test("the queue holds so many bytes in memory and no more", () => {
+  test("the queue buffers a bounded number of bytes in memory", () => {
     const queue = createWriterQueue(ingestLimits.writerGroupRows);
     const payload = Buffer.alloc(ingestLimits.writerHeldBytes / 4);
     for (let seq = 1; seq <= 6; seq += 1)

@@ -14,30 +14,30 @@ import { markResends, splitLines } from "./row-lines.ts";
 import { createWriterQueue, type Group, type WriterQueue } from "./writer-queue.ts";
 
 /**
- * Moves accepted rows from the journal into the span store, in groups, forever.
+ * Moves accepted rows from the journal into the span store, in groups, for the life of the process.
  *
- * A store that is down or slow is tried again until it takes the group. A group that it refuses for its content is
- * split until the bad row stands alone; that one is quarantined in the journal. Rows carry their identity and version,
- * so writing one twice (a crash between insert and journal removal) is the same as writing it once.
+ * A store that is down or slow is retried until it takes the group. A group that it refuses for its content is split
+ * until the bad row is alone; that row is quarantined in the journal. Rows carry their identity and version, so writing
+ * one twice (a crash between insert and journal removal) is the same as writing it once.
  */
 export type SpanWriter = {
-  /** Queues what an earlier process left in the journal; `state().isReplayed` tells when it is stored. */
+  /** Queues what an earlier process left in the journal; `state().isReplayed` shows when it is stored. */
   start(): void;
-  /** Takes over a committed entry, and its bytes, which nobody may read from now on. */
+  /** Queues a committed entry. The writer owns its bytes from now on: callers must not read them. */
   add(entry: JournalEntry, payload: Buffer): void;
   state(): WriterState;
-  /** Resolves once all that was added before is stored; hurries the writer. */
+  /** Resolves once everything added before is stored; skips the waiting times of groups. */
   flush(): Promise<void>;
-  /** The same without hurrying, and for `timeoutMs` at most: for reads that must see what their caller just wrote. */
+  /** The same without skipping them, for at most `timeoutMs`: for reads that must see what their caller just wrote. */
   caughtUp(timeoutMs: number): Promise<boolean>;
-  /** Flushes as long as the store takes it, at most `graceMs`; the journal keeps the rest. */
+  /** Flushes while the store takes rows, at most `graceMs`; the journal keeps the others. */
   stop(graceMs: number): Promise<void>;
 };
 
 export type WriterState = {
   isReplayed: boolean;
   queuedEntries: number;
-  /** Since when the store has refused, and why; undefined while it takes rows. */
+  /** Since when the store has been failing, and why; undefined while it takes rows. */
   failing: { sinceMs: number; reason: string } | undefined;
 };
 
@@ -45,16 +45,16 @@ export type SpanWriterDeps = {
   journal: Journal;
   store: Pick<SpanStore, "insert">;
   metrics: IngestMetrics;
-  /** Told what is stored, for those who wait for it. */
+  /** Notified of stored entries. */
   fanOut?: Pick<FanOut, "keep" | "kept">;
-  /** Leaves out of an entry of an earlier process what was deleted since. */
+  /** Removes rows of deleted traces from entries of an earlier process. */
   leaveOutDeleted?: (payload: Buffer) => Buffer;
-  /** Without it, somebody reads at any time. */
+  /** Without it, groups never wait for the longer time that applies while nobody reads. */
   reads?: Pick<ReadWatch, "isRead">;
-  /** How long a group waits, and of how many rows it is at most. Without `ms` that goes by load and reads. */
+  /** How long a group waits, and its maximum number of rows. Without `ms`, the time depends on load and reads. */
   groups?: { ms: number | undefined; rows: number };
   logger: Logger;
-  /** Names this node's inserts, so that tokens of two nodes never meet. */
+  /** Part of the insert tokens, so that those of two nodes never collide. */
   nodeId: string;
   now: () => number;
 };
@@ -124,14 +124,14 @@ class JournalWriter implements SpanWriter {
     const waiter = { seq: this.#addedSeq, resolve: (): void => undefined };
     const written = new Promise<void>((resolve) => (waiter.resolve = resolve));
     this.#waiters.add(waiter);
-    // A store that hangs must not gather those who gave up.
+    // While a store hangs, waiters that timed out must not accumulate.
     await Promise.race([written, sleep(timeoutMs, undefined, { ref: false })]);
     this.#waiters.delete(waiter);
     return this.#writtenSeq >= waiter.seq;
   }
 
   async stop(graceMs: number): Promise<void> {
-    // A store that refuses will not take the rest within the grace either: the journal keeps it.
+    // A store that refuses rows will not take the others within the grace period either: the journal keeps them.
     const refused = new Promise<void>((resolve) => (this.#onFailure = resolve));
     if (!this.#failing) await Promise.race([this.flush(), refused, sleep(graceMs, undefined, { ref: false })]);
     this.#stopping.abort();
@@ -151,7 +151,7 @@ class JournalWriter implements SpanWriter {
         await this.#waitForGroup();
         await this.#writeGroup(this.#queue.takeGroup());
       } else {
-        // On a disk that was full nothing may come in before the stored entries are gone from it.
+        // While a disk is full, no new entry may arrive before the stored ones are removed from the journal.
         await this.#wokenWithin(this.#stored.length > 0 ? retryDelayMs(this.#failedRemovals) : undefined);
         if (this.#stored.length > 0) await this.#removeStored();
       }
@@ -168,9 +168,9 @@ class JournalWriter implements SpanWriter {
   }
 
   /**
-   * Waits until a group is full, its oldest entry has waited long enough, or it is asked for. Under load that is longer: an
-   * insert costs the store as much as a few hundred rows of it, and merges write the rows of small ones more often. It is
-   * longest while nobody looks. What came while the last group was written has waited.
+   * Waits until a group is full, its oldest entry has waited long enough, or a flush is requested. Under load the wait
+   * is longer: an insert costs the store as much as a few hundred rows of it, and merges rewrite the rows of small
+   * inserts more often. It is longest while nobody reads. Time spent while the previous group was written counts.
    */
   async #waitForGroup(): Promise<void> {
     const { writerGroupMs, writerBusyGroupMs, writerUnreadGroupMs } = ingestLimits;
@@ -238,7 +238,7 @@ class JournalWriter implements SpanWriter {
     }
   }
 
-  /** Whether all rows are stored or quarantined; false only when the writer stops first. */
+  /** Whether all rows are stored or quarantined; false only if the writer stops first. */
   async #insert(batch: Batch): Promise<boolean> {
     const { store, metrics } = this.#deps;
     const { signal } = this.#stopping;
@@ -250,13 +250,13 @@ class JournalWriter implements SpanWriter {
         await store.insert({ ndjson, rows, token, hasResends }, signal);
         end();
         this.#succeeded(batch.rows);
-        // An attempt that was given up may not have let go of them.
+        // A failed earlier attempt may still reference these bytes.
         if (attempt === 0) freeBytes(ndjson);
         return true;
       } catch (error) {
         if (isPoisonBatch(error)) return this.#isolate(batch, error);
         this.#failed(error);
-        // The store may have taken them all the same, and have forgotten the token when they come again.
+        // The store may have taken the rows despite the error, and may have forgotten the token by the retry.
         if (attempt === 0) ndjson = markResends(ndjson);
         hasResends = true;
         await sleep(retryDelayMs(attempt), undefined, { signal }).catch(() => undefined);
@@ -281,9 +281,9 @@ class JournalWriter implements SpanWriter {
     this.#failing = { sinceMs: now(), reason: error instanceof Error ? error.name : "unknown" };
   }
 
-  /** Halves a batch that holds a bad row until that row stands alone. */
+  /** Halves a batch with a bad row until that row is alone. */
   async #isolate({ payload, token }: Batch, error: unknown): Promise<boolean> {
-    // Of a large batch the store may have taken what came before the bad row.
+    // The store may have taken the part of a large batch before the bad row.
     const lines = splitLines(markResends(payload));
     if (lines.length <= 1) return this.#quarantine(payload, error);
     const middle = lines.length >> 1;
@@ -294,7 +294,7 @@ class JournalWriter implements SpanWriter {
     return true;
   }
 
-  /** False only when the writer stops before the row is set aside on disk. */
+  /** False only if the writer stops before the row is quarantined on disk. */
   async #quarantine(row: Buffer, refusal: unknown): Promise<boolean> {
     const { journal, metrics, logger } = this.#deps;
     const { signal } = this.#stopping;
@@ -313,7 +313,7 @@ class JournalWriter implements SpanWriter {
   }
 }
 
-/** Exponential, with jitter so that nodes do not knock at one store together. */
+/** Exponential, with jitter so that nodes do not retry at the same time. */
 function retryDelayMs(attempt: number): number {
   const delay = Math.min(domainLimits.writerRetryMaxMs, ingestLimits.writerRetryMinMs * 2 ** Math.min(attempt, 16));
   return delay * (0.5 + Math.random() / 2);
