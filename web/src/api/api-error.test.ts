@@ -4,7 +4,7 @@ import { ApiError } from "./api-error.ts";
 const of = (status: number, body: unknown, headers: Record<string, string> = {}): Promise<ApiError> =>
   ApiError.of(new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers }));
 
-test("every shape of error says what is wrong", async () => {
+test("every error format yields a message", async () => {
   expect(await of(400, { detail: "Bad.", code: "invalid_request", errors: { "a.b": ["Wrong."] } })).toMatchObject({
     message: "Bad.",
     code: "invalid_request",

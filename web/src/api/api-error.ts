@@ -1,4 +1,4 @@
-/** Messages by the path of the field. */
+/** Messages by field path. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 type Particulars = {
@@ -10,18 +10,18 @@ type Particulars = {
   spanId?: string | undefined;
 };
 
-/** What the server said to a request that failed. */
+/** A failed request, as the server described it. */
 export class ApiError extends Error {
   readonly status: number;
-  /** `invalid_request`, `not_found` and so on; empty where the server names none. */
+  /** `invalid_request`, `not_found` and so on; empty if the server names no code. */
   readonly code: string;
-  /** What is wrong with each field that the request sent. */
+  /** Messages for each invalid field of the request. */
   readonly errors: FieldErrors;
-  /** To be found in the log of the server. */
+  /** Finds the request in the server's log. */
   readonly requestId: string | undefined;
-  /** Seconds to wait before another try, where the server names them. */
+  /** Seconds to wait before a retry, if the server states them. */
   readonly retryAfterS: number | undefined;
-  /** The span of a call through the gateway. */
+  /** The span of a gateway call. */
   readonly spanId: string | undefined;
 
   constructor(message: string, { status, code = "", errors = {}, requestId, retryAfterS, spanId }: Particulars) {
@@ -53,7 +53,7 @@ export class ApiError extends Error {
 
 type Words = { message?: string | undefined; code?: string | undefined; errors?: FieldErrors | undefined };
 
-/** `{detail, code, errors}`, OpenAI's `{error: {message, code}}`, or the bare fields with their messages. */
+/** Reads `{detail, code, errors}`, OpenAI's `{error: {message, code}}`, or bare fields with their messages. */
 function wordsOf(body: unknown): Words {
   if (!isObject(body)) return {};
   if (typeof body["detail"] === "string") {

@@ -6,7 +6,10 @@ export type Environment = "prod" | "test";
 
 export type Api = Client<paths>;
 
-/** The API as the signed-in person in one environment. Every answer that is no success throws an `ApiError`. */
+/**
+ * An API client with the signed-in person's session, in one environment. A response without success status throws an
+ * `ApiError`.
+ */
 export function createApi(environment: Environment): Api {
   const api = createClient<paths>({
     baseUrl: location.origin,
@@ -21,9 +24,9 @@ export function createApi(environment: Environment): Api {
   return api;
 }
 
-/** The body of an answer: `await bodyOf(api.GET("/api/…", { signal }))`. */
+/** The body of a response: `await bodyOf(api.GET("/api/…", { signal }))`. */
 export async function bodyOf<T>(answer: Promise<{ data?: T }>): Promise<T> {
   const { data } = await answer;
-  // Only successes arrive here; those without a body have the type undefined.
+  // Only successful responses arrive here; those without a body have the type undefined.
   return data as T;
 }

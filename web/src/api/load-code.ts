@@ -1,4 +1,4 @@
-/** The code of a part is gone: the server is there, and serves a newer page. */
+/** The server responds but no longer has this code: it serves a newer version of the page. */
 export class PageOutdatedError extends Error {
   constructor() {
     super("Its code has changed since this page was loaded.");
@@ -6,8 +6,8 @@ export class PageOutdatedError extends Error {
 }
 
 /**
- * Loads code that comes later.
- * @throws TypeError that the server does not answer
+ * Loads code on demand.
+ * @throws TypeError if the server does not respond
  * @throws PageOutdatedError
  */
 export async function loadCode<T>(load: () => Promise<T>): Promise<T> {

@@ -3,13 +3,13 @@ import { ApiError } from "./api-error.ts";
 
 const maxTries = 2;
 
-/** Another try may help where the server was busy or away, never where it said what is wrong. */
+/** Retries only if the server was busy or unreachable, never if it rejected the request. */
 function isWorthAnotherTry(tries: number, error: Error): boolean {
   if (tries >= maxTries) return false;
   return !(error instanceof ApiError) || error.status === 502 || error.status === 503 || error.status === 504;
 }
 
-/** @param onSignedOut told when a request was refused for want of a session */
+/** @param onSignedOut called when a request was rejected because the session is missing or expired */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const onError = (error: Error): void => {
     if (error instanceof ApiError && error.status === 401) onSignedOut();

@@ -1,15 +1,18 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
 
-/** What tabs of one browser tell one another: they share the cookie, so the person changes for all. `identity` names person and organization. */
+/**
+ * Messages between the tabs of a browser. They share the cookie, so a new sign-in applies to all. `identity` names
+ * person and organization.
+ */
 type Told = { kind: "signed-in"; identity: string } | { kind: "signed-out" };
 
 export type SessionWatch = {
-  /** True from the first request that was refused for want of a session, until the person signed in again. */
+  /** True from the first request rejected for lack of a session, until the person signs in again. */
   isEnded: () => boolean;
   subscribe: (listener: () => void) => () => void;
-  /** A request was answered 401. */
+  /** Called when a request got 401. */
   end: () => void;
-  /** The same person is signed in again. */
+  /** Called when the same person has signed in again. */
   resume: () => void;
   tellOtherTabs: (told: Told) => void;
   onOtherTab: (listener: (told: Told) => void) => () => void;

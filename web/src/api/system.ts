@@ -4,14 +4,14 @@ import { ApiError } from "./api-error.ts";
 
 export type Readiness = { ready: boolean; checks: Record<string, string> };
 
-/** Also of a server that is not ready: it says so with 503 and the same body. */
+/** Also works for a server that is not ready: it responds with 503 and the same body. */
 export async function askReadiness(signal: AbortSignal): Promise<Readiness> {
   const response = await fetch("/readyz?reads=true", { signal });
   if (response.status !== 200 && response.status !== 503) throw await ApiError.of(response);
   return (await response.json()) as Readiness;
 }
 
-/** Prometheus' text format. Proxies often keep it from others. */
+/** Prometheus' text format. Proxies often restrict access to it. */
 export async function askMetrics(signal: AbortSignal): Promise<string> {
   return (await ask("/metrics", signal)).text();
 }

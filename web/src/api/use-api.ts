@@ -16,7 +16,7 @@ export function useApi(): Api {
 
 type Options<T> = Omit<UseQueryOptions<T, Error, T>, "queryKey" | "queryFn">;
 
-/** A query in the environment of the URL, which is part of its key. It is aborted when nobody waits for it any more. */
+/** A query in the environment of the URL, which is part of its key. Aborted when no component uses it any more. */
 export function useApiQuery<T>(
   key: readonly unknown[],
   ask: (api: Api, signal: AbortSignal) => Promise<T>,

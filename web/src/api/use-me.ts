@@ -11,28 +11,31 @@ export type Permission = Me["permissions"][number];
 const askMe = (api: ReturnType<typeof createApi>, signal?: AbortSignal): Promise<Me> =>
   bodyOf(api.GET("/api/auth/me/", signal === undefined ? {} : { signal }));
 
-/** The signed-in person: role, permissions and organization. Asked again when the tab comes back: another tab may have signed in. */
+/**
+ * The signed-in person: role, permissions and organization. Refetched when the tab regains focus: another tab may have
+ * signed in.
+ */
 export function useMe() {
   return useApiQuery(["me"], askMe, { staleTime: 30_000, refetchOnWindowFocus: true });
 }
 
-/** Of the signed-in person; null until it is known. */
+/** The signed-in person's e-mail; null until it is known. */
 export function useEmail(): string | null {
   return useMe().data?.email ?? null;
 }
 
-/** Whether this browser had a session when the page came. */
+/** Whether this browser has a session. */
 export function useIsSignedIn(): boolean {
   return useApiQuery(["me"], askMe, { staleTime: 30_000 }).data !== undefined;
 }
 
-/** Names person and organization: what was shown to one is not for another. */
+/** Identifies person and organization: cached data of one identity must not be shown to another. */
 export function identityOf({ id, organization }: Me): string {
   return `${id} ${organization.unique_organization_id}`;
 }
 
 /**
- * Whether the role of the signed-in person permits it. False until that is known.
+ * Whether the signed-in person's role grants the permission. False until that is known.
  * @public
  */
 export function useCan(permission: Permission): boolean {
@@ -46,12 +49,12 @@ export function useSignIn() {
       await api.POST("/api/auth/login/", { body: { email, password, session: true } });
       return askMe(api);
     },
-    // What is wrong with a password is said in the form, and ends no session.
+    // A wrong password is reported in the form and does not end a session.
     meta: { isSignIn: true },
   });
 }
 
-/** Ends the session of this browser, and forgets what was shown. */
+/** Ends the session of this browser and discards all cached data. */
 export function useSignOut() {
   const api = useApi();
   const queries = useQueryClient();
@@ -61,7 +64,7 @@ export function useSignOut() {
     onSuccess() {
       queries.clear();
       watch.tellOtherTabs({ kind: "signed-out" });
-      // A new page: nothing of the person stays in memory.
+      // A full page load: nothing of the person stays in memory.
       location.assign("/login");
     },
   });

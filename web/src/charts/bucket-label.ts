@@ -1,6 +1,6 @@
 const almostDay = 82_000_000;
 
-/** A bucket in words: `Sun, Nov 29, 14:00 – 15:00`, or the days that it holds. */
+/** The label of a bucket: `Sun, Nov 29, 14:00 – 15:00`, or the days that it covers. */
 export function bucketLabel(start: number, end: number, timeZone: string): string {
   const date = new Intl.DateTimeFormat("en-US", { timeZone, weekday: "short", month: "short", day: "numeric" });
   const clock = new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });

@@ -1,7 +1,7 @@
-/** How a figure compares with the one of the window before. */
+/** How a figure compares with that of the previous window. */
 export type Change = { kind: "same" } | { kind: "new" } | { kind: "ratio"; ratio: number };
 
-/** Undefined where one of them is unknown. `ratio` is 0.1 for a tenth more, and -1 where nothing is left. */
+/** Undefined if either value is unknown. `ratio` is 0.1 for a rise of 10 % and -1 for a fall to 0. */
 export function changeOf(now: number | null | undefined, before: number | null | undefined): Change | undefined {
   if (now === null || now === undefined || before === null || before === undefined) return undefined;
   if (now === before) return { kind: "same" };

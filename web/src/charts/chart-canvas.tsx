@@ -12,7 +12,7 @@ export type TimeRange = { from: string; to: string };
 export type ChartProps = {
   data: ChartData;
   shape: Shape;
-  /** What it shows, for those who do not see it. */
+  /** The accessible description of the chart. */
   label: string;
   hidden: ReadonlySet<string>;
   height: number;
@@ -21,7 +21,7 @@ export type ChartProps = {
   kind: FigureKind;
   syncKey?: string | undefined;
   onZoom?: ((range: TimeRange) => void) | undefined;
-  /** `series` is undefined above the bars, and where there is nothing to tell apart. */
+  /** `series` is undefined above the bars, and if there is only one series. */
   onOpen?: ((range: TimeRange, series: ChartSeries | undefined) => void) | undefined;
 };
 
@@ -57,7 +57,7 @@ export function ChartCanvas(props: ChartProps): ReactNode {
     const made = plot.current;
     const at = made?.cursor.idx ?? undefined;
     if (made === undefined || at === undefined || onOpen === undefined) return;
-    // A first tap shows the values, a second one opens what is behind them.
+    // The first tap shows the values; the second opens the spans behind them.
     const isFirstTap = "pointerType" in nativeEvent && nativeEvent.pointerType === "touch" && touched.current !== at;
     touched.current = at;
     if (isFirstTap) return;
@@ -109,7 +109,7 @@ export function ChartCanvas(props: ChartProps): ReactNode {
   );
 }
 
-/** Undefined where the key moves nothing. */
+/** Undefined if the key does not move the crosshair. */
 function nextBucket(key: string, bucket: number | undefined, count: number): number | undefined {
   const last = count - 1;
   if (last < 0) return undefined;

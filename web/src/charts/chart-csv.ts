@@ -2,8 +2,8 @@ import { plainDecimal } from "../lib/format.ts";
 import type { ChartData } from "./chart-data.ts";
 
 /**
- * What a chart shows as a table: a row for each bucket, with its start in UTC, and a column for each series. RFC 4180; unknown is an empty
- * cell, and no name is a formula to a spreadsheet.
+ * A chart's data as CSV (RFC 4180): a row for each bucket, with its start in UTC, and a column for each series. Unknown
+ * is an empty cell, and no spreadsheet reads a name as a formula.
  */
 export function chartCsv({ starts, series }: Pick<ChartData, "starts" | "series">): string {
   const header = ["start", ...series.map(({ label }) => label)].map(cell);

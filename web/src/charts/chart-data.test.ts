@@ -14,7 +14,7 @@ const answer: Timeseries = {
 };
 
 describe("series of groups", () => {
-  test("keep what is unknown of a name, and end with all other groups", () => {
+  test("leave out groups without a name of which nothing is known, and end with all other groups", () => {
     const { series } = seriesOfGroups(answer, "total_cost");
     expect(series.map(({ label, total, values }) => ({ label, total, values }))).toEqual([
       { label: "gpt-4o", total: 3, values: [1, null, 2] },
@@ -24,7 +24,7 @@ describe("series of groups", () => {
     expect(new Set(series.map(({ key }) => key)).size).toBe(3);
   });
 
-  test("a group that is really called none or other stays apart from the absent value and the rest", () => {
+  test("a group that is really called none or other differs from the absent value and from the other groups", () => {
     const group = (model: string | null) => ({ group: { model }, values: { n: [1] }, totals: { n: 1 } });
     const { series } = seriesOfGroups(
       {
@@ -38,7 +38,7 @@ describe("series of groups", () => {
   });
 });
 
-test("metrics that the answer has no series for are unknown in every bucket", () => {
+test("metrics without a series in the response are unknown in every bucket", () => {
   const data = seriesOfMetrics({ ...answer, series: [] }, [{ metric: "p95_latency", label: "p95", color: "--x" }]);
   expect(data.series).toMatchObject([{ values: [null, null, null], total: null }]);
 });
@@ -46,7 +46,7 @@ test("metrics that the answer has no series for are unknown in every bucket", ()
 describe("stacks", () => {
   const { series } = seriesOfGroups(answer, "total_cost");
 
-  test("stand on what is known and leave gaps where nothing is", () => {
+  test("are built from known values and leave gaps where there are none", () => {
     expect(stack(series, new Set())).toEqual([
       [1, null, 2],
       [null, null, null],
@@ -64,15 +64,15 @@ test("a sum of unknown values is unknown", () => {
   expect(sumOf([null, 0])).toBe(0);
 });
 
-describe("the window of buckets", () => {
+describe("the time range of buckets", () => {
   const data = seriesOfGroups(answer, "total_cost");
 
-  test("is cut to that of the chart, and ends before the next bucket begins", () => {
+  test("is clipped to that of the chart, and ends before the next bucket begins", () => {
     expect(bucketRange(data, 0, 0)).toEqual({ from: "2026-11-29T09:20:00.000Z", to: "2026-11-29T09:59:59.999Z" });
     expect(bucketRange(data, 2, 2)).toEqual({ from: "2026-11-29T11:00:00.000Z", to: "2026-11-29T11:40:00.000Z" });
   });
 
-  test("is the same in whatever direction one drags, and however far", () => {
+  test("is the same in either drag direction and for any distance", () => {
     expect(bucketRange(data, 9, -3)).toEqual({ from: "2026-11-29T09:20:00.000Z", to: "2026-11-29T11:40:00.000Z" });
     expect(bucketRange(data, 1, 0)).toEqual(bucketRange(data, 0, 1));
   });

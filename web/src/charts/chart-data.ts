@@ -2,7 +2,7 @@ import { colorsOf, neutralColor } from "./series-colors.ts";
 
 export type Values = readonly (number | null)[];
 
-/** What tells a series: the value of each field that it is grouped by. Null and "" are the absent value. */
+/** Identifies a series: the value of each field that it is grouped by. Null and "" are the absent value. */
 export type Group = Readonly<Record<string, unknown>>;
 
 type ApiPoints = {
@@ -10,7 +10,7 @@ type ApiPoints = {
   totals: Readonly<Record<string, number | null>>;
 };
 
-/** An answer of a time series route. */
+/** The response of a time series route. */
 export type Timeseries = {
   interval: string;
   buckets: readonly string[];
@@ -23,16 +23,16 @@ export type ChartSeries = {
   /** Unique in its chart. */
   key: string;
   label: string;
-  /** A CSS variable. */
+  /** The name of a CSS variable. */
   color: string;
   values: Values;
   /** Over the whole window. */
   total: number | null;
-  /** Undefined for the series of everything and of all other groups. */
+  /** Undefined for the series without groups and for that of all other groups. */
   group: Group | undefined;
 };
 
-/** `starts` and `ends` are those of the buckets, in milliseconds, cut to the window at both ends. */
+/** `starts` and `ends` are those of the buckets, in milliseconds, clipped to the window at both ends. */
 export type ChartData = {
   interval: string;
   starts: readonly number[];
@@ -59,7 +59,7 @@ export function seriesOfGroups(timeseries: Timeseries, metric: string): ChartDat
       group: undefined,
     });
   }
-  // That nothing is known of those without a value says nothing.
+  // A series of the absent value without any known total carries no information.
   const said = series.filter(
     ({ color, group, total }) => color !== neutralColor || group === undefined || total !== null,
   );
@@ -102,7 +102,7 @@ function bucketsOf({ interval, buckets, window }: Timeseries): Omit<ChartData, "
   };
 }
 
-/** Undefined where every field of the group is absent. */
+/** Undefined if every field of the group is absent. */
 function groupLabel(group: Group): string | undefined {
   const texts = Object.values(group).map((value) => (isAbsent(value) ? "none" : String(value)));
   return Object.values(group).every(isAbsent) ? undefined : texts.join(" · ");
@@ -111,8 +111,8 @@ function groupLabel(group: Group): string | undefined {
 export const isAbsent = (value: unknown): boolean => value === null || value === undefined || value === "";
 
 /**
- * The upper edge of every visible series where each stands on those before it; hidden ones are null. A bucket of which nothing
- * is known has no edge.
+ * The upper edge of each visible series when stacked on those before it; hidden series are null. A bucket without known
+ * values has no edge.
  */
 export function stack(series: readonly Pick<ChartSeries, "key" | "values">[], hidden: ReadonlySet<string>): Values[] {
   const heights: number[] = [];
@@ -126,12 +126,12 @@ export function stack(series: readonly Pick<ChartSeries, "key" | "values">[], hi
   );
 }
 
-/** Null where no value is known. */
+/** Null if no value is known. */
 export function sumOf(values: Values): number | null {
   return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
 }
 
-/** The buckets from one to another, in whatever order, as a window with both ends. */
+/** The time range from one bucket to another, in either order, including both. */
 export function bucketRange({ starts, ends }: Pick<ChartData, "starts" | "ends">, one: number, other: number) {
   const last = starts.length - 1;
   const clamp = (at: number) => Math.min(last, Math.max(0, Math.round(at)));
@@ -139,6 +139,6 @@ export function bucketRange({ starts, ends }: Pick<ChartData, "starts" | "ends">
   const start = starts[from];
   const end = ends[to];
   if (start === undefined || end === undefined) return undefined;
-  // A window has both of its ends, and the next bucket begins where this one ends.
+  // A range includes both ends, and the next bucket begins where this one ends.
   return { from: new Date(start).toISOString(), to: new Date(to === last ? end : end - 1).toISOString() };
 }

@@ -7,12 +7,12 @@ type TableProps = {
   data: ChartData;
   label: string;
   timeZone: string;
-  /** That of the chart, so that nothing moves. */
+  /** The height of the chart, so that the layout does not shift. */
   height: number;
   formatExact: (value: number | null) => string;
 };
 
-/** The same as the chart, to be read. */
+/** The same data as a table. */
 export function ChartTable({ data, label, timeZone, height, formatExact }: TableProps): ReactNode {
   return (
     <div className="relative overflow-auto" style={{ height }} tabIndex={0} role="region" aria-label={label}>

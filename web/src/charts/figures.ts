@@ -11,7 +11,7 @@ export type FigureKind = "count" | "cost" | "duration" | "score";
 
 type Format = (value: number | null | undefined) => string;
 
-/** How figures of a kind are written: in short, and with every digit. */
+/** Formats for each kind of figure: short, and with every digit. */
 export const figureFormats: Readonly<Record<FigureKind, { short: Format; exact: Format }>> = {
   count: { short: formatCount, exact: formatInteger },
   cost: { short: formatCost, exact: formatExactCost },

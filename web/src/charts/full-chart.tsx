@@ -10,13 +10,13 @@ import { figureFormats } from "./figures.ts";
 import { TimeChart } from "./time-chart.tsx";
 
 type FullChartProps = Omit<ChartProps, "hidden"> & {
-  /** The name of the file, without its end. */
+  /** The file name without its extension. */
   fileName: string;
   isTable: boolean;
   onView: (isTable: boolean) => void;
 };
 
-/** A chart with its legend, the same as a table, and as a file. */
+/** A chart with its legend, a table view of the same data, and a download. */
 export function FullChart({ fileName, isTable, onView, ...chart }: FullChartProps): ReactNode {
   const { data, label, timeZone, kind, height } = chart;
   const format = figureFormats[kind];

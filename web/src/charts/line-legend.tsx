@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { ChartSeries } from "./chart-data.ts";
 import { Swatch } from "./swatch.tsx";
 
-/** Names the colours of a small chart, where it has more than one. */
+/** The colour legend of a small chart, if it has more than one series. */
 export function LineLegend({ series }: { series: readonly ChartSeries[] }): ReactNode {
   if (series.length < 2) return null;
   return (

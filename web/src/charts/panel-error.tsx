@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { ErrorPanel } from "../ui/error-panel.tsx";
 
-/** In the place of a chart or a table that could not be loaded, as high as it. */
+/** Replaces a chart or table that could not be loaded, at the same height. */
 export function PanelError({
   error,
   onRetry,

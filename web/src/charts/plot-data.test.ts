@@ -18,7 +18,7 @@ const data: ChartData = {
 };
 const none = new Set<string>();
 
-test("bars are drawn from the highest edge down, lines as they are", () => {
+test("bars are drawn from the highest edge down, lines in their order", () => {
   expect(plotData(data, "bars", none)).toEqual([
     [0, 1, 2],
     [4, null, null],
@@ -31,7 +31,7 @@ test("bars are drawn from the highest edge down, lines as they are", () => {
   ]);
 });
 
-test("a click hits the part of a bar that it is in, and nothing above it", () => {
+test("a click selects the part of a bar under it, and nothing above the bar", () => {
   const at = (bucket: number, height: number, hidden = none) =>
     seriesAt(data, { shape: "bars", hidden, bucket, height })?.key;
   expect(at(0, 0.5)).toBe("low");
@@ -41,7 +41,7 @@ test("a click hits the part of a bar that it is in, and nothing above it", () =>
   expect(at(0, 0.5, new Set(["low"]))).toBe("high");
 });
 
-test("a click hits the nearest line that is known and shown", () => {
+test("a click selects the nearest visible line with a known value", () => {
   const at = (bucket: number, height: number, hidden = none) =>
     seriesAt(data, { shape: "lines", hidden, bucket, height })?.key;
   expect(at(0, 2.9)).toBe("high");
@@ -51,7 +51,7 @@ test("a click hits the nearest line that is known and shown", () => {
   expect(at(0, 1, new Set(["low"]))).toBe("high");
 });
 
-test("single values and pairs between gaps have dots, longer lines none", () => {
+test("single values and pairs between gaps have dots, longer lines have none", () => {
   expect(pointsToShow([1, null, 2, 3, 4, null, 5, 6])).toEqual([0, 6, 7]);
   expect(pointsToShow([null, 1, 2, 3])).toEqual([]);
   expect(pointsToShow([0])).toEqual([0]);

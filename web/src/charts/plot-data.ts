@@ -1,15 +1,18 @@
 import type { AlignedData } from "uplot";
 import { stack, type ChartData, type ChartSeries, type Values } from "./chart-data.ts";
 
-/** `bars` stand on one another; `lines` do not. */
+/** `bars` are stacked; `lines` are not. */
 export type Shape = "bars" | "lines";
 
-/** What uPlot draws, in its order: the first is below. Of stacks the highest comes first, so that each covers all but its own part. */
+/**
+ * The order in which uPlot draws; the first is at the back. In a stack the highest comes first, so that each covers all
+ * but its own part.
+ */
 export function drawnSeries(series: readonly ChartSeries[], shape: Shape): ChartSeries[] {
   return shape === "bars" ? series.toReversed() : [...series];
 }
 
-/** Buckets stand by their place, not by their time: a day of 25 hours is as wide as any other. */
+/** Buckets are placed by index, not by time: a day of 25 hours is as wide as any other. */
 export function plotData({ starts, series }: ChartData, shape: Shape, hidden: ReadonlySet<string>): AlignedData {
   const places = starts.map((_, at) => at);
   const rows = shape === "bars" ? stack(series, hidden).toReversed() : series.map((each) => shownValues(each, hidden));
@@ -19,10 +22,10 @@ export function plotData({ starts, series }: ChartData, shape: Shape, hidden: Re
 const shownValues = ({ key, values }: ChartSeries, hidden: ReadonlySet<string>): Values =>
   hidden.has(key) ? values.map(() => null) : values;
 
-/** A line of so few values between gaps looks like what is left of a longer one. */
+/** A line of so few values between gaps looks like a fragment of a longer one. */
 const shortLine = 2;
 
-/** Values whose line is so short, or no line at all, that a dot has to show them. */
+/** Values whose line is so short, or missing, that a dot has to show them. */
 export function pointsToShow(values: Values): number[] {
   const found: number[] = [];
   let line: number[] = [];
@@ -38,8 +41,8 @@ export function pointsToShow(values: Values): number[] {
 }
 
 /**
- * The series under a height of a bucket: the part of the stack that holds it, or the nearest line. Undefined above a stack and where
- * nothing is known.
+ * The series at a height of a bucket: the part of the stack that contains it, or the nearest line. Undefined above a
+ * stack and if nothing is known.
  */
 export function seriesAt(
   { series }: ChartData,

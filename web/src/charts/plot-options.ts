@@ -10,18 +10,18 @@ export type PlotLook = {
   /** An IANA name. */
   timeZone: string;
   format: (value: number) => string;
-  /** Whether there is nothing between two whole numbers. */
+  /** Whether values are whole numbers only. */
   isWhole: boolean;
   /** The value of a CSS variable. */
   color: (name: string) => string;
-  /** Charts with the same key have their crosshair at the same bucket. */
+  /** Charts with the same key show their crosshair at the same bucket. */
   syncKey: string | undefined;
   isTouch: boolean;
 };
 
 export type PlotEvents = {
   onCursor: (bucket: number | undefined) => void;
-  /** From and to a bucket, both in it. */
+  /** The first and the last selected bucket, both included. */
   onSelect: ((from: number, to: number) => void) | undefined;
 };
 
@@ -29,14 +29,14 @@ const font = (color: PlotLook["color"]) => `10.5px ${color("--font-sans") || "sy
 
 const pixelsOfLabel = 64;
 
-/** How uPlot draws a chart. Its x is the place of a bucket. */
+/** uPlot's options for a chart. The x value is the index of a bucket. */
 export function plotOptions(data: ChartData, look: PlotLook, events: PlotEvents): uPlot.Options {
   const buckets = data.starts.length;
   const { color, syncKey } = look;
   return {
     width: look.width,
     height: look.height,
-    // Half a label of the last tick goes beyond it.
+    // Half of the last tick's label extends beyond it.
     padding: [8, 20, 0, 0],
     legend: { show: false },
     scales: {
@@ -59,7 +59,7 @@ export function plotOptions(data: ChartData, look: PlotLook, events: PlotEvents)
   };
 }
 
-/** Room above the highest value, and an axis where there is none. */
+/** Leaves space above the highest value, and yields an axis if there is no value. */
 function ceiling(max: number | null): number {
   return max === null || !Number.isFinite(max) || max <= 0 ? 1 : max * 1.06;
 }
@@ -90,10 +90,10 @@ const wholeSteps = Array.from({ length: 48 }, (_, at) => ([1, 2, 5][at % 3] ?? 1
 
 const yGap = 6;
 const leastAxisWidth = 48;
-/** Of the widest of the fonts that `system-ui` stands for, at the size of labels. */
+/** In the widest font that `system-ui` stands for, at the size of labels. */
 const pixelsOfCharacter = 6.7;
 
-/** As wide as its longest label: of thousands of dollars as of fractions of a cent. */
+/** As wide as the longest label, which may be thousands of dollars or fractions of a cent. */
 function axisWidth(labels: readonly string[]): number {
   const longest = Math.max(0, ...labels.map((label) => label.length));
   return Math.max(leastAxisWidth, Math.ceil(longest * pixelsOfCharacter) + yGap);

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { colorCount, colorsOf } from "./series-colors.ts";
 
-test("a name has its colour whatever other names there are before it", () => {
+test("a name has the same colour whatever names precede it", () => {
   expect(colorsOf(["gpt-4o"])).toEqual(colorsOf(["gpt-4o", "claude-sonnet-4-6"]).slice(0, 1));
 });
 
@@ -17,13 +17,13 @@ test("as many series as there are colours all differ", () => {
 
 const css = readFileSync(new URL("charts.css", import.meta.url), "utf8");
 
-/** Every block that sets the palette: light, dark by the system, dark by choice. */
+/** Every block that sets the palette: light, dark by system setting, dark by choice. */
 const palettes = css
   .split("}")
   .map((block) => Array.from(block.matchAll(/--chart-\d: (#[0-9a-f]{6})/g), ([, hex = ""]) => hex))
   .filter((colors) => colors.length > 0);
 
-test("colours of both themes differ for people with protanopia and deuteranopia too", () => {
+test("the colours of both themes differ for people with protanopia and deuteranopia", () => {
   expect(palettes).toHaveLength(3);
   expect(palettes[1]).toEqual(palettes[2]);
   for (const colors of palettes) {

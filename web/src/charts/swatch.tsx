@@ -1,7 +1,7 @@
 import "./charts.css";
 import type { ReactNode } from "react";
 
-/** @param color a CSS variable */
+/** @param color the name of a CSS variable */
 export function Swatch({ color, isHidden = false }: { color: string; isHidden?: boolean }): ReactNode {
   return (
     <span

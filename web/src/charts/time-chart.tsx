@@ -2,13 +2,13 @@ import type { ReactNode } from "react";
 import { lazyPart } from "../ui/lazy-part.tsx";
 import type { ChartProps } from "./chart-canvas.tsx";
 
-/** A chart over time. The code that draws it is loaded when the first one is shown. */
+/** A chart over time. Its drawing code is loaded when the first chart is shown. */
 export const TimeChart = lazyPart<ChartProps>(
   async () => (await import("./chart-canvas.tsx")).ChartCanvas,
   ({ height }) => <ChartSkeleton height={height} />,
 );
 
-/** As high as the chart that comes, so that nothing moves. */
+/** As high as the chart that replaces it, so that the layout does not shift. */
 export function ChartSkeleton({ height }: { height: number }): ReactNode {
   return (
     <div aria-busy className="flex w-full items-end gap-[3px] pb-[22px] pl-12" style={{ height }}>

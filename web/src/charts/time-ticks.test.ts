@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { bucketStarts, type BucketInterval } from "../../../server/src/domain/time-buckets.ts";
 import { timeTicks } from "./time-ticks.ts";
 
-/** The buckets that the server makes. */
+/** Buckets as the server makes them. */
 function buckets(from: string, to: string, interval: BucketInterval, timeZone: string): number[] {
   const ns = (text: string) => BigInt(Date.parse(text)) * 1_000_000n;
   const window = { startNs: ns(from), endNs: ns(to) };
@@ -19,7 +19,7 @@ describe("labels of a time axis", () => {
     expect(labels(starts, "Asia/Kathmandu", 3)).toEqual(["15:00", "15:30"]);
   });
 
-  test("say the day where it changes", () => {
+  test("include the day where it changes", () => {
     const starts = buckets("2026-11-28T14:00:00Z", "2026-11-29T13:59:00Z", "1h", "Europe/Berlin");
     expect(labels(starts, "Europe/Berlin", 5)).toEqual(["18:00", "Nov 29", "06:00", "12:00"]);
   });
@@ -53,7 +53,7 @@ describe("labels of a time axis", () => {
     expect(labels(hours, "UTC", 3)).toEqual(["Nov 24", "Nov 25"]);
   });
 
-  test("follow clocks that are put forward: the hour that is missing has none, and later ones stay round", () => {
+  test("skip the missing hour when clocks go forward, and later labels stay round", () => {
     const starts = buckets("2026-03-28T23:00:00Z", "2026-03-29T09:59:00Z", "1h", "Europe/Berlin");
     const all = labels(starts, "Europe/Berlin", 24);
     expect(all).toEqual([
@@ -72,20 +72,20 @@ describe("labels of a time axis", () => {
     expect(labels(starts, "Europe/Berlin", 4)).toEqual(["Mar 29", "03:00", "06:00", "09:00"]);
   });
 
-  test("follow clocks that are put back: the hour that comes twice has one", () => {
+  test("show the repeated hour once when clocks go back", () => {
     const starts = buckets("2026-10-24T22:00:00Z", "2026-10-25T04:59:00Z", "1h", "Europe/Berlin");
     expect(starts).toHaveLength(7);
     expect(labels(starts, "Europe/Berlin", 24)).toEqual(["Oct 25", "01:00", "02:00", "03:00", "04:00", "05:00"]);
   });
 
-  test("name every day across a clock change, also one that begins at one o'clock", () => {
+  test("name every day across a clock change, even one that begins at one o'clock", () => {
     const berlin = buckets("2026-10-23T22:00:00Z", "2026-10-27T12:00:00Z", "1d", "Europe/Berlin");
     expect(labels(berlin, "Europe/Berlin", 9)).toEqual(["Oct 24", "Oct 25", "Oct 26", "Oct 27"]);
     const cairo = buckets("2026-04-22T22:00:00Z", "2026-04-25T12:00:00Z", "1h", "Africa/Cairo");
     expect(labels(cairo, "Africa/Cairo", 4)).toContain("Apr 24");
   });
 
-  test("are never more than there is room for", () => {
+  test("never exceed the available space", () => {
     for (const interval of ["1m", "5m", "15m", "1h", "6h", "1d", "1w"] as const) {
       for (const max of [1, 2, 3, 5, 9]) {
         const starts = buckets("2026-10-24T11:13:00Z", "2026-10-25T11:13:00Z", interval, "America/St_Johns");

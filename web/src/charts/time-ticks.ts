@@ -1,10 +1,10 @@
-/** Where the axis of a chart has labels, in the time zone that the reader sees. */
+/** A label of a chart's time axis, in the reader's time zone. */
 
 export type Tick = { at: number; label: string };
 
 type LocalTime = { year: number; month: number; day: number; minutes: number };
 
-/** Steps in minutes of a day, then in days, then in months. */
+/** Step sizes in minutes of a day, then in days, then in months. */
 const steps = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720].map((minutes) => ({ unit: "minute", size: minutes }) as const),
   ...[1, 2, 7, 14].map((days) => ({ unit: "day", size: days }) as const),
@@ -13,8 +13,8 @@ const steps = [
 type Step = (typeof steps)[number];
 
 /**
- * At most `max` labels for buckets that begin at `starts` (milliseconds), at round times of the zone. Clock changes neither
- * double a label nor shift those after it.
+ * At most `max` labels for buckets that begin at `starts` (milliseconds), at round times of the zone. Clock changes
+ * neither duplicate a label nor shift those after it.
  */
 export function timeTicks(starts: readonly number[], timeZone: string, max: number): Tick[] {
   const read = localTimeReader(timeZone);
@@ -26,7 +26,7 @@ export function timeTicks(starts: readonly number[], timeZone: string, max: numb
   return times.length === 0 ? [] : labelled(times, [0], { unit: "day", size: 1 });
 }
 
-/** Buckets of days have no hours to show, and those of months no days. */
+/** Buckets of days have no hours to show, and buckets of months no days. */
 function isFineEnough(unit: Step["unit"], times: readonly LocalTime[]): boolean {
   const pairs = times.slice(1).map((time, at) => [times[at] ?? time, time] as const);
   if (unit === "minute") return pairs.length === 0 || pairs.some(([before, time]) => isSameDay(before, time));
@@ -38,20 +38,20 @@ function placesOf(times: readonly LocalTime[], step: Step): number[] {
   return times.flatMap((time, at) => {
     const before = times[at - 1];
     if (before !== undefined && sameTick(before, time, step)) return [];
-    // A window cuts its first day, which is a day all the same.
+    // The window may cut off the start of its first day, which still counts as that day.
     const start = before === undefined && areDays ? { ...time, minutes: 0 } : time;
     return isRound(start, before, step) ? [at] : [];
   });
 }
 
-/** Clocks that are put back tell the same time twice. */
+/** When clocks go back, the same local time occurs twice. */
 function sameTick(before: LocalTime, time: LocalTime, { unit }: Step): boolean {
   return unit === "minute" && before.minutes === time.minutes && isSameDay(before, time);
 }
 
 function isRound(time: LocalTime, before: LocalTime | undefined, { unit, size }: Step): boolean {
   if (unit === "minute") return time.minutes % size === 0;
-  // Not every day has a midnight: one begins with its first bucket.
+  // Not every day has a midnight: a day begins with its first bucket.
   const isNewDay = before === undefined ? time.minutes === 0 : !isSameDay(before, time);
   if (unit === "day")
     return isNewDay && (size === 7 || size === 14 ? dayNumber(time) % size === 4 : dayNumber(time) % size === 0);
@@ -62,7 +62,7 @@ function isRound(time: LocalTime, before: LocalTime | undefined, { unit, size }:
 const isSameDay = (one: LocalTime, other: LocalTime): boolean =>
   one.day === other.day && one.month === other.month && one.year === other.year;
 
-/** Days since 1970-01-01, which was a Thursday: Mondays have the rest 4. */
+/** Days since 1970-01-01, a Thursday: Mondays have the remainder 4. */
 const dayNumber = ({ year, month, day }: LocalTime): number => Date.UTC(year, month - 1, day) / 86_400_000;
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -12,7 +12,10 @@ type Asked = Omit<PlotLook, "width" | "color" | "isTouch"> & {
   onSelect: ((from: number, to: number) => void) | undefined;
 };
 
-/** A plot in an element, drawn anew when what it shows or the theme changes. `bucket` is where its crosshair is. */
+/**
+ * Creates a plot in an element, and again when its data or the theme changes. `bucket` is the position of its
+ * crosshair.
+ */
 export function usePlot(element: RefObject<HTMLDivElement | null>, asked: Asked) {
   const { data, hidden, shape, height, timeZone, format, isWhole, syncKey } = asked;
   const width = useWidth(element);
@@ -60,13 +63,13 @@ export function usePlot(element: RefObject<HTMLDivElement | null>, asked: Asked)
   return { plot, bucket, width };
 }
 
-/** Moves the crosshair to a bucket, or takes it away. */
+/** Moves the crosshair to a bucket, or hides it. */
 export function pointAt(plot: uPlot, bucket: number | undefined): void {
   if (bucket === undefined) plot.setCursor({ left: -10, top: -10 });
   else plot.setCursor({ left: plot.valToPos(bucket, "x"), top: 0 });
 }
 
-/** Where a bucket is in the element of its plot, in pixels from the left. */
+/** The position of a bucket in its plot's element, in pixels from the left. */
 export function leftOf(plot: uPlot, bucket: number): number {
   return plot.valToPos(bucket, "x") + plot.bbox.left / devicePixelRatio;
 }

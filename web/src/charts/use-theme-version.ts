@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Changes with the theme: what a canvas has drawn in colours of CSS must be drawn again. */
+/** Changes with the theme: a canvas that uses CSS colours must then be drawn again. */
 export function useThemeVersion(): string {
   return useSyncExternalStore(subscribe, readTheme);
 }

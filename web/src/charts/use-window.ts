@@ -4,17 +4,17 @@ import { parseRange, windowOf } from "../lib/range.ts";
 import { zoneName, type TimeZone } from "../lib/time.ts";
 
 export type Window = {
-  /** ISO times; both belong to it. */
+  /** ISO times, both inclusive. */
   start: string;
   end: string;
   zone: TimeZone;
   /** The IANA name of the zone. */
   timeZone: string;
-  /** Whether it goes on with the clock. */
+  /** Whether the window moves with the clock. */
   isMoving: boolean;
 };
 
-/** The window of time in the URL. One that is a preset moves on every minute while somebody looks. */
+/** The time window in the URL. A preset is recomputed every minute while the page is visible. */
 export function useWindow(): Window {
   const search = useSearch({ strict: false });
   const { range, from, to } = parseRange(search);
@@ -27,7 +27,7 @@ export function useWindow(): Window {
   );
 }
 
-/** The window of the same length before it. */
+/** The window of the same length before this one. */
 export function windowBefore({ start, end }: Pick<Window, "start" | "end">): { start: string; end: string } {
   const startMs = Date.parse(start);
   const length = Date.parse(end) - startMs;

@@ -22,7 +22,7 @@ import { useToast } from "../ui/toast.tsx";
 import { Tooltip } from "../ui/tooltip.tsx";
 import { Cost, Count, Duration, Time, Unknown, useTimeZone } from "../ui/value.tsx";
 
-/** Every primitive, in both themes: for those who change them. Part of the development build only. */
+/** Shows every primitive in both themes, for development. Part of the development build only. */
 export function Primitives(): ReactNode {
   return (
     <div className="grid min-h-full lg:grid-cols-2">

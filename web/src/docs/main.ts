@@ -19,12 +19,12 @@ SwaggerUI({
   displayRequestDuration: true,
   filter: true,
   tryItOutEnabled: true,
-  // Each highlighted example costs a render of its own; a response may have megabytes.
+  // Each highlighted example costs a separate render; a response may have megabytes.
   syntaxHighlight: false,
   requestInterceptor: withSession,
 });
 
-/** A request without a key of its own counts as the signed-in person's, in the chosen environment. */
+/** A request without a key uses the signed-in person's session, in the chosen environment. */
 function withSession(request: ReferenceRequest): ReferenceRequest {
   const hasKey = Object.keys(request.headers).some((name) =>
     /^(?:authorization|x-api-key|x-goog-api-key)$/i.test(name),

@@ -1,4 +1,4 @@
-/** What the reference uses of Swagger UI's bundle, which has no types of its own. */
+/** The parts of Swagger UI's bundle that the reference uses; the bundle has no types. */
 declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
   export type ReferenceRequest = { headers: Record<string, string> };
   const SwaggerUI: (options: {

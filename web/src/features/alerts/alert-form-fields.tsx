@@ -12,7 +12,7 @@ import { cooldownOptions, withChosen } from "./rule-choices.ts";
 type FieldsProps = {
   form: AlertForm;
   onChange: (form: AlertForm) => void;
-  /** What is wrong with a field of the API. */
+  /** The error message for a field of the API. */
   errorOf: (name: string) => string | undefined;
 };
 

@@ -19,7 +19,7 @@ const alert = {
 const filled = { ...emptyForm, name: "Errors", bound: "5" };
 
 describe("a form", () => {
-  test("that was not touched changes nothing", () => {
+  test("that was not edited changes nothing", () => {
     for (const filters of [{ log_type: "chat" }, { connector: "OR", filter_params: [] }, {}]) {
       const form = formOf({ ...alert, filters });
       expect(changeOf(form, form)).toEqual({});
@@ -27,7 +27,7 @@ describe("a form", () => {
     }
   });
 
-  test("sends what was changed alone; a channel that stays is named by its id", () => {
+  test("sends only changed fields; an unchanged channel is identified by its id", () => {
     const form = formOf(alert);
     expect(changeOf(form, { ...form, query: "model:gpt-4o", bound: "20" })).toEqual({
       filters: { model: [{ operator: "", value: ["gpt-4o"] }] },
@@ -62,7 +62,7 @@ describe("a form", () => {
     ["min_requests", { minRequests: "1.5" }],
     ["filters", { query: "cost>much" }],
     ["channels.0", { channels: [{ type: "webhook", target: "" }] }],
-  ] as const)("says what is wrong with %s", (name, changes) => {
+  ] as const)("reports a problem with %s", (name, changes) => {
     expect(readForm({ ...filled, ...changes }).problems).toHaveProperty([name]);
     expect(readForm(filled).problems).toEqual({});
   });

@@ -5,13 +5,13 @@ import { toFilters } from "../../query-bar/to-filters.ts";
 import { scorePrefix } from "./alert-words.ts";
 import type { Alert, NewAlert } from "./queries.ts";
 
-/** An alert as it is typed. */
+/** The alert form's values, as typed. */
 export type ChannelForm = { id?: number; type: "webhook" | "slack" | "email"; target: string };
 export type AlertForm = {
   name: string;
-  /** Undefined where the filters say what no typed query does: they stay as they are. */
+  /** Undefined if the query language cannot express the filters: they are then left unchanged. */
   query: string | undefined;
-  /** A metric, or `scores__` alone, with the evaluator beside it. */
+  /** A metric, or just `scores__`, with the evaluator in its own field. */
   metric: string;
   evaluator: string;
   window: string;
@@ -59,7 +59,7 @@ export function formOf(alert: Alert): AlertForm {
   };
 }
 
-/** What is wrong, by the API's name of the field; channels by their place, as `channels.0`. */
+/** Error messages by API field name; channels by index, as `channels.0`. */
 export type Problems = Readonly<Record<string, string>>;
 
 export function readForm(form: AlertForm): { body: NewAlert; problems: Problems } {
@@ -99,7 +99,7 @@ export function readForm(form: AlertForm): { body: NewAlert; problems: Problems 
   return { body, problems };
 }
 
-/** The fields that differ: a form that was not touched changes nothing, so that no group begins anew. */
+/** The changed fields. A form that was not edited changes nothing, so that no group is reset. */
 export function changeOf(before: AlertForm, after: AlertForm): Partial<NewAlert> {
   const old: Readonly<Record<string, unknown>> = readForm(before).body;
   const changed = Object.entries(readForm(after).body).filter(

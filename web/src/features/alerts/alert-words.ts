@@ -39,7 +39,7 @@ const metrics = [
 
 export const metricOptions = metrics.map(([value, label]) => ({ value, label }));
 
-/** Before the evaluator whose scores are averaged. */
+/** The prefix of an evaluator whose scores are averaged. */
 export const scorePrefix = "scores__";
 
 function metricLabel(metric: string): string {
@@ -65,7 +65,7 @@ export function formatMetric(metric: string, value: number | null): string {
   return formats[kindOf(metric)](value);
 }
 
-/** By how much a value differs from the one of the window before: `+120%`, `-12.5%`, `0%`; undefined where nothing can be said. */
+/** The change from the previous window's value: `+120%`, `-12.5%`, `0%`; undefined if it cannot be computed. */
 export function formatChange(value: number | null, before: number | null): string | undefined {
   const change = changeOf(value, before);
   if (change === undefined || change.kind === "new") return undefined;
@@ -76,7 +76,7 @@ function signedPercent(percent: number): string {
   return `${percent > 0 ? "+" : percent < 0 ? "-" : ""}${formatPercent(Math.abs(percent))}`;
 }
 
-/** With every digit; for titles. */
+/** With every digit; for tooltips. */
 export function exactMetric(metric: string, value: number): string {
   if (kindOf(metric) === "cost") return formatExactCost(value);
   const unit = metricUnit(metric);
@@ -85,7 +85,7 @@ export function exactMetric(metric: string, value: number): string {
 
 export const operatorSigns: Record<Alert["operator"], string> = { gt: ">", gte: "≥", lt: "<", lte: "≤" };
 
-/** When it triggers, in one line: `Cost > $10.00 in 1h`. */
+/** The trigger condition in one line: `Cost > $10.00 in 1h`. */
 export function conditionOf(
   alert: Pick<Alert, "metric" | "operator" | "threshold" | "change_percentage" | "window">,
 ): string {
@@ -102,7 +102,7 @@ export const stateLooks: Record<Alert["state"], { label: string; tone: Tone }> =
   no_data: { label: "no data", tone: "neutral" },
 };
 
-/** The values of a group; undefined where the alert has no groups. */
+/** The values of a group; undefined if the alert has no groups. */
 export function groupName(group: Readonly<Record<string, unknown>> | null): string | undefined {
   const values = Object.values(group ?? {}).map((value) =>
     value === "" || value === null ? "(none)" : typeof value === "string" ? value : JSON.stringify(value),

@@ -61,7 +61,7 @@ function AlertRow({ alert }: { alert: Alert }): ReactNode {
   );
 }
 
-/** Of the group that comes first: one that is triggered, if there is one. The list does not know it, the alert itself does. */
+/** Figures of the first group: a triggered one, if any. The list does not contain it, the alert's own resource does. */
 function LatestCells({ alert }: { alert: Alert }): ReactNode {
   const { data, error } = useAlert(alert.id);
   const condition = (

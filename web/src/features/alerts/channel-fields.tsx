@@ -21,11 +21,11 @@ const examples = {
 type ChannelsProps = {
   channels: readonly ChannelForm[];
   onChange: (channels: readonly ChannelForm[]) => void;
-  /** What is wrong with the channel at a place. */
+  /** The error message for the channel at an index. */
   errorOf: (place: number) => string | undefined;
 };
 
-/** Who is told. */
+/** The channels to notify. */
 export function ChannelFields({ channels, onChange, errorOf }: ChannelsProps): ReactNode {
   const set = (place: number, more: Partial<ChannelForm>) =>
     onChange(channels.map((channel, at) => (at === place ? { ...channel, ...more } : channel)));

@@ -11,7 +11,7 @@ import { useTestAlert, type Alert, type Channel, type TestResult } from "./queri
 
 const typeNames: Record<Channel["type"], string> = { webhook: "Webhook", slack: "Slack", email: "E-mail" };
 
-/** Who is told, and what became of a test. */
+/** The channels to notify, and the results of a test. */
 export function ChannelsPanel({ alert }: { alert: Alert }): ReactNode {
   const mayWrite = useCan("alerts:write");
   const test = useTestAlert();

@@ -8,7 +8,7 @@ import { AlertFormFields } from "./alert-form-fields.tsx";
 import { changeOf, emptyForm, formOf, readForm } from "./alert-form.ts";
 import { useCreateAlert, useUpdateAlert, type Alert } from "./queries.ts";
 
-/** Makes an alert, or changes what was edited of one. */
+/** Creates an alert, or edits an existing one. */
 export function EditAlert({ alert, onClose }: { alert?: Alert; onClose: () => void }): ReactNode {
   const [before] = useState(() => (alert === undefined ? emptyForm : formOf(alert)));
   const [form, setForm] = useState(before);
@@ -62,7 +62,7 @@ export function EditAlert({ alert, onClose }: { alert?: Alert; onClose: () => vo
   );
 }
 
-/** Of webhooks that were just made. */
+/** The secrets of newly created webhooks. */
 function Secrets({ alert, onClose }: { alert: Alert; onClose: () => void }): ReactNode {
   const signed = alert.channels.filter(({ secrets }) => secrets !== undefined);
   return (

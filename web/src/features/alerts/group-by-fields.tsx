@@ -5,14 +5,14 @@ import { useMetadataKeys } from "../series/metadata-keys.ts";
 import { groupOptions, withChosen } from "./rule-choices.ts";
 
 type FieldsProps = {
-  /** As the API has it: one or two names with a comma between them, or nothing. */
+  /** In the API's form: one or two names separated by a comma, or empty. */
   value: string;
   onChange: (value: string) => void;
   window: { start: string; end: string };
   error: string | undefined;
 };
 
-/** By which values of the spans an alert has groups, each with a state of its own: one or two. */
+/** The one or two fields by which an alert groups spans; each group has its own state. */
 export function GroupByFields({ value, onChange, window, error }: FieldsProps): ReactNode {
   const keys = useMetadataKeys({ query: "", window: { ...window, isMoving: false } });
   const [first = "", second = ""] = value.split(",").map((name) => name.trim());
