@@ -1,7 +1,10 @@
 import SwaggerUI, { type ReferenceRequest } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import "./docs.css";
 
-/** The API reference: Swagger UI over this server's own `/openapi.json`, whose requests use the session of the web application. */
+/**
+ * The API reference: Swagger UI over this server's own `/openapi.json`, whose requests use the session of the web
+ * application.
+ */
 
 const environment = document.querySelector<HTMLSelectElement>("#environment");
 const account = document.querySelector("#account");

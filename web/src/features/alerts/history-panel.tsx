@@ -12,7 +12,7 @@ import { groupName, stateLooks } from "./alert-words.ts";
 import { ComparedValue, SpansLink, StateMark } from "./metric-value.tsx";
 import { historyPageSize, useHistory, type Alert, type HistoryEntry } from "./queries.ts";
 
-/** Each change of a state and each error, newest first, with what the channels were told. */
+/** Each state change and each error, newest first, with the result of each notification. */
 export function HistoryPanel({ alert }: { alert: Alert }): ReactNode {
   const [page, setPage] = useState(1);
   const { data, error, refetch } = useHistory(alert.id, page);

@@ -17,14 +17,14 @@ const comparisons = [
 
 type PartProps = {
   form: AlertForm;
-  /** What is wrong with a field of the API. */
+  /** The error message for a field of the API. */
   errorOf: (name: string) => string | undefined;
   set: (more: Partial<AlertForm>) => void;
 };
 
 type TextName = "name" | "bound" | "minRequests";
 
-/** What ties a text field to the form. */
+/** The props that bind a text field to the form. */
 export const lineOf = (form: AlertForm, set: PartProps["set"]) => (name: TextName) => ({
   value: form[name],
   onChange: ({ target }: { target: HTMLInputElement }) => set({ [name]: target.value }),

@@ -17,7 +17,7 @@ export function MetricValue({ metric, value }: { metric: string; value: number |
 
 type Compared = { metric: string; change_percentage: number | null };
 
-/** What is compared with the bound: the value, or by how much it changed from the window before. */
+/** The value compared with the threshold: the metric itself, or its change from the previous window. */
 export function ComparedValue({
   alert,
   value,
@@ -56,7 +56,7 @@ export function StateMark({ state }: { state: Alert["state"] }): ReactNode {
   );
 }
 
-/** The way to the spans behind a value. */
+/** A link to the spans behind a value. */
 export function SpansLink({ url }: { url: string | null }): ReactNode {
   const link = url === null ? undefined : logsLinkOf(url);
   if (url === null) return <Unknown why="No window was evaluated." />;

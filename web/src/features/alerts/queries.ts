@@ -15,10 +15,10 @@ export type AlertChange = NonNullable<operations["update_alert"]["requestBody"]>
 /** Alerts are evaluated every minute. */
 const refreshMs = 30_000;
 
-/** An organization has at most so many. */
+/** The most alerts that an organization may have. */
 const alertsMax = 200;
 
-/** Those that watch the environment of the URL. */
+/** The alerts of the environment in the URL. */
 export function useAlerts() {
   const environment = useEnvironment();
   const query = { page: 1, page_size: alertsMax };
@@ -51,7 +51,7 @@ export function useHistory(id: string, page: number) {
   );
 }
 
-/** Evaluators whose scores can be compared with a bound, as a choice. */
+/** Choices of evaluators whose scores can be compared with a threshold. */
 export function useEvaluatorChoices() {
   const query = { page: 1, page_size: 100 };
   return useApiQuery(["evaluator choices"], async (api, signal) => {

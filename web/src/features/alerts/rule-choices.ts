@@ -1,6 +1,6 @@
 import type { SelectOption } from "../../ui/select.tsx";
 
-/** A choice with what is chosen among it, also where that was written through the API. */
+/** The choices, with the chosen value added if it is not among them: the API accepts more values. */
 export function withChosen(options: readonly SelectOption<string>[], chosen: string): readonly SelectOption<string>[] {
   return options.some(({ value }) => value === chosen) ? options : [...options, { value: chosen, label: chosen }];
 }
@@ -37,7 +37,7 @@ const groupFields = [
   ["thread", "thread"],
 ] as const;
 
-/** What groups can be told by: fields, and the keys of metadata that spans have. */
+/** Choices to group by: fields, and the metadata keys of spans. */
 export function groupOptions(metadataKeys: readonly string[]): SelectOption<string>[] {
   return [
     { value: "", label: "nothing" },

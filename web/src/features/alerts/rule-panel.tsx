@@ -7,7 +7,7 @@ import { Time } from "../../ui/value.tsx";
 import { conditionOf } from "./alert-words.ts";
 import type { Alert } from "./queries.ts";
 
-/** What an alert watches, and when it triggers. */
+/** The metric and filters of an alert, and its trigger condition. */
 export function RulePanel({ alert }: { alert: Alert }): ReactNode {
   const query = fromFilters(alert.filters);
   const spans = query === undefined ? JSON.stringify(alert.filters) : printQuery(query);

@@ -11,7 +11,7 @@ const linkOf = (filters: object | undefined, environment = "prod") => {
   return logsLinkOf(`/api/request-logs/list/?${query.toString()}`);
 };
 
-test("the filters of the rule and its group become a typed query over the window", () => {
+test("the filters of the rule and its group become a query over the window", () => {
   const group = { customer_identifier: { operator: "", value: ["acme inc"] } };
   expect(linkOf([{ model: { operator: "", value: ["gpt-4o"] } }, group], "test")).toEqual({
     q: 'model:gpt-4o customer:"acme inc"',
@@ -22,15 +22,15 @@ test("the filters of the rule and its group become a typed query over the window
   });
 });
 
-test("the group without a value is one whose field is missing", () => {
+test("the group without a value becomes a condition on a missing field", () => {
   expect(linkOf([{ metadata__plan: { operator: "isnull", value: true } }])?.q).toBe("-has:metadata.plan");
 });
 
-test("a rule without filters links to all spans of the window, in production unless it says otherwise", () => {
+test("a rule without filters links to all spans of the window, in production unless it names an environment", () => {
   expect(linkOf(undefined)).toMatchObject({ q: undefined, env: undefined });
 });
 
-test("what no typed query says has no link, instead of one to other spans", () => {
+test("filters that the query language cannot express have no link, instead of one to other spans", () => {
   const either = { connector: "OR", filter_params: [{ model: "a" }, { status: "error" }] };
   expect(linkOf([either, { model: { operator: "", value: ["b"] } }])).toBeUndefined();
 });

@@ -4,9 +4,9 @@ import { printQuery } from "../../query-bar/print-query.ts";
 export type LogsLink = { q?: string | undefined; range: undefined; from: string; to: string; env: "test" | undefined };
 
 /**
- * The screen of the spans that the API's link lists.
+ * A link to the logs screen with the spans that the API's URL lists.
  *
- * @returns undefined where its filters say what no typed query does
+ * @returns undefined if the query language cannot express its filters
  */
 export function logsLinkOf(spansUrl: string): LogsLink | undefined {
   const params = URL.parse(spansUrl, "http://path.invalid")?.searchParams;
@@ -25,7 +25,7 @@ export function logsLinkOf(spansUrl: string): LogsLink | undefined {
   };
 }
 
-/** All parts hold: the filters of the rule, and what tells the group. */
+/** The filters of the rule and the conditions of the group, all of which must hold. */
 function partsOf(filters: string | null): readonly unknown[] {
   if (filters === null) return [];
   const { filter_params } = JSON.parse(filters) as { filter_params?: unknown };

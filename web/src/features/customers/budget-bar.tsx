@@ -3,7 +3,7 @@ import { cx } from "../../ui/cx.ts";
 import { formatCost, formatExactCost, formatPercent } from "../../lib/format.ts";
 import type { Budget } from "./budget-form.ts";
 
-/** How much of a budget is used. */
+/** The used share of a budget. */
 export function BudgetBar({
   budget,
   label,

@@ -7,7 +7,7 @@ import { useCustomer } from "./queries.ts";
 
 type BudgetCellProps = { customerId: string; hasBudget: boolean };
 
-/** What a customer has used of its budget. The list does not know that, the customer itself does. */
+/** The used share of a customer's budget. The list does not contain it, the customer's own resource does. */
 export function BudgetCell({ customerId, hasBudget }: BudgetCellProps): ReactNode {
   return hasBudget ? <UsedBudget customerId={customerId} /> : <Unknown why="No budget is set." />;
 }

@@ -1,4 +1,4 @@
-/** What may be edited of a customer, as it is typed. */
+/** The editable values of a customer, as typed. */
 
 export const durations = ["daily", "weekly", "monthly", "yearly"] as const;
 
@@ -17,7 +17,7 @@ export type CustomerFields = {
 export type FieldName = keyof CustomerFields;
 
 export type CustomerForm = Record<Exclude<FieldName, "unpriced_calls">, string> & {
-  /** What a call without a price counts as. */
+  /** How a call without a price is treated: as free, as a fixed amount, or refused. */
   unpricedKind: "nothing" | "amount" | "refuse";
   unpricedAmount: string;
 };
@@ -43,7 +43,7 @@ export function formOf(customer: CustomerFields): CustomerForm {
 type Change = Partial<CustomerFields>;
 export type FieldProblems = Partial<Record<FieldName, string>>;
 
-/** The fields that were changed, and what cannot be read. Empty text clears a field. */
+/** The changed fields, and the values that cannot be parsed. Empty text clears a field. */
 export function readForm(base: CustomerFields, form: CustomerForm): { change: Change; problems: FieldProblems } {
   const problems: FieldProblems = {};
   const amount = (name: FieldName, typed: string): number | null => {
@@ -65,7 +65,7 @@ export function readForm(base: CustomerFields, form: CustomerForm): { change: Ch
     email: words(form.email),
     group_identifier: words(form.group_identifier),
     period_budget: periodBudget,
-    // A budget for a period needs one: the calendar month, as the server has it.
+    // A period budget needs a period: by default the calendar month, as on the server.
     budget_duration: periodBudget !== null && base.budget_duration === null ? (duration ?? "monthly") : duration,
     total_budget: amount("total_budget", form.total_budget),
     rate_limit: rateLimit,
@@ -85,7 +85,7 @@ function differenceOf(base: CustomerFields, next: CustomerFields): Change {
   return Object.fromEntries(names.filter((name) => next[name] !== base[name]).map((name) => [name, next[name]]));
 }
 
-/** Fields of a change that somebody else changed meanwhile, to something else. */
+/** Fields of the change that somebody else has meanwhile set to a different value. */
 export function conflictsOf(base: CustomerFields, current: CustomerFields, change: Change): FieldName[] {
   const names = Object.keys(change) as FieldName[];
   return names.filter((name) => current[name] !== base[name] && current[name] !== change[name]);
@@ -101,7 +101,7 @@ type Spending = {
 
 export type Budget = { used: number; limit: number; share: number };
 
-/** How much of the budgets is used. Usage comes with the markup, which budgets do not know. */
+/** The used share of the budgets. Usage includes the markup, budgets do not. */
 export function budgetsOf(customer: Spending): { period: Budget | undefined; total: Budget | undefined } {
   const withoutMarkup = (usage: number) => usage / (1 + customer.markup_percentage / 100);
   const budget = (limit: number | null, usage: number): Budget | undefined => {

@@ -12,13 +12,13 @@ type Customer = components["schemas"]["Customer"];
 
 type BudgetPanelProps = {
   customer: Customer | undefined;
-  /** In the place of a customer that could not be read. */
+  /** Shown instead of a customer that could not be loaded. */
   error: ReactNode;
   zone: TimeZone;
   onEdit: (() => void) | undefined;
 };
 
-/** What the customer may spend, and what is left of it. */
+/** The customer's budgets and what is left of them. */
 export function BudgetPanel({ customer, error, zone, onEdit }: BudgetPanelProps): ReactNode {
   const edit = onEdit !== undefined && (
     <Button size="sm" variant="ghost" icon="edit" onClick={onEdit}>

@@ -13,7 +13,7 @@ const daysFromMs = 2 * 86_400_000;
 
 type ChartProps = { scope: Scope; customerId: string; isTable: boolean };
 
-/** What each model cost, day by day where the window has some days. */
+/** The cost of each model; by day if the window has several days. */
 export function CostChart({ scope, customerId, isTable }: ChartProps): ReactNode {
   const navigate = useNavigate();
   const openRows = useOpenRows(scope.query);

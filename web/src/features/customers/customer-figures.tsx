@@ -23,7 +23,7 @@ const figures: readonly { metric: string; label: string; kind: FigureKind; terms
   { metric: "p95_latency", label: "Latency, p95", kind: "duration", terms: [] },
 ];
 
-/** What a customer did in the window. */
+/** A customer's usage in the window. */
 export function CustomerFigures({ scope }: { scope: Scope }): ReactNode {
   const openRows = useOpenRows(scope.query);
   const series = useTimeseries(scope, { metrics: [...figures.map(({ metric }) => metric), "unpriced_count"] });

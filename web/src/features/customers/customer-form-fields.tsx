@@ -8,7 +8,7 @@ type FieldsProps = {
   form: CustomerForm;
   onChange: (form: CustomerForm) => void;
   problems: FieldProblems;
-  /** What the server said of fields. */
+  /** The server's messages for fields. */
   refused: FieldErrors;
 };
 

@@ -7,7 +7,7 @@ import { useDeleteCustomer } from "./queries.ts";
 
 type DeleteProps = { customerId: string; onClose: () => void; onDeleted: () => void };
 
-/** Deleting is for good: the id has to be typed. */
+/** Deletion cannot be undone: the id has to be typed. */
 export function DeleteCustomer({ customerId, onClose, onDeleted }: DeleteProps): ReactNode {
   const [typed, setTyped] = useState("");
   const remove = useDeleteCustomer(customerId, onDeleted);

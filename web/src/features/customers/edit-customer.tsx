@@ -9,7 +9,7 @@ import { EditConflict, useUpdateCustomer } from "./queries.ts";
 
 type EditProps = { customer: CustomerFields & { customer_identifier: string }; onClose: () => void };
 
-/** Edits what was changed alone, and asks before it replaces what somebody else changed meanwhile. */
+/** Saves only changed fields, and asks before it overwrites changes that somebody else made meanwhile. */
 export function EditCustomer({ customer, onClose }: EditProps): ReactNode {
   const [base, setBase] = useState<CustomerFields>(customer);
   const [form, setForm] = useState(() => formOf(customer));
@@ -17,7 +17,7 @@ export function EditCustomer({ customer, onClose }: EditProps): ReactNode {
   const update = useUpdateCustomer(customer.customer_identifier);
   const { change, problems } = readForm(base, form);
   const hasProblems = Object.keys(problems).length > 0;
-  /** `seen` is what the reader knows to be replaced: a change of it by somebody else is asked about. */
+  /** `seen` holds the values that the user knows to be overwritten; a change of them by somebody else asks again. */
   const save = (seen: CustomerFields) => {
     setIsTried(true);
     if (hasProblems) return;

@@ -14,7 +14,7 @@ import { termsOfGroup } from "../series/rows-behind.ts";
 import { ShareBar } from "../series/share-bar.tsx";
 import { useOpenRows } from "../series/use-open-rows.ts";
 
-/** Which models a customer used in the window. */
+/** The models that a customer used in the window. */
 export function ModelsPanel({ scope }: { scope: Scope }): ReactNode {
   const openRows = useOpenRows(scope.query);
   const { data, error, refetch } = useModels(scope);

@@ -10,7 +10,7 @@ export const pageSize = 50;
 
 type ListOptions = {
   window: Window;
-  /** Undefined where it is about all time. */
+  /** Whether figures cover all time, not the window. */
   isOfAllTime: boolean;
   find: string;
   sort: SortBy;
@@ -37,15 +37,15 @@ export function useCustomers({ window, isOfAllTime, find, sort, page }: ListOpti
 
 const foundMax = 1000;
 
-/** The ids of all customers that a search finds. Throws where there are more than one file should be of. */
+/** The ids of all customers that match a search. Throws if there are more than an export may contain. */
 export async function findCustomerIds(api: Api, environment: Environment, find: string): Promise<string[]> {
   const query = { environment, page_size: foundMax };
   const found = await bodyOf(api.POST("/api/users/list/", { params: { query }, body: { filters: textFilters(find) } }));
   if (found.count <= foundMax) return found.results.map((row) => row.customer_identifier);
-  throw new Error(`${found.count} customers are found; search for fewer than ${foundMax + 1}.`);
+  throw new Error(`The search finds ${found.count} customers; narrow it to fewer than ${foundMax + 1}.`);
 }
 
-/** Customers with a text in their id, name or e-mail address. */
+/** Matches customers by a text in their id, name or e-mail address. */
 function textFilters(find: string) {
   const condition = { operator: "icontains", value: [find] };
   return {
@@ -76,7 +76,7 @@ export class EditConflict extends Error {
 
 type Edit = { base: CustomerFields; change: Partial<CustomerFields> };
 
-/** Changes fields. Throws an `EditConflict` where they are no longer what the form began with. */
+/** Changes fields. Throws an `EditConflict` if they differ from the values that the form was loaded with. */
 export function useUpdateCustomer(customer_identifier: string) {
   const api = useApi();
   const queries = useQueryClient();
@@ -105,7 +105,7 @@ export function useDeleteCustomer(customer_identifier: string, onDeleted: () => 
     },
     onSuccess: async () => {
       onDeleted();
-      // Its spans name nobody any more: every figure by customer is out of date. The next screen asks anew.
+      // The customer's spans no longer name it: every figure by customer is out of date. The next screen refetches.
       await queries.invalidateQueries({ refetchType: "none" });
     },
   });

@@ -16,7 +16,7 @@ export type CustomersSearch = {
   find?: string | undefined;
   sort?: SortBy | undefined;
   page?: number | undefined;
-  /** All customers there are, also those without a span in the window. */
+  /** Shows all customers, also those without a span in the window. */
   all?: "1" | undefined;
 };
 

@@ -8,12 +8,12 @@ import { useToast } from "../../ui/toast.tsx";
 
 type ExportProps = {
   window: { start: string; end?: string };
-  /** Whose usage it is; undefined for that of all. */
+  /** The customers to export; undefined for all. */
   customersOf: ((api: Api) => Promise<readonly string[]>) | undefined;
   period: "day" | "month";
 };
 
-/** What customers used in each period, of each model, as a file. */
+/** Exports usage per customer, period and model as a file. */
 export function UsageExport({ window, customersOf, period }: ExportProps): ReactNode {
   const api = useApi();
   const environment = useEnvironment();

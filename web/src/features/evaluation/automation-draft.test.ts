@@ -13,7 +13,7 @@ const stored = {
   configuration: { evaluator_ids: ["e"], sampling_rate: 0.07, daily_budget: 2 },
 } as unknown as Automation;
 
-test("an automation is sent back as it came, its share in percent while it is typed", () => {
+test("an unedited automation is sent back unchanged; its sampling share is edited in percent", () => {
   const draft = automationDraftOf(stored);
   expect(draft).toMatchObject({ sampling: "7", budget: "2" });
   expect(readAutomationDraft(draft)).toEqual({
@@ -36,7 +36,7 @@ test.each([
   ["configuration.daily_budget", { budget: "much" }],
   ["condition", { condition: "" }],
   ["evaluator_ids", { evaluators: [] }],
-] as const)("says what is wrong with %s", (name, change) => {
+] as const)("reports a problem with %s", (name, change) => {
   const read = readAutomationDraft({ ...automationDraftOf(stored), ...change });
   expect(read).toHaveProperty(["problems", name]);
 });

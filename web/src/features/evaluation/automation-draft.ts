@@ -2,7 +2,7 @@ import { slugOf } from "../../lib/slug.ts";
 import type { Automation } from "./automation-queries.ts";
 import type { Problems } from "./draft.ts";
 
-/** An automation as it is typed. */
+/** The automation form's values, as typed. */
 export type AutomationDraft = {
   base: Automation | undefined;
   name: string;
@@ -11,7 +11,7 @@ export type AutomationDraft = {
   evaluators: readonly string[];
   /** In percent. */
   sampling: string;
-  /** In USD; empty: the server's default. */
+  /** In USD; empty means the server's default. */
   budget: string;
   isEnabled: boolean;
 };
@@ -30,12 +30,12 @@ export function automationDraftOf(automation: Automation | undefined): Automatio
   };
 }
 
-/** 0.07 × 100 is 7.000000000000001. */
+/** Rounds, because 0.07 × 100 is 7.000000000000001. */
 export const percentText = (share: number): string => String(Number((share * 100).toPrecision(12)));
 
 type Read = { ok: true; body: Record<string, unknown> } | { ok: false; problems: Problems };
 
-/** What is sent of a draft. Problems have the names of the API's fields. */
+/** The request body of a draft. Problems have the API's field names. */
 export function readAutomationDraft(draft: AutomationDraft): Read {
   const problems: Record<string, string[]> = {};
   const sampling = Number(draft.sampling);
@@ -62,7 +62,7 @@ export function readAutomationDraft(draft: AutomationDraft): Read {
   return Object.keys(problems).length > 0 ? { ok: false, problems } : { ok: true, body };
 }
 
-/** One that was set is taken back with null. */
+/** Null clears a budget that was set. */
 function budgetOf({ base, budget }: AutomationDraft): { daily_budget?: number | null } {
   if (budget.trim() !== "") return { daily_budget: Number(budget) };
   return base?.configuration["daily_budget"] === undefined ? {} : { daily_budget: null };

@@ -68,7 +68,7 @@ function LastError({ automation }: { automation: Automation | undefined }): Reac
 
 type MatchesProps = { id: string; sampling: number; window: Window };
 
-/** What the automation would have evaluated in the range. */
+/** The logs in the range that the automation would have evaluated. */
 function ConditionMatches({ id, sampling, window }: MatchesProps): ReactNode {
   const conditions = useConditions();
   const condition = conditions.data?.find((each) => each.id === id);

@@ -7,7 +7,7 @@ import { RecordPage } from "./record-page.tsx";
 
 type PageProps = { id: string; page: number; window: Window };
 
-/** The automation of the id, or one that is being written. */
+/** The automation with the id, or a new one. */
 export function AutomationPage({ id, page, window }: PageProps): ReactNode {
   const [madeId, setMadeId] = useState<string>();
   const isOwn = id === "new" || id === madeId;

@@ -8,12 +8,12 @@ export type Automation = components["schemas"]["Automation"];
 export type Score = components["schemas"]["Score"];
 type NewAutomation = NonNullable<operations["create_automation"]["requestBody"]>["content"]["application/json"];
 
-/** An organization has at most so many. */
+/** The most automations that an organization may have. */
 const automationsMax = 200;
-/** Errors come while somebody looks. */
+/** New errors appear while the page is open. */
 const refreshMs = 30_000;
 
-/** Those of both environments: conditions and evaluators belong to both. */
+/** Automations of both environments, since conditions and evaluators belong to both. */
 export function useAutomations() {
   return useApiQuery(
     ["automations"],
@@ -37,7 +37,7 @@ export function useAutomation(automation_id: string, isAsked: boolean) {
 
 type Save = { id: string | undefined; body: Record<string, unknown> };
 
-/** Makes an automation, or changes the one that is named. `body` was read from the form; the server checks it. */
+/** Creates an automation, or updates the one with the id. `body` comes from the form; the server validates it. */
 export function useSaveAutomation() {
   return useChange("automation", (api, { id, body }: Save): Promise<Automation> => {
     if (id === undefined) return bodyOf(api.POST("/automation/automations/", { body: body as NewAutomation }));
@@ -56,13 +56,13 @@ export function useDeleteAutomation() {
 export const scoresPageSize = 20;
 const scoresRefreshMs = 4000;
 
-/** The scores that an automation made, newest first. */
+/** The scores of an automation, newest first. */
 export function useAutomationScores(automation_id: string, page: number) {
   const query = { automation_id, page, page_size: scoresPageSize };
   return useApiQuery(
     ["automation scores", query],
     (api, signal) => bodyOf(api.GET("/api/scores/", { params: { query }, signal })),
-    // The first page is where new ones come.
+    // New scores appear on the first page.
     { placeholderData: keepPreviousData, refetchInterval: page === 1 ? scoresRefreshMs : false },
   );
 }

@@ -14,11 +14,11 @@ import { LogsWithScore } from "./logs-with-score.tsx";
 import { scoresPageSize, useAutomationScores, type Automation, type Score } from "./automation-queries.ts";
 import { ScoreMark } from "./run-score.tsx";
 
-/** What the automation made of the logs, newest first, with the way to each log. */
+/** The scores of the automation, newest first, each with a link to its log. */
 export function AutomationScores({ automation, page }: { automation: Automation; page: number }): ReactNode {
   const navigate = useNavigate();
   const { data, error, refetch, isFetching } = useAutomationScores(automation.id, page);
-  // Code and rules cost nothing.
+  // Code and rules have no cost.
   const isPaid = data?.results.some(({ cost }) => cost !== null) === true;
   return (
     <Panel

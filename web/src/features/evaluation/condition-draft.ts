@@ -6,13 +6,13 @@ import type { Condition } from "./condition-queries.ts";
 import type { Problems } from "./draft.ts";
 import { filtersOfPolicy, policyOf, queryOf } from "./policy.ts";
 
-/** A condition as it is typed. */
+/** The condition form's values, as typed. */
 export type ConditionDraft = {
   base: Condition | undefined;
   name: string;
   slug: string;
   description: string;
-  /** Undefined where the rules say what no typed query does: they stay as they are. */
+  /** Undefined if the query language cannot express the rules: they are then left unchanged. */
   query: string | undefined;
 };
 
@@ -27,7 +27,7 @@ export function conditionDraftOf(condition: Condition | undefined): ConditionDra
   };
 }
 
-/** The filters of the logs that match; undefined while the query cannot be read, or where lists have no such filters. */
+/** The filters of matching logs; undefined if the query cannot be parsed or lists do not support such filters. */
 export function filtersOfDraft({ base, query }: ConditionDraft): Record<string, unknown> | undefined {
   if (query === undefined) return base && filtersOfPolicy(base.condition_policy);
   const parsed = parseQuery(query);
@@ -36,7 +36,7 @@ export function filtersOfDraft({ base, query }: ConditionDraft): Record<string, 
 
 type Read = { ok: true; body: Record<string, unknown> } | { ok: false; problems: Problems };
 
-/** What is sent of a draft: of a condition that exists, what has changed. Problems have the names of the API's fields. */
+/** The request body of a draft; for an existing condition, only changed fields. Problems have the API's field names. */
 export function readConditionDraft(draft: ConditionDraft): Read {
   const { base, name, slug, description, query } = draft;
   const problems: Record<string, string[]> = {};

@@ -5,7 +5,7 @@ import { ConditionEditor } from "./condition-editor.tsx";
 import { useCondition } from "./condition-queries.ts";
 import { RecordPage } from "./record-page.tsx";
 
-/** The condition of the id, or one that is being written. */
+/** The condition with the id, or a new one. */
 export function ConditionPage({ id, window }: { id: string; window: Window }): ReactNode {
   const [madeId, setMadeId] = useState<string>();
   const isOwn = id === "new" || id === madeId;

@@ -8,7 +8,7 @@ import { useChange } from "./use-change.ts";
 export type Condition = components["schemas"]["Condition"];
 type NewCondition = NonNullable<operations["create_condition"]["requestBody"]>["content"]["application/json"];
 
-/** An organization has at most so many. */
+/** The most conditions that an organization may have. */
 const conditionsMax = 1000;
 
 export function useConditions() {
@@ -30,7 +30,7 @@ export function useCondition(condition_id: string, isAsked: boolean) {
 
 type Save = { id: string | undefined; body: Record<string, unknown> };
 
-/** Makes a condition, or changes the one that is named. `body` was read from the form; the server checks it. */
+/** Creates a condition, or updates the one with the id. `body` comes from the form; the server validates it. */
 export function useSaveCondition() {
   return useChange("condition", (api, { id, body }: Save): Promise<Condition> => {
     if (id === undefined) return bodyOf(api.POST("/automation/conditions/", { body: body as NewCondition }));
@@ -49,7 +49,7 @@ export function useDeleteCondition() {
 const shownMatches = 5;
 const refreshMs = 30_000;
 
-/** How many logs of the window match, and the newest of them. */
+/** The number of matching logs in the window, and the newest of them. */
 export function useMatches(filters: Record<string, unknown> | undefined, { start, end, isMoving }: Window) {
   const environment = useEnvironment();
   const query = {

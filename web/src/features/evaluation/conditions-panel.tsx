@@ -14,7 +14,7 @@ import { useConditions, type Condition } from "./condition-queries.ts";
 import { policyText } from "./policy.ts";
 import { AutomationLinks } from "./uses.tsx";
 
-/** Which logs automations are about. */
+/** The conditions that select the logs of automations. */
 export function ConditionsPanel(): ReactNode {
   const navigate = useNavigate();
   const conditions = useConditions();

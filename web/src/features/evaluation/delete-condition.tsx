@@ -14,7 +14,7 @@ type DeleteProps = {
   onDeleted: () => void;
 };
 
-/** A condition in use stays: first its automations get another one, or are deleted. */
+/** A condition in use cannot be deleted: its automations must first get another one, or be deleted. */
 export function DeleteCondition({ condition, uses = [], onClose, onDeleted }: DeleteProps): ReactNode {
   const remove = useDeleteCondition();
   if (uses.length > 0) {

@@ -24,7 +24,7 @@ const stored: Evaluator = {
   tags: [],
 };
 
-test("saving keeps what the form does not show", () => {
+test("saving keeps fields that the form does not show", () => {
   const read = readDraft({ ...draftOf(stored), prompt: "New {{output}}", choices: "good\nfair" });
   expect(read).toMatchObject({
     ok: true,
@@ -36,14 +36,14 @@ test("saving keeps what the form does not show", () => {
   expect(read).not.toHaveProperty("body.passing_conditions");
 });
 
-test("a condition of one comparison is read and written as it was", () => {
+test("a condition with one comparison is read and written unchanged", () => {
   const passing_conditions = { primary_score: { operator: "gte", value: 0.5 } };
   const draft = draftOf({ ...stored, score_value_type: "numerical", passing_conditions });
   expect(draft).toMatchObject({ passes: "gte", passesAt: "0.5" });
   expect(readDraft(draft)).toMatchObject({ ok: true, body: { passing_conditions } });
 });
 
-test("a rule takes a value type that it can give, and names a schema that is none", () => {
+test("a rule gets a value type that it supports, and an invalid schema is reported", () => {
   const draft = withChange(draftOf(undefined), { rule: "similarity", valueType: "boolean" });
   expect(draft.valueType).toBe("numerical");
   expect(readDraft(withChange(draft, { rule: "json_schema", schema: "[" }))).toEqual({

@@ -7,7 +7,7 @@ export type Kind = Evaluator["type"];
 export type ValueType = Evaluator["score_value_type"];
 export type Rule = "regex" | "contains" | "json_schema" | "similarity";
 
-/** An evaluator as it is typed. What the form does not show stays in `base`. */
+/** The evaluator form's values, as typed. Fields that the form does not show stay in `base`. */
 export type Draft = {
   base: Evaluator | undefined;
   name: string;
@@ -19,7 +19,7 @@ export type Draft = {
   target: "output" | "input";
   pattern: string;
   flags: string;
-  /** One text a line. */
+  /** One text per line. */
   texts: string;
   match: "any" | "all";
   isCaseSensitive: boolean;
@@ -31,9 +31,9 @@ export type Draft = {
   rubric: string;
   min: string;
   max: string;
-  /** One name a line. */
+  /** One name per line. */
   choices: string;
-  /** `kept` is a condition that the form cannot show. */
+  /** `kept` stands for a condition that the form cannot show. */
   passes: "none" | "gte" | "gt" | "lte" | "lt" | "equals" | "kept";
   passesAt: string;
 };
@@ -44,13 +44,13 @@ const firstCode = `function main({ input, output, expected_output, metadata, met
 `;
 const firstPrompt = "A customer wrote: {{input}}\n\nThe answer was: {{output}}\n\nDoes it help?";
 
-/** The value types that a kind, or a rule, can give. */
+/** The value types that a kind, or a rule, supports. */
 export function valueTypesOf(kind: Kind, rule: Rule): readonly ValueType[] {
   if (kind === "rule") return rule === "similarity" ? ["numerical", "percentage"] : ["boolean"];
   return ["boolean", "numerical", "percentage", "single_select", "multi_select", "text", "json"];
 }
 
-/** A change of kind or rule takes the first value type there is where the one before cannot be. */
+/** A change of kind or rule selects the first supported value type if the previous one is not supported. */
 export function withChange(draft: Draft, change: Partial<Draft>): Draft {
   const next = { ...draft, ...change };
   const types = valueTypesOf(next.kind, next.rule);
@@ -97,7 +97,7 @@ const numberText = (value: number | undefined): string => (value === undefined ?
 
 const comparisons = ["gte", "gt", "lte", "lt", "equals"] as const;
 
-/** What a score must be to pass, where it is one comparison with one value. */
+/** The passing condition, if it is one comparison with one value. */
 function passingOf(conditions: Record<string, unknown> | null): Pick<Draft, "passes" | "passesAt"> {
   if (conditions === null) return { passes: "none", passesAt: "" };
   const { primary_score: score, ...others } = conditions;
@@ -111,7 +111,7 @@ function passingOf(conditions: Record<string, unknown> | null): Pick<Draft, "pas
 
 export type Problems = Readonly<Record<string, readonly string[]>>;
 
-/** What is wrong inside of a configuration stands at the configuration. */
+/** Errors inside a configuration are shown at the configuration. */
 export function byMember(problems: Problems): Problems {
   const found: Record<string, string[]> = {};
   for (const [path, texts] of Object.entries(problems)) {
@@ -123,7 +123,7 @@ export function byMember(problems: Problems): Problems {
 
 type Read = { ok: true; body: Record<string, unknown> } | { ok: false; problems: Problems };
 
-/** What is sent of a draft. Problems have the names of the API's fields. */
+/** The request body of a draft. Problems have the API's field names. */
 export function readDraft(draft: Draft): Read {
   const problems: Record<string, string[]> = {};
   const body = {
@@ -208,7 +208,7 @@ function schemaOf(text: string, problems: Record<string, string[]>): Record<stri
     const schema: unknown = JSON.parse(text);
     if (isRecord(schema)) return schema;
   } catch {
-    // Told below.
+    // Reported below.
   }
   problems["rule_config"] = ["The schema is no JSON object."];
   return {};

@@ -8,10 +8,10 @@ import type { AutomationFieldsProps } from "./automation-fields.tsx";
 import { kindLabels } from "./labels.ts";
 import { useEvaluatorPage } from "./queries.ts";
 
-/** An organization has at most so many. */
+/** The most evaluators that an organization may have. */
 const evaluatorsMax = 1000;
 
-/** Which evaluators run. Those of people are not offered: nothing of them runs by itself. */
+/** The evaluators to run. Human evaluators are not offered: they do not run by themselves. */
 export function EvaluatorChoice({ draft, problems, onChange }: AutomationFieldsProps): ReactNode {
   const evaluators = useEvaluatorPage(1, evaluatorsMax);
   const error = problems["evaluator_ids"];

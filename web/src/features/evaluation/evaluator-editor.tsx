@@ -16,7 +16,7 @@ import { VersionsPanel } from "./versions-panel.tsx";
 
 type EditorProps = { first: Evaluator | undefined; canWrite: boolean; onMade: (id: string) => void };
 
-/** What is typed, what is stored of it, and the way from one to the other. */
+/** The draft, the stored evaluator, and the functions that convert between them. */
 function useEvaluatorForm(first: Evaluator | undefined, onMade: (id: string) => void) {
   const navigate = useNavigate();
   const [saved, setSaved] = useState(first);
@@ -28,7 +28,7 @@ function useEvaluatorForm(first: Evaluator | undefined, onMade: (id: string) => 
   const problems = { ...refused, ...wrong };
   const change = (part: Partial<Draft>) => setDraft((before) => withChange(before, part));
 
-  /** The evaluator as it is stored then; undefined where the draft cannot be. */
+  /** Stores the draft and returns the evaluator; undefined if the draft is invalid or storing fails. */
   const store = async (): Promise<Evaluator | undefined> => {
     const read = readDraft({ ...draft, base: saved });
     setWrong(read.ok ? {} : read.problems);
@@ -43,7 +43,7 @@ function useEvaluatorForm(first: Evaluator | undefined, onMade: (id: string) => 
       }
       return stored;
     } catch {
-      // The form shows it.
+      // The form shows the error.
       return undefined;
     }
   };

@@ -6,10 +6,10 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { EvaluatorEditor } from "./evaluator-editor.tsx";
 import { useEvaluator } from "./queries.ts";
 
-/** The evaluator of the id, or one that is being written. */
+/** The evaluator with the id, or a new one. */
 export function EvaluatorPage({ id }: { id: string }): ReactNode {
   const isNew = id === "new";
-  // The form of a new evaluator goes on as that of the one that it made.
+  // After a new evaluator is created, the same form stays open for it.
   const [madeId, setMadeId] = useState<string>();
   const canWrite = useCan("automations:write");
   const evaluator = useEvaluator(id, !isNew && id !== madeId);

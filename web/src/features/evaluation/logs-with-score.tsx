@@ -6,12 +6,12 @@ import { hasScore } from "./score-terms.ts";
 
 type LinkProps = {
   slug: string;
-  /** Which of its scores; absent: any. */
+  /** Restricts the scores; absent means any score. */
   terms?: readonly Term[];
   children: ReactNode;
 };
 
-/** The way to the logs that an evaluator scored, lowest scores first. */
+/** A link to the logs that an evaluator scored, lowest scores first. */
 export function LogsWithScore({ slug, terms, children }: LinkProps): ReactNode {
   return (
     <Link

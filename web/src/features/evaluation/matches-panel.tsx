@@ -12,16 +12,16 @@ import { Time } from "../../ui/value.tsx";
 import { useMatches } from "./condition-queries.ts";
 
 type MatchesProps = {
-  /** Undefined where they cannot be read, or cannot be listed. */
+  /** Undefined if they cannot be parsed or listed. */
   filters: Record<string, unknown> | undefined;
-  /** The same as a query, if there is one. */
+  /** The same filters as a query, if one can express them. */
   query: string | undefined;
   window: Window;
-  /** What is said of the number. */
+  /** Text about the number. */
   children?: (count: number) => ReactNode;
 };
 
-/** How many logs of the range a condition matches, with the newest of them. */
+/** The number of logs in the range that match a condition, and the newest of them. */
 export function MatchesPanel({ filters, query, window, children }: MatchesProps): ReactNode {
   const { data, error, refetch, isPlaceholderData } = useMatches(filters, window);
   const all = query !== undefined && (

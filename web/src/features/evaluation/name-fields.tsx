@@ -7,14 +7,14 @@ type Props = {
   draft: { name: string; slug: string };
   isNew: boolean;
   problems: Problems;
-  /** The member of the API that has the slug. */
+  /** The API's field for the slug. */
   slugMember: "condition_slug" | "evaluator_slug" | "automation_slug";
-  /** What it is for, where that does not go without saying. */
+  /** What the slug is for, if that is not obvious. */
   slugHint?: string;
   onChange: (change: { name?: string; slug?: string }) => void;
 };
 
-/** The slug of an existing record is read-only. An empty slug is made from the name. */
+/** The slug of an existing record is read-only. An empty slug is derived from the name. */
 export function NameAndSlug({ draft, isNew, problems, slugMember, slugHint, onChange }: Props): ReactNode {
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">

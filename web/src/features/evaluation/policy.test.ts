@@ -7,7 +7,7 @@ test.each([
   "type:chat code<400",
   'metadata.plan:pro,free -model:gpt-4o "exact words"',
   "has:thread cost>=0.01 latency>2s",
-])("the rules of %j read as the same query", (text) => {
+])("the rules of %j convert to the same query", (text) => {
   const policy = policyOf(parseQuery(text).query);
   expect(policyText(policy)).toBe(text);
   expect(filtersOfPolicy(policy)).toBeDefined();
@@ -18,7 +18,7 @@ const rules = [
   { field: "model", operator: "equals", value: "a" },
 ];
 
-test("rules of which one is enough are shown and listed as they are, and are no query", () => {
+test("rules joined with OR are shown and listed unchanged, but are no query", () => {
   expect(queryOf({ rules, connector: "OR" })).toBeUndefined();
   expect(policyText({ rules, connector: "OR" })).toBe("cost greater than 1 or model equals a");
   expect(filtersOfPolicy({ rules, connector: "OR" })).toEqual({
@@ -27,7 +27,7 @@ test("rules of which one is enough are shown and listed as they are, and are no 
   });
 });
 
-test("rules that are joined in two ways are neither", () => {
+test("rules joined in two ways have neither a query nor filters", () => {
   const [first, second] = rules;
   const mixed = { rules: [first!, { ...second!, connector: "OR" }, first!], connector: "AND" as const };
   expect(queryOf(mixed)).toBeUndefined();

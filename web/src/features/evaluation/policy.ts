@@ -6,7 +6,7 @@ import type { Condition } from "./condition-queries.ts";
 
 export type Policy = Condition["condition_policy"];
 
-/** The API's words for operators of conditions, where they are not those of filters. */
+/** The API's names of condition operators, where they differ from those of filters. */
 const words: Readonly<Record<string, string>> = {
   "": "equals",
   not: "not_equals",
@@ -16,7 +16,7 @@ const words: Readonly<Record<string, string>> = {
   gte: "greater_than_or_equal",
 };
 
-/** The rules of a typed query, which hold together. */
+/** The rules of a query, joined with AND. */
 export function policyOf(query: Query): Policy {
   const rules = Object.entries(toFilters(query)).flatMap(([field, conditions]) =>
     conditions.map(({ operator, value }) => ({
@@ -31,7 +31,7 @@ export function policyOf(query: Query): Policy {
 const joins = ({ connector }: Record<string, unknown>, ofPolicy: string): boolean =>
   [undefined, null, "", ofPolicy].includes(connector as string);
 
-/** The policy as a query; undefined where it says what no typed query does, such as OR between rules. */
+/** The policy as a query; undefined if the query language cannot express it, such as OR between rules. */
 export function queryOf({ rules, connector = "AND" }: Policy): Query | undefined {
   const areJoined = connector === "AND" && rules.every((rule) => joins(rule, "AND"));
   if (!areJoined && rules.length > 1) return undefined;
@@ -39,7 +39,7 @@ export function queryOf({ rules, connector = "AND" }: Policy): Query | undefined
   return terms.includes(undefined) ? undefined : terms.flatMap((each) => each ?? []);
 }
 
-/** The same as filters of lists; undefined where rules are joined in different ways. */
+/** The policy as filters of lists; undefined if rules are joined in different ways. */
 export function filtersOfPolicy({ rules, connector = "AND" }: Policy): Record<string, unknown> | undefined {
   if (rules.length === 0) return {};
   if (!rules.every((rule) => joins(rule, connector))) return undefined;
@@ -50,7 +50,7 @@ function ruleText({ field, operator = "equals", value }: Policy["rules"][number]
   return `${field} ${operator.replaceAll("_", " ")} ${typeof value === "string" ? value : JSON.stringify(value)}`;
 }
 
-/** A policy in one line: as a query where there is one. Empty: all logs. */
+/** A policy in one line, as a query if possible. Empty means all logs. */
 export function policyText(policy: Policy): string {
   const query = queryOf(policy);
   if (query !== undefined) return printQuery(query);

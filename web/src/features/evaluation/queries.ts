@@ -28,7 +28,7 @@ export function useEvaluator(evaluator_id: string, isAsked: boolean) {
   );
 }
 
-/** Makes an evaluator, or changes the one that is named. `body` was read by `readDraft`; the server checks it. */
+/** Creates an evaluator, or updates the one with the id. `body` comes from `readDraft`; the server validates it. */
 export function useSaveEvaluator() {
   const api = useApi();
   const queries = useQueryClient();
@@ -79,7 +79,7 @@ export function useFreezeVersion(evaluator_id: string) {
   });
 }
 
-/** The newest logs, to choose one from. */
+/** The newest logs to choose from. */
 export function useNewestLogs() {
   return useApiQuery(["logs", "to try evaluators on"], (api, signal) => {
     const query = {

@@ -6,19 +6,19 @@ import { Panel } from "../../ui/panel.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
 type FormProps = {
-  /** What it is, such as `condition`. */
+  /** The kind of record, such as `condition`. */
   noun: string;
   saved: { name: string } | undefined;
   canWrite: boolean;
   isChanged: boolean;
   save: { isPending: boolean; error: Error | null };
-  /** Answers the record as it is stored then. */
+  /** Stores the record and returns it. */
   store: () => Promise<{ name: string } | undefined>;
   onDelete: () => void;
   children: ReactNode;
 };
 
-/** The form of a record: its fields, what is wrong, and the buttons of those who may write. */
+/** The form of a record: its fields, errors, and buttons for those who may write. */
 export function RecordForm({
   noun,
   saved,

@@ -6,16 +6,16 @@ import type { EvaluationTab } from "./search.ts";
 
 type PageProps = {
   tab: EvaluationTab;
-  /** The way to the list. */
+  /** The URL of the list. */
   back: string;
-  /** The role does not permit to make one. */
+  /** The role does not permit creating one. */
   isForbidden: boolean;
   asked: { error: Error | null; refetch: () => Promise<unknown> };
-  /** Nothing while it is not there. */
+  /** Empty until the record is loaded. */
   children: ReactNode;
 };
 
-/** The page of a record of a tab, with the way back to the list. */
+/** The page of a record in a tab, with a link back to the list. */
 export function RecordPage({ tab, back, isForbidden, asked, children }: PageProps): ReactNode {
   return (
     <div className="flex flex-col gap-3">

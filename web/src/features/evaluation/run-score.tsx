@@ -4,7 +4,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Cost } from "../../ui/value.tsx";
 import type { RunResult } from "./queries.ts";
 
-/** What the evaluator said of the log. */
+/** The evaluator's result for the log. */
 export function RunScore({ result }: { result: RunResult }): ReactNode {
   const { explanation, error_message, cost } = result;
   return (

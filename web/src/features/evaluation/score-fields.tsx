@@ -4,7 +4,7 @@ import { Select } from "../../ui/select.tsx";
 import type { FieldsProps } from "./evaluator-fields.tsx";
 import { passOptions } from "./labels.ts";
 
-/** What a score can be. */
+/** The possible values of a score. */
 export function ScoreFields({ draft, problems, onChange }: FieldsProps): ReactNode {
   if (draft.valueType === "numerical") {
     return (
@@ -47,7 +47,7 @@ const truths = [
   { value: "false", label: "false" },
 ] as const;
 
-/** What a score must be to pass. */
+/** The passing condition of a score. */
 export function PassingFields({ draft, problems, onChange }: FieldsProps): ReactNode {
   const isNumber = draft.valueType === "numerical" || draft.valueType === "percentage";
   const isBoolean = draft.valueType === "boolean";

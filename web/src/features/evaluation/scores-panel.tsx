@@ -20,7 +20,7 @@ const height = 160;
 const evaluatorsAtOnce = 100;
 const charted: ReadonlySet<string> = new Set(["numerical", "percentage", "boolean"]);
 
-/** How the scores of each evaluator went over time. */
+/** The scores of each evaluator over time. */
 export function ScoresPanel({ window, isTable }: { window: Window; isTable: boolean }): ReactNode {
   const evaluators = useEvaluatorPage(1, evaluatorsAtOnce);
   const found = evaluators.data;

@@ -6,7 +6,7 @@ export type EvaluationTab = (typeof evaluationTabs)[number];
 
 export type EvaluationSearch = {
   tab?: EvaluationTab | undefined;
-  /** The id of what is open in the tab; `new` for one that is being written. */
+  /** The id of the record open in the tab; `new` for a new one. */
   evaluator?: string | undefined;
   condition?: string | undefined;
   automation?: string | undefined;

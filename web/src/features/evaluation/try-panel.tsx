@@ -15,13 +15,13 @@ import { RunScore } from "./run-score.tsx";
 
 type TryProps = {
   draft: Draft;
-  /** Undefined where the form has something that is not stored. */
+  /** Undefined if the form has unsaved changes. */
   saved: Evaluator | undefined;
   canWrite: boolean;
   onStore: () => Promise<Evaluator | undefined>;
 };
 
-/** Runs the evaluator on a log. The server runs what is stored, so the form is stored first. */
+/** Runs the evaluator on a log. The server runs the stored evaluator, so the form is saved first. */
 export function TryPanel({ draft, saved, canWrite, onStore }: TryProps): ReactNode {
   const [chosen, setChosen] = useState("");
   const newest = useNewestLogs();
@@ -121,7 +121,7 @@ function Said({ label, text }: { label: string; text: string }): ReactNode {
   return (
     <div>
       <h3 className="text-sm font-medium text-muted">{label}</h3>
-      {/* It scrolls, so the keyboard has to reach it. */}
+      {/* Scrollable, so it must be focusable by keyboard. */}
       <pre
         tabIndex={0}
         aria-label={label}

@@ -4,7 +4,7 @@ import { useApi, useEnvironment } from "../../api/use-api.ts";
 
 const lists: ReadonlySet<unknown> = new Set(["conditions", "automations", "evaluators"]);
 
-/** A change to one thing, after which lists are read again; what it answers is what `[name, id]` knows of it. */
+/** A mutation of one record. It invalidates the lists, and its response becomes the cached `[name, id]`. */
 export function useChange<In, Out extends { id: string } | undefined>(
   name: string,
   change: (api: Api, given: In) => Promise<Out>,

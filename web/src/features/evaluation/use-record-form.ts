@@ -12,11 +12,11 @@ type Options<Draft, Stored> = {
     mutateAsync: (change: { id: string | undefined; body: Record<string, unknown> }) => Promise<Stored>;
     error: Error | null;
   };
-  /** A new one was stored. */
+  /** Called when a new record was stored. */
   onMade: (id: string) => void;
 };
 
-/** What is typed of a record, what is stored of it, and the way from one to the other. */
+/** The draft of a record, the stored record, and the functions that convert between them. */
 export function useRecordForm<Draft extends object, Stored extends { id: string }>({
   first,
   draftOf,
@@ -29,7 +29,7 @@ export function useRecordForm<Draft extends object, Stored extends { id: string 
   const [wrong, setWrong] = useState<Problems>({});
   const refused = save.error instanceof ApiError ? save.error.errors : {};
 
-  /** The record as it is stored then; undefined where the draft cannot be. */
+  /** Stores the draft and returns the record; undefined if the draft is invalid or storing fails. */
   const store = async (): Promise<Stored | undefined> => {
     const result = read({ ...draft, base: saved });
     setWrong(result.ok ? {} : result.problems);
@@ -41,7 +41,7 @@ export function useRecordForm<Draft extends object, Stored extends { id: string 
       if (saved === undefined) onMade(stored.id);
       return stored;
     } catch {
-      // The form shows it.
+      // The form shows the error.
       return undefined;
     }
   };

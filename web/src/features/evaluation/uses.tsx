@@ -6,7 +6,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { useAutomations, type Automation } from "./automation-queries.ts";
 
-/** What a change of something in use changes, and why it cannot be deleted. */
+/** The automations that a change would affect, and that prevent deletion. */
 export function UsesPanel({ isUser }: { isUser: (automation: Automation) => boolean }): ReactNode {
   const automations = useAutomations();
   const uses = automations.data?.filter(isUser);
@@ -25,7 +25,7 @@ export function UsesPanel({ isUser }: { isUser: (automation: Automation) => bool
 
 type Use = Pick<Automation, "id" | "name" | "environment" | "is_enabled">;
 
-/** The automations that use something, each with its environment where that is the test one. */
+/** Links to the automations that use something, marked if they belong to the test environment. */
 export function AutomationLinks({ uses }: { uses: readonly Use[] }): ReactNode {
   if (uses.length === 0) return <span className="text-faint">nothing</span>;
   return (

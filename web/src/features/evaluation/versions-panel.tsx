@@ -13,12 +13,12 @@ import { useFreezeVersion, useVersions } from "./queries.ts";
 type VersionsProps = {
   evaluator: Evaluator;
   canWrite: boolean;
-  /** The form has something that is not stored yet. */
+  /** The form has unsaved changes. */
   isChanged: boolean;
   onShow: (version: Evaluator) => void;
 };
 
-/** Copies that do not change. Automations run the evaluator itself. */
+/** Immutable copies. Automations run the evaluator itself. */
 export function VersionsPanel({ evaluator, canWrite, isChanged, onShow }: VersionsProps): ReactNode {
   const versions = useVersions(evaluator.id);
   const freeze = useFreezeVersion(evaluator.id);

@@ -26,7 +26,7 @@ const marks: ReadonlyArray<readonly [label: string, change: SpanChange]> = [
   ["Bad", { positive_feedback: false }],
 ];
 
-/** What can be done with the selected spans. */
+/** Actions on the selected spans. */
 export function BulkBar({ ids, mayWrite, onExport, onClear }: BarProps): ReactNode {
   const change = useBulkChange();
   const score = useBulkScore();

@@ -17,7 +17,7 @@ import {
   type LogRow,
 } from "./row.ts";
 
-/** What a column shows of a row. Everything is text: nothing of the data is taken for markup. */
+/** The value of a column in a row. Always rendered as text, never as markup. */
 export function Cell({ row, column, zone }: { row: LogRow; column: Column; zone: TimeZone }): ReactNode {
   switch (column.kind) {
     case "time":

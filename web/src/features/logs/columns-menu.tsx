@@ -72,7 +72,7 @@ function ColumnsList({ columns, scope, onColumns }: MenuProps): ReactNode {
   );
 }
 
-/** The order of columns for those who drag nothing. */
+/** Buttons that reorder columns without dragging. */
 function Movers({
   columns,
   column,

@@ -1,6 +1,6 @@
 import { familyOf } from "../../query-bar/fields.ts";
 
-/** How the value of a column is written. */
+/** How a column's value is displayed. */
 export type CellKind =
   | "time"
   | "status"
@@ -21,12 +21,12 @@ export type Column = {
   id: string;
   title: string;
   kind: CellKind;
-  /** Members of a row that it shows. */
+  /** The members of a row that the column displays. */
   members: readonly string[];
   width: number;
   /** The field that the list is sorted by. */
   sort?: string;
-  /** Key of metadata, or slug of an evaluator. */
+  /** A metadata key, or the slug of an evaluator. */
   key?: string;
 };
 
@@ -87,7 +87,7 @@ const byId = new Map(knownColumns.map((each) => [each.id, each]));
 
 const usualIds = "timestamp,status,span_name,model,customer_identifier,total_tokens,cost,latency";
 
-/** The column behind an id: a known one, `metadata.<key>` or `score.<slug>`. */
+/** The column with an id: a built-in one, `metadata.<key>` or `score.<slug>`. */
 export function findColumn(id: string): Column | undefined {
   const known = byId.get(id);
   if (known !== undefined) return known;
@@ -100,14 +100,14 @@ export function findColumn(id: string): Column | undefined {
 
 const columnsMax = 200;
 
-/** Columns as the URL names them, separated by commas; a comma in a key is written `%2C`. */
+/** Parses the columns of the URL, separated by commas; a comma in a key is written `%2C`. */
 export function readColumns(text: string | undefined): Column[] {
   const ids = [...new Set((text ?? usualIds).split(",").map(decoded))];
   const columns = ids.flatMap((id) => findColumn(id) ?? []).slice(0, columnsMax);
   return columns.length === 0 && text !== undefined ? readColumns(undefined) : columns;
 }
 
-/** The text of columns for the URL; undefined for the usual ones. */
+/** The columns as text for the URL; undefined for the default ones. */
 export function writeColumns(columns: readonly Column[]): string | undefined {
   const text = columns.map(({ id }) => id.replaceAll("%", "%25").replaceAll(",", "%2C")).join(",");
   return text === usualIds || text === "" ? undefined : text;
@@ -117,14 +117,14 @@ function decoded(id: string): string {
   return id.trim().replaceAll("%2C", ",").replaceAll("%25", "%");
 }
 
-/** The order that the URL names, if a column has it. */
+/** The sort order in the URL, if a column has it. */
 export function readSort(text: string | undefined): string | undefined {
   const field = text?.replace(/^-/, "");
   const isKnown = knownColumns.some(({ sort }) => sort === field) || findColumn(field ?? "")?.sort === field;
   return isKnown ? text : undefined;
 }
 
-/** Moves a column to the place of another. */
+/** Moves a column to the position of another. */
 export function moveColumn(columns: readonly Column[], id: string, toId: string): Column[] {
   const from = columns.findIndex((each) => each.id === id);
   const to = columns.findIndex((each) => each.id === toId);
