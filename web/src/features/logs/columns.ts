@@ -134,13 +134,13 @@ export function moveColumn(columns: readonly Column[], id: string, toId: string)
   return [...rest.slice(0, to), moved, ...rest.slice(to)];
 }
 
-/** Members to ask the list for: those of the columns, and those that every row is told by. */
+/** The members to request: those of the columns, and those that every row needs. */
 export function membersOf(columns: readonly Column[]): string {
   const always = ["status", "failed", "is_pinned", "note", "positive_feedback", "trace_unique_id"];
   return [...new Set([...always, ...columns.flatMap(({ members }) => members)])].sort().join(",");
 }
 
-/** Where each column begins, and the width of all together. */
+/** The left edge of each column, and the total width. */
 export function placeColumns(
   columns: readonly Column[],
   widths: Readonly<Record<string, number>>,
@@ -159,7 +159,7 @@ export function clampWidth(width: number): number {
   return Math.round(Math.min(800, Math.max(48, width)));
 }
 
-/** The columns that a stretch of the table shows: the first, and the one behind the last. */
+/** The range of columns visible in a section of the table: the first index, and the index after the last. */
 export function columnsWithin(
   { lefts, widths }: { lefts: readonly number[]; widths: readonly number[] },
   left: number,

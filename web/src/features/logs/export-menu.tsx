@@ -13,7 +13,7 @@ const titles: Record<ExportFormat, string> = {
 };
 
 type MenuProps = {
-  /** How many spans it is of; undefined where that is not known. */
+  /** The number of spans to export; undefined if unknown. */
   count: number | undefined;
   side?: "top" | "bottom";
   onExport: (format: ExportFormat) => void;
@@ -38,7 +38,7 @@ export function ExportMenu({ count, side = "bottom", onExport, isDisabled = fals
   );
 }
 
-/** How far an export is, until it is saved. */
+/** The progress of an export until the file is saved. */
 export function ExportProgress({ exporter: { state, cancel } }: { exporter: Exporter }): ReactNode {
   if (state.error !== undefined) return <ErrorPanel error={state.error} />;
   if (!state.isRunning) return null;

@@ -9,7 +9,7 @@ import type { LogsScope } from "./use-logs-search.ts";
 type FacetProps = {
   field: string;
   title: string;
-  /** Undefined while they are not known. */
+  /** Undefined until they are loaded. */
   values: readonly FacetValue[] | undefined;
   scope: LogsScope;
   isOpen?: boolean;

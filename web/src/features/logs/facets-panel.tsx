@@ -18,7 +18,7 @@ const fields: ReadonlyArray<readonly [name: string, title: string]> = [
 ];
 const names = fields.map(([name]) => name);
 
-/** Which values there are, and how often. A click puts a value into the typed query. */
+/** The values of fields and their counts. A click adds a value to the query. */
 export function FacetsPanel({ scope, onQuery }: { scope: LogsScope; onQuery: (text: string) => void }): ReactNode {
   const facets = useFacets(scope, names, { limit: 8 });
   const keys = facets.data?.metadataKeys ?? [];
@@ -57,7 +57,7 @@ type MetadataProps = {
   onToggle: (field: string, value: string, negated: boolean) => void;
 };
 
-/** Metadata is counted once somebody opens it: there may be many keys. */
+/** Metadata values are counted only once the section is opened: there may be many keys. */
 function MetadataFacet({ name, scope, onToggle }: MetadataProps): ReactNode {
   const isAsked = scope.query.includes(familyOf(name)?.key ?? name);
   const [isOpen, setOpen] = useState(isAsked);

@@ -18,7 +18,7 @@ export function toBars(
   }));
 }
 
-/** The stretch of time between two places of the chart, each a share of its width from 0 to 1. At least a second. */
+/** The time range between two positions in the chart, each a share of its width from 0 to 1. At least one second. */
 export function zoomTo(bars: readonly Bar[], from: number, to: number): { from: string; to: string } | undefined {
   const first = bars[0];
   const last = bars.at(-1);

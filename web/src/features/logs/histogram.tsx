@@ -106,7 +106,7 @@ type BlockProps = { at: number; from: number; to: number; most: number; classNam
 
 function Block({ at, from, to, most, className }: BlockProps): ReactNode {
   if (to <= from) return null;
-  // What is there is seen, be it ever so little.
+  // A bar is at least 2 px high, so that even one request is visible.
   const size = Math.max(from === 0 ? 2 : 0, ((to - from) / most) * (height - 2));
   const bottom = (from / most) * (height - 2);
   return <rect x={at + 0.1} width={0.8} y={height - bottom - size} height={size} className={className} />;

@@ -4,14 +4,14 @@ import { visibleLine } from "../../lib/visible-text.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import type { LogRows } from "./use-logs-screen.ts";
 
-/** What stands below the last row: that more comes, that nothing is there, or what went wrong. */
+/** The line below the last row: loading, empty or error. */
 export function ListFooter({
   list,
   problem,
   onClearQuery,
 }: {
   list: LogRows;
-  /** Why the query is not asked. */
+  /** Why the query is not sent. */
   problem: string | undefined;
   onClearQuery: () => void;
 }): ReactNode {

@@ -3,10 +3,10 @@ import type { LogRow } from "./row.ts";
 /** An event of the live tail. */
 export type LiveEvent =
   | { type: "span"; row: LogRow }
-  /** Spans that the stream left out; null where it is not known how many. */
+  /** Spans that the stream skipped; null if their number is unknown. */
   | { type: "skipped"; count: number | null };
 
-/** Reads server-sent events out of pieces of text. */
+/** Parses server-sent events from chunks of text. */
 export function createEventReader(): { read: (piece: string) => LiveEvent[]; cursor: () => string | undefined } {
   let rest = "";
   let id: string | undefined;
@@ -53,7 +53,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The newest rows first, each span once in its newest version, at most `max`. */
+/** Merges rows, newest first: each span once in its newest version, at most `max`. */
 export function withLiveRows(rows: readonly LogRow[], arrived: readonly LogRow[], max: number): LogRow[] {
   const newest = new Map<string, LogRow>();
   for (const row of [...arrived].reverse()) if (!newest.has(row.unique_id)) newest.set(row.unique_id, row);
@@ -61,7 +61,7 @@ export function withLiveRows(rows: readonly LogRow[], arrived: readonly LogRow[]
   return [...newest.values()].slice(0, max);
 }
 
-/** Spans that were left out so far; null once it is not known how many. */
+/** The total of skipped spans; null once a number is unknown. */
 export function addSkipped(sum: number | null, count: number | null): number | null {
   return sum === null || count === null ? null : sum + count;
 }

@@ -6,7 +6,7 @@ import type { LiveState } from "./use-live-tail.ts";
 
 type LiveProps = { live: LiveState; isPaused: boolean; onPause: (isPaused: boolean) => void };
 
-/** How the live tail goes. */
+/** The status of the live tail. */
 export function LiveToolbar({ live, isPaused, onPause }: LiveProps): ReactNode {
   const { status, waiting, skipped, error, rows } = live;
   return (

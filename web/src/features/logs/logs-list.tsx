@@ -24,7 +24,7 @@ type ListProps = {
   facets: ReactNode;
 };
 
-/** The list of spans with all that belongs to it; `facets` stand beside the table. */
+/** The list of spans with its toolbar and panels; `facets` are shown beside the table. */
 export function LogsList({ scope, areFacetsShown, onFacets, onReload, facets }: ListProps): ReactNode {
   const { search, update } = useLogsSearch();
   const zone: TimeZone = search.tz === "utc" ? "utc" : "local";

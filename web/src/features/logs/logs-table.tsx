@@ -16,13 +16,13 @@ export type TableProps = {
   zone: TimeZone;
   sort: string;
   selection: Selection;
-  /** The row that the keyboard is at. */
+  /** The row with keyboard focus. */
   current: string | undefined;
   openId: string | undefined;
-  /** The rows are those of before: others are on their way. */
+  /** The rows belong to the previous query while new ones load. */
   isStale: boolean;
   scroller: RefObject<HTMLDivElement | null>;
-  /** The end of the loaded rows is near. */
+  /** Called near the end of the loaded rows. */
   onEnd: () => void;
   onOpen: (id: string) => void;
   onSelect: (id: string, isRange: boolean) => void;
@@ -30,10 +30,10 @@ export type TableProps = {
   footer: ReactNode;
 } & Pick<HeadProps, "onSort" | "onResize" | "onMove">;
 
-/** More than are drawn at a time. */
+/** More rows than are drawn at a time. */
 const rowPlaces = 256;
 
-/** A table of any size: only the rows and columns within the window are there. */
+/** A table of any size: only the visible rows and columns are rendered. */
 export function LogsTable(props: TableProps): ReactNode {
   const { rows, columns, widths, scroller, selection, current, onEnd } = props;
   const places = useMemo(() => placeColumns(columns, widths), [columns, widths]);
@@ -82,7 +82,8 @@ export function LogsTable(props: TableProps): ReactNode {
               return (
                 row !== undefined && (
                   <TableRow
-                    // A row that leaves gives its place to one that comes: nothing is built anew.
+                    // A row that scrolls out of view is reused for one that scrolls in, so that no elements are
+                    // created.
                     key={index % rowPlaces}
                     row={row}
                     index={index}
@@ -104,20 +105,20 @@ export function LogsTable(props: TableProps): ReactNode {
           </MoneyColumn>
         </div>
       </div>
-      {/* No row: within the grid it would be announced as one. */}
+      {/* Not a row: inside the grid it would be announced as one. */}
       {props.footer}
     </div>
   );
 }
 
-/** The columns within the scroller, with a few beside them so that a scroll shows no gap. */
+/** The columns visible in the scroller, plus a few on either side so that scrolling shows no gap. */
 function useVisibleColumns(
   scroller: RefObject<HTMLDivElement | null>,
   places: { lefts: readonly number[]; widths: readonly number[] },
 ): { first: number; end: number } {
   const [left, setLeft] = useState(0);
   const [width, setWidth] = useState(2000);
-  // Hears of a scroll before the rows do: once they have changed, to ask where it is would cost a layout of its own.
+  // Handles a scroll before the rows do: reading the position after they have changed would force another layout.
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return undefined;

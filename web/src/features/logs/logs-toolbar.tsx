@@ -24,7 +24,7 @@ type ToolbarProps = {
   input: RefObject<HTMLInputElement | null>;
 };
 
-/** The query, and what can be done with the list. */
+/** The query and the actions on the list. */
 export function LogsToolbar(props: ToolbarProps): ReactNode {
   const { scope, isLive, areFacetsShown } = props;
   const { search, update } = useLogsSearch();

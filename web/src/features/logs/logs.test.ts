@@ -22,7 +22,7 @@ const row = (unique_id: string, fields: Record<string, unknown> = {}): LogRow =>
 const idsOf = (rows: readonly { unique_id: string }[]): string[] => rows.map(({ unique_id }) => unique_id);
 
 describe("columns", () => {
-  test("any columns come back from the URL as they were, whatever their keys", () => {
+  test("columns survive a round trip through the URL, whatever their keys", () => {
     const key = fc.string({ unit: "grapheme", minLength: 1 }).filter((text) => text.trim() === text);
     const id = fc.oneof(
       fc.constantFrom(...knownColumns.map(({ id }) => id)),
@@ -36,12 +36,12 @@ describe("columns", () => {
     );
   });
 
-  test("unknown names are left out, and each column is there once", () => {
+  test("unknown names are dropped, and each column occurs once", () => {
     expect(readColumns("model,nothing,model,metadata.plan").map(({ id }) => id)).toEqual(["model", "metadata.plan"]);
     expect(readColumns("nothing")).toEqual(readColumns(undefined));
   });
 
-  test("a column moves to the place of another", () => {
+  test("a column moves to the position of another", () => {
     const columns = readColumns("timestamp,status,model,cost");
     const moved = (id: string, to: string) => moveColumn(columns, id, to).map((column) => column.id);
     expect(moved("cost", "status")).toEqual(["timestamp", "cost", "status", "model"]);
@@ -49,7 +49,7 @@ describe("columns", () => {
     expect(moved("timestamp", "nothing")).toEqual(["timestamp", "status", "model", "cost"]);
   });
 
-  test("whatever is scrolled to is within the columns that are drawn", () => {
+  test("the visible range is always within the drawn columns", () => {
     const columns = Array.from({ length: 100 }, (_, at) => findColumn(`metadata.k${at}`)!);
     const places = placeColumns(columns, { "metadata.k3": 800 });
     fc.assert(
@@ -63,20 +63,20 @@ describe("columns", () => {
     );
   });
 
-  test("the list is asked for what the columns show", () => {
+  test("the list requests the members that the columns show", () => {
     const members = membersOf(readColumns("cost,metadata.plan,score.judge")).split(",");
     expect(members).toEqual(expect.arrayContaining(["cost", "unpriced", "metadata", "scores", "failed"]));
     expect(members).not.toContain("input");
   });
 });
 
-test("an order that no column has is the usual one", () => {
+test("a sort that no column has falls back to the default", () => {
   const kept = ["cost", "-status_code", "-metadata__plan", "scores__judge"];
   expect(kept.map(readSort)).toEqual(kept);
   expect(["nothing", "-input", "--cost", "", "metadata__", undefined].map(readSort)).toEqual(Array(6).fill(undefined));
 });
 
-test("a click on a column sorts by it, then the other way round, then as usual", () => {
+test("a click on a column sorts descending, then ascending, then by the default", () => {
   expect([nextSort(undefined, "cost"), nextSort("-cost", "cost"), nextSort("cost", "cost")]).toEqual([
     "-cost",
     "cost",
@@ -87,7 +87,7 @@ test("a click on a column sorts by it, then the other way round, then as usual",
 
 describe("selection", () => {
   const order = ["a", "b", "c", "d", "e"];
-  test("a range goes from the row that was selected last, in either direction", () => {
+  test("a range starts at the row selected last, in either direction", () => {
     const one = toggleRow(nothingSelected, "c");
     expect([...extendTo(one, "e", order).ids]).toEqual(["c", "d", "e"]);
     expect([...extendTo(one, "a", order).ids].sort()).toEqual(["a", "b", "c"]);
@@ -109,7 +109,7 @@ describe("the live tail", () => {
     { type: "skipped", count: 3 },
     { type: "span", row: row("b") },
   ];
-  test("reads the same events and cursor, wherever the pieces are cut", () => {
+  test("parses the same events and cursor, wherever the chunks are cut", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(stream.length)), (cuts) => {
         const reader = createEventReader();
@@ -120,12 +120,12 @@ describe("the live tail", () => {
       }),
     );
   });
-  test("shows each span once, the newest version of it, and no more than it may keep", () => {
+  test("shows each span once, in its newest version, and never more than the maximum", () => {
     const rows = withLiveRows([row("b"), row("a")], [row("c"), row("a", { cost: 1 }), row("d")], 3);
     expect(idsOf(rows)).toEqual(["d", "a", "c"]);
     expect(rows[1]).toEqual(row("a", { cost: 1 }));
   });
-  test("says that it does not know how many it skipped once it does not", () => {
+  test("reports an unknown number of skipped spans once one number is unknown", () => {
     expect([addSkipped(2, 3), addSkipped(2, null), addSkipped(null, 3)]).toEqual([5, null, null]);
   });
 });
@@ -139,7 +139,7 @@ describe("the histogram", () => {
       [30, 0, 0],
     ]);
   });
-  test("zooms to what was dragged over, in either direction, within the window", () => {
+  test("zooms to the dragged range, in either direction, within the window", () => {
     const middle = { from: "2026-11-29T10:30:00.000Z", to: "2026-11-29T11:00:00.000Z" };
     expect(zoomTo(bars, 1 / 3, 2 / 3)).toEqual(middle);
     expect(zoomTo(bars, 2 / 3, 1 / 3)).toEqual(middle);
@@ -149,13 +149,13 @@ describe("the histogram", () => {
 });
 
 describe("cells", () => {
-  test("show one line of any value, with what would be invisible in it", () => {
+  test("show any value in one line, with invisible characters made visible", () => {
     expect(cellText("a\nb\u202Ec")).toBe("a ↵ b⟨U+202E⟩c");
     expect(cellText({ a: [1] })).toBe('{"a":[1]}');
     expect(cellText(null)).toBe("");
     expect(cellText("x".repeat(1e6)).length).toBeLessThan(400);
   });
-  test("show metadata by its key, else by its path", () => {
+  test("show metadata by its key, otherwise by its path", () => {
     const given = row("a", { metadata: { a__b: 1, c: { d: 2 }, e: null } });
     expect(["a__b", "c__d", "e", "toString", "c__toString"].map((key) => metadataIn(given, key))).toEqual([
       1,
@@ -165,7 +165,7 @@ describe("cells", () => {
       undefined,
     ]);
   });
-  test("show what was said last", () => {
+  test("show the last message of a payload", () => {
     expect(
       payloadText('[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"text","text":"yes"}]}]'),
     ).toBe("yes");
@@ -188,6 +188,6 @@ test.each([
   ["single_select", "good", { categorical_value: ["good"] }],
   ["multi_select", "a, b", { categorical_value: ["a", "b"] }],
   ["text", " as it is ", { string_value: " as it is " }],
-])("a %s score of %j is read as %j", (type, text, value) => {
+])("a %s score of %j is parsed as %j", (type, text, value) => {
   expect(readScore(type, text)).toEqual(value);
 });

@@ -10,7 +10,7 @@ type PopupProps = {
   children: (close: () => void) => ReactNode;
 };
 
-/** A button that opens a small panel. Its words are left out where there is no room. */
+/** A button that opens a small panel. Its label is hidden if there is no space. */
 export function PopupButton({ icon, label, side = "bottom", children }: PopupProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -21,7 +21,7 @@ type PageStart = { page: number; page_after?: string };
 
 const firstPage: PageStart = { page: 1 };
 
-/** The list, page by page. Each page begins where the one before ended, whatever came meanwhile. */
+/** The list, page by page. Each page begins where the previous one ended, even if spans arrived meanwhile. */
 export function useLogPages({ filters, window, problem }: LogsScope, sort: string, fields: string) {
   const api = useApi();
   const environment = useEnvironment();
@@ -37,7 +37,7 @@ export function useLogPages({ filters, window, problem }: LogsScope, sort: strin
     },
     getNextPageParam: ({ next }) => (next === null ? undefined : startOf(next)),
     placeholderData: keepPreviousData,
-    // Comparing a thousand rows with what they were takes longer than a frame.
+    // Comparing a thousand rows with their previous values takes longer than a frame.
     structuralSharing: false,
   });
   const rows = useMemo(() => asRows(pages.data?.pages.flatMap(({ results }) => results) ?? []), [pages.data]);
@@ -71,7 +71,7 @@ export function useHistogram({ filters, window, problem }: LogsScope, timezone: 
 
 export type FacetValue = { value: string; count: number };
 
-/** The values of fields, each counted without what the query says of that field: what else could be chosen. */
+/** The values of fields. Each field is counted without the query's own conditions on it, to show the alternatives. */
 export function useFacets(scope: LogsScope, fields: readonly string[], options: { limit: number; search?: string }) {
   const environment = useEnvironment();
   const { query, window, problem } = scope;

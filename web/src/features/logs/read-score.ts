@@ -1,6 +1,6 @@
 import type { ScoreValue } from "./use-bulk-change.ts";
 
-/** A typed score as the API takes it; undefined where it is none of the type. */
+/** Converts typed text to the API's score value; undefined if it is invalid for the type. */
 export function readScore(type: string, text: string): ScoreValue | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;

@@ -1,9 +1,9 @@
 import { visibleLine } from "../../lib/visible-text.ts";
 
-/** A row of the list of spans: the members that were asked for. */
+/** A row of the list of spans, with the requested members. */
 export type LogRow = Readonly<Record<string, unknown>> & { unique_id: string };
 
-/** Rows of the API have all members that were asked for, whatever its schema promises. */
+/** Rows of the API have all requested members, although the schema makes them optional. */
 export function asRows(results: readonly unknown[]): LogRow[] {
   return results as LogRow[];
 }
@@ -25,12 +25,12 @@ export function isFailed(row: LogRow): boolean {
 const shownChars = 300;
 const titleChars = 2000;
 
-/** One line of a value of any kind, cut where no cell shows it. */
+/** One line of any value, truncated beyond what a cell can show. */
 export function cellText(value: unknown): string {
   return visibleLine(shortText(value, shownChars));
 }
 
-/** The same for a title, which shows more of it. */
+/** The same for a tooltip, which shows more of it. */
 export function titleText(value: unknown): string {
   return visibleLine(shortText(value, titleChars));
 }
@@ -40,7 +40,7 @@ function shortText(value: unknown, chars: number): string {
   return text.length > chars ? `${text.slice(0, chars)}…` : text;
 }
 
-/** The value of a key of metadata: the key itself, else the path that its `__` make. */
+/** The value of a metadata key: the key itself, otherwise the path whose parts `__` separates. */
 export function metadataIn(row: LogRow, key: string): unknown {
   const { metadata } = row;
   if (!isObject(metadata)) return undefined;
@@ -72,7 +72,7 @@ export function scoreIn(row: LogRow, evaluator: string): unknown {
   return names.map((name) => found[name]).find((value) => value !== null && value !== undefined);
 }
 
-/** What somebody said last, or else the value: the text of a payload in one line. */
+/** The last message of a payload in one line; a payload without messages is shown as a value. */
 export function payloadText(value: unknown): string {
   const parsed = typeof value === "string" && /^[[{]/.test(value) ? parsedJson(value) : value;
   const last = Array.isArray(parsed) ? (parsed.at(-1) as unknown) : parsed;
@@ -85,7 +85,7 @@ export function payloadText(value: unknown): string {
 
 const parsedChars = 20_000;
 
-/** A long text is not parsed for one line of it. */
+/** A long text is not parsed just to show one line of it. */
 function parsedJson(text: string): unknown {
   if (text.length > parsedChars) return text;
   try {

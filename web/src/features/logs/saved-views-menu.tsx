@@ -9,7 +9,7 @@ import { PopupButton } from "./popup-button.tsx";
 
 type MenuProps = { search: string; mayWrite: boolean; onOpen: (search: string) => void };
 
-/** Searches that the organization keeps under a name. */
+/** The organization's named searches. */
 export function SavedViewsMenu(props: MenuProps): ReactNode {
   return (
     <PopupButton icon="bookmark" label="Views">

@@ -9,7 +9,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { readScore } from "./read-score.ts";
 import type { ScoreValue } from "./use-bulk-change.ts";
 
-/** A score by a person: which evaluator, and its value. */
+/** A form for a person's score: the evaluator and the value. */
 export function ScoreForm({ onSave }: { onSave: (evaluatorId: string, value: ScoreValue) => void }): ReactNode {
   const [chosen, setChosen] = useState("");
   const [text, setText] = useState("");

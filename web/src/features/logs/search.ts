@@ -1,18 +1,18 @@
 import { choiceOf, textOf } from "../../lib/search.ts";
 import { spanTabs, type SpanTab } from "../spans/span-tabs.ts";
 
-/** What the list of spans has in its URL beside the shared parameters. */
+/** The URL parameters of the list of spans, in addition to the shared ones. */
 export type LogsSearch = {
-  /** The typed query. */
+  /** The query as typed. */
   q?: string | undefined;
-  /** A field, descending with `-`. Absent: newest first. */
+  /** A field name, descending with `-`. Absent: newest first. */
   sort?: string | undefined;
-  /** Ids of columns in order. Absent: the usual ones. */
+  /** Column ids in order. Absent: the default columns. */
   cols?: string | undefined;
-  /** The span that is open beside the list, and its tab. */
+  /** The span open beside the list, and its tab. */
   span?: string | undefined;
   tab?: SpanTab | undefined;
-  /** Spans come in as they arrive. */
+  /** Whether spans appear as they arrive. */
   live?: "on" | undefined;
 };
 
@@ -34,7 +34,7 @@ export function parseLogsSearch(search: Record<string, unknown>): LogsSearch {
 
 export const defaultSort = "-timestamp";
 
-/** The order after a click on a column: largest first, then smallest first, then the usual order again. */
+/** The sort order after a click on a column: descending, then ascending, then the default. */
 export function nextSort(sort: string | undefined, field: string): string | undefined {
   if (sort === `-${field}` || (sort === undefined && field === "timestamp")) return field;
   return sort === field ? undefined : `-${field}`;

@@ -1,9 +1,9 @@
-/** Rows that somebody selected, by id; `anchor` is where a range begins. */
+/** Selected rows by id; `anchor` is the start of a range. */
 export type Selection = { ids: ReadonlySet<string>; anchor: string | undefined };
 
 export const nothingSelected: Selection = { ids: new Set(), anchor: undefined };
 
-/** Selects a row or takes it out again. */
+/** Selects or deselects a row. */
 export function toggleRow({ ids }: Selection, id: string): Selection {
   const next = new Set(ids);
   if (!next.delete(id)) next.add(id);

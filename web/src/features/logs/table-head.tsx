@@ -99,7 +99,7 @@ function HeadButton({ column, sort, onSort }: ButtonProps): ReactNode {
 
 type ResizerProps = { column: Column; width: number; onResize: (id: string, width: number) => void };
 
-/** The right edge of a head: dragging it changes the width, a double click brings back the usual one. */
+/** The right edge of a column header: dragging changes the width, a double click restores the default. */
 function Resizer({ column, width, onResize }: ResizerProps): ReactNode {
   const start = useRef<{ x: number; width: number }>(undefined);
   const onPointerMove = (event: PointerEvent): void => {

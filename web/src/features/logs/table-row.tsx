@@ -23,7 +23,7 @@ type RowProps = {
 
 const rightAligned: ReadonlySet<string> = new Set(["cost", "tokens", "duration", "number"]);
 
-/** Whether the figures of a column stand under one another at its right edge. */
+/** Whether a column's values are figures, aligned at the right edge. */
 export function isRightAligned({ kind }: Column): boolean {
   return rightAligned.has(kind);
 }
@@ -92,7 +92,7 @@ export const TableRow = memo(function TableRow(props: RowProps): ReactNode {
 
 type CellProps = { row: LogRow; column: Column; zone: TimeZone; index: number; left: number; width: number };
 
-/** Memoized: of a row that stays while columns come and go, only those are drawn. */
+/** Memoized: when columns scroll in or out, a row renders only those. */
 const TableCell = memo(function TableCell({ row, column, zone, index, left, width }: CellProps): ReactNode {
   return (
     <div

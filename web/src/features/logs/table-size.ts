@@ -1,3 +1,3 @@
-/** Heights and widths in px that rows and the head of the table agree on. */
+/** Heights and widths in px, shared by the rows and the head of the table. */
 export const rowHeight = 28;
 export const gutterWidth = 32;

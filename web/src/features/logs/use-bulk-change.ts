@@ -13,7 +13,7 @@ export type ScoreValue = {
 
 const rowsPerRequest = 500;
 
-/** Notes, pins and feedback on many spans. Answers what was wrong with those that were not changed. */
+/** Sets notes, pins and feedback of many spans. Returns the errors of those that were not changed. */
 export function useBulkChange() {
   const api = useApi();
   const reload = useReloadLists();
@@ -31,7 +31,7 @@ export function useBulkChange() {
   });
 }
 
-/** One score on each of many spans. Stops at the first that is refused. */
+/** Adds one score to each of many spans. Stops at the first rejected one. */
 export function useBulkScore() {
   const api = useApi();
   const scorer = useEmail();

@@ -2,7 +2,7 @@ import { useCallback, useState } from "react";
 
 const storageKey = "spanway.logs.widths";
 
-/** Widths of columns by id, kept in this browser. */
+/** Column widths by id, stored in this browser. */
 export function useColumnWidths() {
   const [widths, setWidths] = useState(readWidths);
   const resize = useCallback((id: string, width: number) => {
@@ -25,11 +25,11 @@ function readWidths(): Record<string, number> {
   }
 }
 
-/** A browser may keep nothing; the widths then last as long as the page. */
+/** Storage may be unavailable; the widths then last as long as the page. */
 function writeWidths(widths: Readonly<Record<string, number>>): void {
   try {
     localStorage.setItem(storageKey, JSON.stringify(widths));
   } catch {
-    // Full, or switched off.
+    // Storage is full or disabled.
   }
 }

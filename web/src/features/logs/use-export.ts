@@ -12,7 +12,7 @@ type Ask = { filters: Filters; window: { start: string; end: string }; format: E
 
 const idle: ExportState = { bytes: 0, isRunning: false, error: undefined };
 
-/** Downloads an export with its progress. What breaks off is an error and no file. */
+/** Downloads an export and reports its progress. An interrupted download is an error and saves no file. */
 export function useExport() {
   const api = useApi();
   const environment = useEnvironment();
@@ -53,7 +53,7 @@ export function useExport() {
 
 export type Exporter = ReturnType<typeof useExport>;
 
-/** A blob of pieces, which the browser keeps on disk where they are many. */
+/** Collects a blob from chunks; the browser stores a large one on disk. */
 async function collect(
   stream: ReadableStream<Uint8Array<ArrayBuffer>> | null | undefined,
   type: string,

@@ -13,16 +13,16 @@ const paintMs = 250;
 export type LiveState = {
   status: "connecting" | "open" | "failed";
   rows: readonly LogRow[];
-  /** Spans that came while it was paused, at most as many as are kept. */
+  /** Spans that arrived while paused, up to the number of rows kept. */
   waiting: number;
-  /** Spans that the stream left out; null where it is not known how many. */
+  /** Spans that the stream skipped; null if their number is unknown. */
   skipped: number | null;
   error: Error | undefined;
 };
 
 const nothing: LiveState = { status: "connecting", rows: [], waiting: 0, skipped: 0, error: undefined };
 
-/** Spans as they arrive, newest first. While it is paused they wait, and are shown after it. */
+/** Spans as they arrive, newest first. While paused they are buffered, and shown on resume. */
 export function useLiveTail(options: {
   filters: Filters;
   fields: string;
@@ -54,7 +54,7 @@ export function useLiveTail(options: {
       }
       waiting.current.splice(0, waiting.current.length - rowsMax);
     };
-    // Spans come faster than anybody reads: they are shown together, a few times a second.
+    // Spans arrive faster than anybody can read: they are rendered in batches, a few times a second.
     const painter = setInterval(() => {
       const count = waiting.current.length;
       if (paused.current) setState((before) => (before.waiting === count ? before : { ...before, waiting: count }));
@@ -84,7 +84,7 @@ type Follower = {
 
 type TailQuery = { environment: "prod" | "test"; include_fields: string; filters?: string };
 
-/** Reads the stream, and goes on behind the last event when it breaks. What the server refuses is not tried again. */
+/** Reads the stream, and resumes after the last event when the connection breaks. A rejected request is not retried. */
 async function follow(api: Api, query: TailQuery, { take, setState, signal }: Follower): Promise<void> {
   const reader = createEventReader();
   while (!signal.aborted) {

@@ -13,7 +13,7 @@ import { usePanelHistory } from "../spans/use-panel-history.ts";
 import { useLiveTail } from "./use-live-tail.ts";
 import { useLogsSearch, type LogsScope } from "./use-logs-search.ts";
 
-/** The rows of the screen: the list, or what arrives while it is live, before the list as it was then. */
+/** The rows of the screen: the list, or in live mode the arriving rows followed by the list as it was at the start. */
 export function useLogRows(scope: LogsScope, columns: readonly Column[], isPaused: boolean) {
   const { search } = useLogsSearch();
   const fields = useMemo(() => membersOf(columns), [columns]);
@@ -28,7 +28,7 @@ export function useLogRows(scope: LogsScope, columns: readonly Column[], isPause
   });
   const { refetch } = pages;
   const isOpen = isLive && live.status === "open";
-  // What came between the list and the beginning of the stream is in neither.
+  // Spans stored after the list was read and before the stream began are in neither, so the list is read again.
   useEffect(() => {
     if (isOpen) void refetch();
   }, [isOpen, refetch]);
@@ -42,7 +42,7 @@ export function useLogRows(scope: LogsScope, columns: readonly Column[], isPause
 
 export type LogRows = ReturnType<typeof useLogRows>;
 
-/** The columns in the URL, and how they are changed. */
+/** The columns in the URL, and functions that change them. */
 export function useLogColumns() {
   const { search, update } = useLogsSearch();
   const columns = useMemo(() => readColumns(search.cols), [search.cols]);
@@ -57,7 +57,7 @@ export function useLogColumns() {
   return { columns, setColumns, move };
 }
 
-/** Which row the keyboard is at, which are selected, and which is open. */
+/** The focused, selected and open rows. */
 export function useLogNavigation(rows: readonly LogRow[], focusQuery: () => void) {
   const { search, update } = useLogsSearch();
   const [current, setCurrent] = useState(search.span);
@@ -88,7 +88,7 @@ export function useLogNavigation(rows: readonly LogRow[], focusQuery: () => void
     const next = order.current[Math.min(order.current.length - 1, Math.max(0, at + by))];
     if (next === undefined) return;
     setCurrent(next);
-    // A span that is open follows, and Back leads out of the list, not through every row.
+    // An open span follows the focus without adding to the history, so Back leaves the list.
     if (openId === undefined) leaveControl();
     else update({ span: next }, history.follow);
   };
@@ -123,12 +123,12 @@ export function useLogNavigation(rows: readonly LogRow[], focusQuery: () => void
 
 const noFields: string[] = [];
 
-/** What the data has for the place that somebody types at. */
+/** The known values at the place of the cursor in the query. */
 export function useKnownValues(scope: LogsScope) {
   const [place, setPlace] = useState<Place>();
   const field = place?.wants === "value" && place.field.hasFacet === true ? place.field.name : undefined;
   const names = useMemo(() => (field === undefined ? noFields : [field]), [field]);
-  // Where all values are known, the data is only asked how often they occur, by its own words for them.
+  // If all values of a field are known, only their counts are queried, by the names that the API uses.
   const isClosed = place?.wants === "value" && place.field.choices !== undefined;
   const typed = useSettled(place?.wants === "value" && !isClosed ? place.typed : "");
   const values = useFacets(scope, names, { limit: 50, search: typed });
@@ -145,7 +145,7 @@ export function useKnownValues(scope: LogsScope) {
   return { known, setPlace };
 }
 
-/** The parts of the URL that a saved view keeps: all but the open span. */
+/** The URL parameters that a saved view keeps: all except the open span. */
 export function useSavedSearch(): string {
   const { search } = useLogsSearch();
   return useMemo(() => {

@@ -8,7 +8,7 @@ import type { LogsSearch } from "./search.ts";
 
 const route = getRouteApi("/shell/logs");
 
-/** The state of the screen, which is its URL. */
+/** The state of the screen, stored in the URL. */
 export function useLogsSearch() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -21,12 +21,12 @@ export function useLogsSearch() {
   return { search, update };
 }
 
-/** What the panels of the screen ask about: filters and window. `reload` moves a window that ends now. */
+/** The filters and window that the panels of the screen query. `reload` moves a window that ends now. */
 export type LogsScope = {
   query: string;
   filters: Filters;
   window: { start: string; end: string };
-  /** Why the query is not asked; the panels wait. */
+  /** Why the query is not sent; the panels wait. */
   problem: string | undefined;
 };
 

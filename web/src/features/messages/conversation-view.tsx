@@ -9,7 +9,7 @@ const atOnce = 40;
 const charsAtOnce = 40_000;
 const fewest = 4;
 
-/** History folded, then what the turn adds, then the answers. */
+/** The folded history, then the new messages of the turn, then the answers. */
 export function ConversationView({ sections, areChoices }: { sections: Sections; areChoices: boolean }): ReactNode {
   const { history, turn, answers, isRepeated } = sections;
   return (
@@ -54,7 +54,7 @@ function History({ messages }: { messages: readonly DisplayMessage[] }): ReactNo
   );
 }
 
-/** How many of the first messages stay out, so that the others are drawn at once. */
+/** How many of the first messages are hidden, so that the others render quickly. */
 function hiddenOf(messages: readonly DisplayMessage[], steps: number): number {
   let chars = 0;
   let first = messages.length;
@@ -73,7 +73,7 @@ function hiddenOf(messages: readonly DisplayMessage[], steps: number): number {
   return first;
 }
 
-/** A few of many, those next to what is shown below first. */
+/** Shows part of a long list: the messages nearest to the content below come first. */
 function Messages({ messages }: { messages: readonly DisplayMessage[] }): ReactNode {
   const [steps, setSteps] = useState(1);
   const hidden = hiddenOf(messages, steps);

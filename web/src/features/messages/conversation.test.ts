@@ -20,7 +20,7 @@ const result = (tool_call_id: string | undefined, content: string, name?: string
   name,
 });
 
-/** Of each message its role, and of its parts the text, or the call with its result. */
+/** The role of each message with its parts: the text, or the call with its result. */
 const shape = (messages: readonly DisplayMessage[]) =>
   messages.map(({ role, parts }) => [
     role,
@@ -33,7 +33,7 @@ const shape = (messages: readonly DisplayMessage[]) =>
   ]);
 const said = (text: string) => [{ kind: "text", text }];
 
-describe("what went in and out", () => {
+describe("input and output", () => {
   test("messages", () => {
     expect(
       readConversation({ prompt_messages: [user("a")], completion_message: assistant("b"), input: "[]", output: "b" }),
@@ -55,7 +55,7 @@ describe("what went in and out", () => {
     expect(readConversation(steps)).toMatchObject({ areChoices: false });
   });
 
-  test("messages in text, and text that is none", () => {
+  test("messages as JSON text, and text that is no JSON", () => {
     const found = readConversation({
       input: JSON.stringify([user("a")]),
       output: '{"role":"assistant","content":"b"}',
@@ -74,7 +74,7 @@ describe("what went in and out", () => {
     expect(readConversation({ input: null, output: "" })).toEqual({ sent: [], answers: [], areChoices: false });
   });
 
-  test("thoughts beside the answer, unless it has its own", () => {
+  test("reasoning sent beside the answer, unless the answer has its own", () => {
     const [answer] = readConversation({ completion_message: assistant("b"), reasoning: "hmm" }).answers;
     expect(answer).toMatchObject({ reasoning_content: "hmm" });
     const own = { ...assistant("b"), reasoning_content: "own" };
@@ -82,9 +82,9 @@ describe("what went in and out", () => {
   });
 });
 
-describe("what is new in a turn", () => {
+describe("new messages of a turn", () => {
   const sent = [{ role: "system", content: "s" }, user("a"), assistant("b"), user("a")];
-  test("the server's new messages have their places, of equal ones the last", () => {
+  test("the server's new messages get their places; of equal messages the last is new", () => {
     expect(placesOfNew([...sent, assistant("b")], [user("a"), assistant("b")])).toEqual([
       false,
       false,
@@ -94,14 +94,14 @@ describe("what is new in a turn", () => {
     ]);
   });
 
-  test("an edited system prompt is new where it stands, and does not make news of the rest", () => {
+  test("an edited system prompt is new in its place, and does not make the other messages new", () => {
     const isNew = placesOfNew([...sent, assistant("c")], [sent[0], user("a"), assistant("c")]);
     expect(isNew).toEqual([true, false, false, true, true]);
     const { history, turn } = toSections({ sent, answers: [assistant("c")], areChoices: false }, isNew);
     expect([history.length, shape(turn)]).toEqual([3, [["user", "a"]]]);
   });
 
-  test("messages that the span does not hold are passed over", () => {
+  test("new messages that the span does not contain are ignored", () => {
     expect(placesOfNew(sent, [user("else"), user("a")])).toEqual([false, false, false, true]);
   });
 
@@ -116,7 +116,7 @@ describe("what is new in a turn", () => {
     ]);
   });
 
-  test("a call that was tried again shows its question, and says that it was sent before", () => {
+  test("a retried call shows its question, marked as sent before", () => {
     const sections = toSections({ sent, answers: [assistant("c")], areChoices: false }, [
       false,
       false,
@@ -128,7 +128,7 @@ describe("what is new in a turn", () => {
     expect(shape(sections.turn)).toEqual([["user", "a"]]);
   });
 
-  test("without the server's word, what follows the last answer", () => {
+  test("without the server's list, everything after the last answer is new", () => {
     expect(guessNew({ sent, answers: [assistant("c")] })).toEqual([false, false, false, true, true]);
     expect(guessNew({ sent: [user("a")], answers: [] })).toEqual([true]);
     expect(guessNew({ sent: [user("a"), assistant("prefill")], answers: [] })).toEqual([false, true]);
@@ -143,12 +143,12 @@ describe("calls and results in pairs", () => {
     return { history: shape(history), turn: shape(turn) };
   };
 
-  test("by id, in whatever order the results come", () => {
+  test("by id, in any order of the results", () => {
     const { turn } = paired([assistant(null, call("1"), call("2")), result("2", "two"), result("1", "one")]);
     expect(turn).toEqual([["assistant", { call: "1", got: said("one") }, { call: "2", got: said("two") }]]);
   });
 
-  test("ids that are used again", () => {
+  test("reused ids", () => {
     const { turn } = paired([
       assistant(null, call("1")),
       result("1", "first"),
@@ -172,7 +172,7 @@ describe("calls and results in pairs", () => {
     ]);
   });
 
-  test("results in the message of a user, beside what the user says", () => {
+  test("results in a user message beside its text", () => {
     const message = {
       role: "user",
       content: [
@@ -204,7 +204,7 @@ describe("calls and results in pairs", () => {
     ]);
   });
 
-  test("twenty thousand calls take no time", () => {
+  test("pairing twenty thousand calls is fast", () => {
     const messages = Array.from({ length: 20_000 }, (_value, at) => [
       assistant(null, call(`${at}`)),
       result(`${at}`, "x"),

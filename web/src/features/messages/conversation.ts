@@ -4,7 +4,7 @@ import { jsonIn } from "./members.ts";
 import { pairTools } from "./pair-tools.ts";
 import { holdsMessages, messagesInText, readMessage } from "./read-message.ts";
 
-/** The members of a span that say what went in and out. */
+/** The members of a span that hold its input and output. */
 export type SpanContent = {
   log_type?: unknown;
   prompt_messages?: unknown;
@@ -16,17 +16,20 @@ export type SpanContent = {
 };
 
 export type Conversation = {
-  /** As they were sent: what `new_messages` is told apart from. */
+  /** The messages as sent; `new_messages` are found among them. */
   sent: unknown[];
   answers: unknown[];
   /** Whether the answers are alternatives to each other. */
   areChoices: boolean;
-  /** What is no message: arguments and results of tools, inputs of agents and embeddings. Absent where messages say it. */
+  /**
+   * Values that are not messages: arguments and results of tools, inputs of agents and embeddings. Absent if messages
+   * exist.
+   */
   input?: unknown;
   output?: unknown;
 };
 
-/** What a span holds, as messages where it has any. */
+/** The content of a span, as messages if it has any. */
 export function readConversation(span: SpanContent): Conversation {
   const sent = listOf(span.prompt_messages) ?? listOf(messagesIn(span.input)) ?? [];
   const choices = listOf(span.completion_messages) ?? [];
@@ -43,18 +46,21 @@ export function readConversation(span: SpanContent): Conversation {
 }
 
 export type Sections = {
-  /** What earlier turns said already. */
+  /** Messages of earlier turns. */
   history: DisplayMessage[];
-  /** What this span adds to it. Where it adds nothing but answers, its last question. */
+  /** The new messages of this span. If only the answers are new, its last question. */
   turn: DisplayMessage[];
   answers: DisplayMessage[];
-  /** Whether an earlier span sent the messages of `turn` too, as when a call is tried again. */
+  /** Whether an earlier span sent the messages of `turn` too, as when a call is retried. */
   isRepeated: boolean;
 };
 
-/** `isNew` by place among all messages, sent and answered: `placesOfNew`, or `guessNew` where the server does not tell. */
+/**
+ * `isNew` is indexed by position among all messages, sent and answered: `placesOfNew`, or `guessNew` if the server does
+ * not list new messages.
+ */
 export function toSections({ sent, answers }: Conversation, isNew: readonly boolean[]): Sections {
-  // What is new before others that are not, such as a system prompt that tells the time, stays where it is.
+  // A new message before old ones, such as a system prompt that contains the time, keeps its place.
   const tail = Math.min(sent.length, isNew.slice(0, sent.length).lastIndexOf(false) + 1);
   const isRepeated = sent.length > 0 && tail === sent.length;
   const border = isRepeated ? startOfQuestion(sent) : tail;
@@ -71,7 +77,7 @@ export function toSections({ sent, answers }: Conversation, isNew: readonly bool
   };
 }
 
-/** Behind the last answer that the caller sent back: a question, or results of tools. */
+/** The index after the last answer that the caller sent back: a question, or tool results. */
 function startOfQuestion(sent: readonly unknown[]): number {
   const start =
     sent.findLastIndex((message) => isRecord(message) && /^(?:assistant|model|ai)$/.test(String(message["role"]))) + 1;
@@ -79,8 +85,8 @@ function startOfQuestion(sent: readonly unknown[]): number {
 }
 
 /**
- * Which of the messages are the new ones that the server names. They come in order; of equal messages the last are the new
- * ones, because earlier spans hold the others.
+ * Which of the messages are those that the server lists as new. They come in order; of equal messages the last are the
+ * new ones, because earlier spans contain the others.
  */
 export function placesOfNew(messages: readonly unknown[], added: readonly unknown[]): boolean[] {
   const isNew = messages.map(() => false);
@@ -96,18 +102,18 @@ export function placesOfNew(messages: readonly unknown[], added: readonly unknow
   return isNew;
 }
 
-/** Without the server's word. */
+/** Used if the server does not list new messages. */
 export function guessNew({ sent, answers }: Pick<Conversation, "sent" | "answers">): boolean[] {
   const start = startOfQuestion(sent);
   return [...sent.map((_message, place) => place >= start), ...answers.map(() => true)];
 }
 
-/** Of one value, as the parts of a message. */
+/** A single value as the parts of a message. */
 export function partsOfValue(value: unknown): DisplayPart[] {
   return typeof value === "string" ? [{ kind: "text", text: value }] : [{ kind: "value", label: "value", value }];
 }
 
-/** About how many characters messages have; counting them takes no longer than looking at each. */
+/** The approximate number of characters of messages; cheap, since it visits each message once. */
 export function weightOf(messages: readonly unknown[]): number {
   let chars = 0;
   for (const message of messages) {
@@ -136,7 +142,7 @@ function messagesIn(value: unknown): unknown {
 
 const valueOf = (value: unknown): unknown => (typeof value === "string" ? (jsonIn(value) ?? value) : value);
 
-/** Thoughts that were sent beside the answer belong to it, unless it has its own. */
+/** Reasoning that was sent beside the answer belongs to it, unless it has its own. */
 function withReasoning(answers: readonly unknown[], reasoning: unknown): unknown[] {
   const [first, ...others] = answers;
   if (isAbsent(reasoning) || !isRecord(first)) return [...answers];

@@ -1,9 +1,9 @@
 import type { Media } from "./media.ts";
 
-/** What a message shows, one after the other, whichever SDK or provider wrote it. */
+/** The parts of a message to display, in order, independent of the SDK or provider. */
 export type DisplayPart =
   | { kind: "text"; text: string; sources?: Source[] }
-  /** `text` is "" where the provider keeps the thoughts to itself. */
+  /** `text` is "" if the provider does not disclose the reasoning. */
   | { kind: "reasoning"; text: string }
   | { kind: "refusal"; text: string }
   | { kind: "code"; language: string; text: string }
@@ -11,7 +11,7 @@ export type DisplayPart =
   | { kind: "file"; name: string; media: Media | undefined }
   | ToolCallPart
   | ToolResultPart
-  /** What is none of the known shapes, as it is. */
+  /** A value of unknown shape, unchanged. */
   | { kind: "value"; label: string; value: unknown };
 
 export type Source = { title: string; url: string };
@@ -20,11 +20,11 @@ export type ToolCallPart = {
   kind: "tool-call";
   id: string | undefined;
   name: string;
-  /** Parsed where it is JSON text, else what was sent. */
+  /** Parsed if it is JSON text, otherwise as sent. */
   arguments: unknown;
   /** Set by `pairTools`. */
   result?: ToolResultPart;
-  /** The result came in a later message that is shown elsewhere. */
+  /** The result is in a later message that is shown elsewhere. */
   isAnsweredLater?: boolean;
 };
 
@@ -34,14 +34,14 @@ export type ToolResultPart = {
   name: string | undefined;
   parts: DisplayPart[];
   isError: boolean;
-  /** The call that it answers, where that is shown elsewhere. Set by `pairTools`. */
+  /** The call that this result belongs to, if it is shown elsewhere. Set by `pairTools`. */
   call?: Pick<ToolCallPart, "name" | "arguments">;
 };
 
 export type Tone = "system" | "user" | "assistant" | "tool" | "other";
 
 export type DisplayMessage = {
-  /** Its place among the messages of the span. */
+  /** Its index among the messages of the span. */
   place: number;
   role: string;
   tone: Tone;

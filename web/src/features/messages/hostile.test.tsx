@@ -4,7 +4,7 @@ import { ConversationView } from "./conversation-view.tsx";
 import { guessNew, readConversation, toSections, type SpanContent } from "./conversation.ts";
 import { Markdown } from "./markdown.tsx";
 
-/** Elements, with their attributes, that HTML has. */
+/** The elements in HTML, with their attributes. */
 function elements(html: string): Array<{ name: string; attributes: Array<[string, string]> }> {
   return [...html.matchAll(/<([a-z][a-z\d-]*)((?:\s+[^\s=>]+(?:="[^"]*")?)*)\s*\/?>/gi)].map(
     ([, name = "", attributes = ""]) => ({
@@ -32,7 +32,7 @@ const addresses = new Set([
 const mayLoad =
   /^(?:data:(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+|video\/[\w.+-]+);base64,[A-Za-z\d+/=]+|\/api\/media\/[\da-f]{64}\/)$/;
 const mayLead = /^(?:https?:\/\/|mailto:)/;
-/** The places of rows in a tree and the sides of cells, which React sets one by one. */
+/** Positions of tree rows and alignment of cells, which React sets as single properties. */
 const mayStyle = /^(?:(?:(?:top|height|max-height|padding-left):\d+(?:px)?|text-align:(?:left|right|center));?)+$/;
 const mayBe = new Set(
   "a article audio bdi blockquote br button code div em figcaption figure h1 h2 h3 h4 h5 h6 header hr img input li ol p path pre section span strong svg table tbody td th thead tr ul video".split(
@@ -41,7 +41,7 @@ const mayBe = new Set(
 );
 const invisible = ["\u001B", "\u202E", "\u202D", "\u2066", "\u2067"];
 
-/** What a browser would run, load, or follow without being asked. */
+/** Whatever a browser would execute, load, or navigate to by itself. */
 function dangersIn(html: string): string[] {
   const found = elements(html).flatMap(({ name, attributes }) => [
     ...(mayBe.has(name) ? [] : [name]),
@@ -118,7 +118,7 @@ test.each([
   '<p onclick="x">',
   '<p style="background:url(//evil.example)">',
   "\u202E",
-])("what is dangerous is found: %j", (html) => {
+])("a dangerous form is detected: %j", (html) => {
   expect(dangersIn(html)).toHaveLength(1);
 });
 
@@ -127,7 +127,7 @@ describe.each(texts)("%j", (text) => {
     expectHarmless(renderToStaticMarkup(<Markdown text={text} />));
   });
 
-  test("in every place of a message", () => {
+  test("in every part of a message", () => {
     const span = {
       prompt_messages: [
         { role: text, name: text, content: text },
@@ -166,20 +166,20 @@ test.each([
   ["HTML that says it is an image", `data:image/png;base64,${btoa("<script>alert(1)</script>")}`],
   ["an image of another host", "https://evil.example/pixel.png"],
   ["a path of this server", "/api/auth/logout/"],
-])("no image is made of %s", (_name, url) => {
+])("no image is rendered from %s", (_name, url) => {
   const html = render({ prompt_messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] });
   expect(elements(html).map(({ name }) => name)).not.toContain("img");
   expectHarmless(html);
 });
 
-test("an image is shown with the type that its bytes have", () => {
+test("an image is shown with the type of its bytes", () => {
   const url = `data:text/html;base64,${btoa("\x89PNG\r\n\x1a\n\0\0\0\rIHDR")}`;
   const html = render({ prompt_messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] });
   expect(html).toContain('src="data:image/png;base64,');
   expectHarmless(html);
 });
 
-test("Markdown keeps its form, and HTML in it is read as text", () => {
+test("Markdown is rendered, and HTML in it is shown as text", () => {
   const html = renderToStaticMarkup(<Markdown text={"# A\n\n**b** <b>c</b>\n\n- d\n\n[e](https://e.example/)"} />);
   expect(html).toContain("<h1>A</h1>");
   expect(html).toContain("<strong>b</strong> &lt;b&gt;c&lt;/b&gt;");
@@ -207,8 +207,8 @@ test.each([
   ["entities", "&#x;".repeat(10_000)],
   ["one line", "x".repeat(40_000)],
   ["a word per line", "a\n\n".repeat(1400)],
-])("no text holds up the page: %s", (_name, text) => {
-  // Processor time: others may use the machine as well.
+])("no text blocks the page: %s", (_name, text) => {
+  // Processor time, because other processes may use the machine.
   const start = process.cpuUsage();
   expectHarmless(renderToStaticMarkup(<Markdown text={text} />));
   expect(process.cpuUsage(start).user / 1000).toBeLessThan(3000);

@@ -1,11 +1,11 @@
-/** Longer texts are cut before they are read as Markdown. */
+/** Longer texts are truncated before Markdown parsing. */
 export const markdownChars = 40_000;
 
 const linesAtMost = 3000;
 
 /**
- * Text that no Markdown renderer should be given: too long, nested hundreds of levels deep, or made of openings without an end, which
- * take time that grows with the square of their number.
+ * Whether a text must not be parsed as Markdown: too long, nested hundreds of levels deep, or full of unclosed
+ * delimiters, which take quadratic time.
  */
 export function isPlainForm(text: string): boolean {
   if (text.length > markdownChars || text.split("\n", linesAtMost + 1).length > linesAtMost) return true;

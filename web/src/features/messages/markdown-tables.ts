@@ -5,7 +5,7 @@ import type { Options } from "react-markdown";
 type Plugin = NonNullable<Options["remarkPlugins"]>[number];
 type Extended = { data(): Record<string, unknown> };
 
-/** Tables, and nothing else of GitHub's Markdown: models write them often. */
+/** Tables are the only part of GitHub's Markdown that is supported: models write them often. */
 export const markdownTables: Plugin = function markdownTables(this: unknown) {
   const data = (this as Extended).data();
   extend(data, "micromarkExtensions", gfmTable());

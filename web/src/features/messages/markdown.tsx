@@ -8,8 +8,8 @@ import { outside, safeHref } from "./safe-link.ts";
 import { visibleText } from "../../lib/visible-text.ts";
 
 /**
- * Markdown that somebody sent. HTML in it is text, links lead to http, https and mailto only, and images are links: nothing is
- * fetched. Text whose form would take long to read is shown as it is.
+ * Renders untrusted Markdown. HTML in it is shown as text, links lead to http, https and mailto only, and images become
+ * links, so nothing is fetched. Text that would take long to parse is shown as plain text.
  */
 export function Markdown({ text }: { text: string }): ReactNode {
   const shown = visibleText(text);
@@ -41,7 +41,7 @@ const components: Components = {
   img: ({ src, alt }) => <OutsideImage address={src} alt={alt} />,
 };
 
-/** Of what Markdown makes, within a message of 13 px. */
+/** Styles of Markdown elements within a message of 13 px. */
 const form = [
   "[overflow-wrap:anywhere] [&>*+*]:mt-2",
   "[&_h1]:text-lg [&_h1]:font-semibold [&_h2]:text-[14px] [&_h2]:font-semibold [&_h3]:font-semibold",
@@ -55,7 +55,7 @@ const form = [
   "[&_th]:border [&_th]:border-line [&_th]:bg-raised [&_th]:px-2 [&_th]:text-left [&_td]:border [&_td]:border-line [&_td]:px-2",
 ].join(" ");
 
-/** An image of another host as a link to it. */
+/** An image of another host, as a link. */
 function OutsideImage({ address, alt }: { address: unknown; alt: string | undefined }): ReactNode {
   const href = safeHref(address);
   const label = alt === undefined || alt === "" ? "Image" : alt;

@@ -6,7 +6,7 @@ import type { Media } from "./media.ts";
 import { outside } from "./safe-link.ts";
 import type { ShownAs } from "./sniff-base64.ts";
 
-/** Images, recordings and videos of messages, as far as `readMedia` found that they may be shown. */
+/** Images, recordings and videos of messages, as far as `readMedia` permits. */
 export function MediaView({ media, name }: { media: Media; name?: string | undefined }): ReactNode {
   if (media.kind === "inline") {
     return <Player shown={media.shown} src={media.src} label={`${media.mediaType}, ${formatBytes(media.bytes)}`} />;

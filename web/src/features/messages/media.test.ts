@@ -8,7 +8,7 @@ const svg = base64('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
 const html = base64("<html><script>alert(1)</script></html>");
 const stored = `/api/media/${"ab".repeat(32)}/`;
 
-describe("what the bytes say counts", () => {
+describe("the type follows from the bytes", () => {
   test.each([
     ["png", png, "image/png"],
     ["jpeg", base64("\xff\xd8\xff\xe0\0\x10JFIF"), "image/jpeg"],
@@ -66,20 +66,20 @@ describe("what the bytes say counts", () => {
   });
 });
 
-test("references of the server are shown as what the message says", () => {
+test("references to stored media are shown as the declared kind", () => {
   expect(readMedia({ shown: "image", data: stored })).toEqual({ kind: "stored", shown: "image", src: stored });
   expect(readMedia({ shown: "file", data: stored, mediaType: "audio/wav" })).toMatchObject({ shown: "audio" });
   expect(readMedia({ shown: "file", data: stored, mediaType: "text/html" })).toMatchObject({ shown: "file" });
 });
 
-test("other hosts are named, not fetched", () => {
+test("other hosts are named, not contacted", () => {
   expect(readMedia({ shown: "image", data: "https://example.com:8443/a.png?x=1" })).toEqual({
     kind: "external",
     shown: "image",
     url: "https://example.com:8443/a.png?x=1",
     host: "example.com:8443",
   });
-  // With the punycode that shows look-alikes.
+  // In punycode, which exposes look-alike characters.
   expect(readMedia({ shown: "image", data: "https://exаmple.com/a.png" })).toMatchObject({
     host: "xn--exmple-4nf.com",
   });

@@ -1,19 +1,22 @@
 import { sniffBase64, type ShownAs } from "./sniff-base64.ts";
 
 /**
- * An image, a recording or a video of a message, by what may be done with it. Only what its own bytes say is one is ever given to
- * the browser as one, whatever the message calls it; nothing is fetched from another host before the user asks for it.
+ * An image, recording or video of a message, classified by how it may be shown. The browser gets it as media only if
+ * its bytes prove the type, whatever the message declares; nothing is fetched from another host before the user
+ * requests it.
  */
 export type Media =
-  /** Bytes of the message itself. `src` is a data URI with the type that the bytes have. */
+  /** Bytes contained in the message. `src` is a data URI with the type of the bytes. */
   | { kind: "inline"; shown: ShownAs; src: string; mediaType: string; bytes: number }
-  /** Kept by the server, which says no type but harmless ones. */
+  /** Stored by the server, which serves it with harmless types only. */
   | { kind: "stored"; shown: ShownAs | "file"; src: string }
   | { kind: "external"; shown: ShownAs | "file"; url: string; host: string }
-  /** Not shown: a type that browsers run or cannot show, bytes of another type than declared, or no address at all. */
+  /**
+   * Not shown: a type that browsers execute or cannot show, bytes of another type than declared, or an invalid address.
+   */
   | { kind: "opaque"; label: string; bytes: number | undefined; reason: string };
 
-/** What a message says of its media. `data` is base64, a data URI or an address: senders mix them up. */
+/** Media as a message declares it. `data` is base64, a data URI or a URL: senders mix them up. */
 export type MediaClaim = { shown: ShownAs | "file"; data: unknown; mediaType?: unknown };
 
 export function readMedia({ shown, data, mediaType }: MediaClaim): Media {
@@ -32,7 +35,7 @@ export function readMedia({ shown, data, mediaType }: MediaClaim): Media {
   return readBase64(text, typeof mediaType === "string" ? mediaType : undefined, shown);
 }
 
-/** References that the server makes of large media; nothing else of this origin is ever asked for. */
+/** The server's own references to large media; no other path of this origin is ever requested. */
 const storedPath = /^\/api\/media\/[\da-f]{64}\/$/;
 
 const dataUri = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/i;
@@ -58,7 +61,7 @@ function readBase64(text: string, declared: string | undefined, shown: MediaClai
     const reason = "The bytes are of no type that is shown here.";
     return { kind: "opaque", label, bytes, reason };
   }
-  // A container may hold sound alone.
+  // A container may contain only sound.
   const isSound = found.shown === "video" && (shown === "audio" || declared?.startsWith("audio/") === true);
   const isOther = !isSound && shown !== "file" && shown !== found.shown;
   if (isOther) {

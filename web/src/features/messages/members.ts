@@ -1,15 +1,15 @@
 import { isRecord, parseExactly } from "../../lib/exact-json.ts";
 
-/** Longer texts stay texts: parsing them would hold up the page. */
+/** Longer texts are not parsed: parsing would block the page. */
 const jsonChars = 2_000_000;
 
-/** Reads members of values that somebody sent: of any other type than expected they are absent. */
+/** These functions read members of untrusted values: a member of an unexpected type is treated as absent. */
 export function textIn(value: Record<string, unknown>, member: string): string | undefined {
   const found = value[member];
   return typeof found === "string" ? found : undefined;
 }
 
-/** The first member that is a text with something in it. */
+/** The first member that is a non-empty text. */
 export function firstText(value: Record<string, unknown>, ...members: string[]): string | undefined {
   return members.map((member) => textIn(value, member)).find((text) => text !== undefined && text !== "");
 }
