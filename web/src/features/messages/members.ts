@@ -24,7 +24,7 @@ export function arrayIn(value: Record<string, unknown>, member: string): unknown
   return Array.isArray(found) ? (found as unknown[]) : [];
 }
 
-/** The value in a text that is a JSON object or list; undefined in any other. */
+/** Parses a text that is a JSON object or list; undefined for any other text. */
 export function jsonIn(text: string): unknown {
   if (text.length > jsonChars || !/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text.slice(-64))) return undefined;
   try {

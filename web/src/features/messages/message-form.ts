@@ -1,6 +1,6 @@
 import { createContext, useContext } from "react";
 
-/** How texts of messages are shown. */
+/** How message texts are rendered. */
 export type MessageForm = "markdown" | "text";
 
 export const MessageFormContext = createContext<MessageForm>("markdown");

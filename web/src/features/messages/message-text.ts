@@ -1,6 +1,6 @@
 import type { DisplayMessage, DisplayPart } from "./display-part.ts";
 
-/** A message as plain text, to be copied. */
+/** A message as plain text, for copying. */
 export function messageText({ parts }: Pick<DisplayMessage, "parts">): string {
   return parts
     .map(textOfPart)

@@ -15,7 +15,7 @@ const dots: Record<Tone, string> = {
 
 const systemChars = 600;
 
-/** One message: who speaks, and all of its parts. */
+/** One message: its role and all of its parts. */
 export const MessageView = memo(function MessageView({
   message,
   note,

@@ -3,12 +3,11 @@ import type { DisplayMessage, DisplayPart, ToolCallPart, ToolResultPart } from "
 type OpenCall = { call: ToolCallPart; place: number };
 
 /**
- * Puts the results of tools to their calls. Where both are on the same side of `border` (a place among the messages), the
- * call gets the result and the message of the result goes. Where the call lies before and the result behind it, the result stays
- * and gets what was called, because it is news. A result without a call stays as it is.
- *
- * A result belongs to the last call before it with its id that has no result yet: some models use ids again. Without ids, name and
- * order decide.
+ * Attaches tool results to their calls. If both are on the same side of `border` (an index among the messages), the
+ * result moves to the call and its own message is removed. If the call is before the border and the result after it,
+ * the result stays, with the call's name and arguments, because it is new. A result without a call is left unchanged.
+ * A result belongs to the last preceding call with its id that has no result yet: some models reuse ids. Without ids,
+ * name and order decide.
  */
 export function pairTools(messages: readonly DisplayMessage[], border: number): DisplayMessage[] {
   const open: OpenCall[] = [];
@@ -48,7 +47,7 @@ function takeCall(result: ToolResultPart, open: OpenCall[], byId: Map<string, Op
   return found;
 }
 
-/** Calls are answered soon after they are made: the search from the end is short. */
+/** Results follow soon after their calls, so the search from the end is short. */
 function remove(open: OpenCall[], entry: OpenCall): void {
   const at = open.lastIndexOf(entry);
   if (at !== -1) open.splice(at, 1);

@@ -4,7 +4,10 @@ import { firstText, recordIn, textIn } from "./members.ts";
 
 type Block = Record<string, unknown>;
 
-/** Images, recordings, videos and files as providers and SDKs write them; undefined where the block is none. */
+/**
+ * Reads images, recordings, videos and files in the forms of providers and SDKs; undefined if the block is none of
+ * these.
+ */
 export function readMediaBlock(block: Block, type: string): DisplayPart[] | undefined {
   if (/^(?:image_url|image-url|input_image|image|image_file)$/.test(type)) return [imagePart(block)];
   if (/^(?:input_audio|audio|output_audio|audio_url)$/.test(type)) return [audioPart(block)];
@@ -15,7 +18,7 @@ export function readMediaBlock(block: Block, type: string): DisplayPart[] | unde
   return type === "" ? untypedMedia(block) : undefined;
 }
 
-/** Bedrock's and Gemini's. */
+/** Bedrock's and Gemini's forms. */
 function untypedMedia(block: Block): DisplayPart[] | undefined {
   for (const shown of ["image", "audio", "video"] as const) {
     const found = recordIn(block, shown);
@@ -45,7 +48,7 @@ function audioPart(block: Block): DisplayPart {
   return part.kind === "media" && transcript !== undefined ? { ...part, caption: transcript } : part;
 }
 
-/** The audio of an answer, beside its content. */
+/** The audio of an assistant message, which is sent beside its content. */
 export function answerAudio(audio: Block): DisplayPart[] {
   const transcript = textIn(audio, "transcript");
   if (audio["data"] === undefined && transcript !== undefined) return [{ kind: "text", text: transcript }];
@@ -53,7 +56,7 @@ export function answerAudio(audio: Block): DisplayPart[] {
   return [{ kind: "media", media, caption: transcript }];
 }
 
-/** By the media type or the modality that stands beside the data. */
+/** Decides by the media type or modality given beside the data. */
 function modalPart(block: Block): DisplayPart {
   const mediaType = mediaTypeOf(block);
   const said = textIn(block, "modality") ?? mediaType?.split("/", 1)[0];
@@ -89,7 +92,7 @@ function mediaPart(source: unknown, shown: MediaClaim["shown"], beside?: string)
 
 const dataMembers = ["data", "url", "uri", "bytes", "base64", "b64_json", "fileUri", "file_uri", "content"];
 
-/** A text itself, or the member of an object that holds data or an address; Bedrock's lies one deeper. */
+/** The value itself if it is text, or the member with the data or URL; Bedrock nests it one level deeper. */
 function dataOf(source: unknown): unknown {
   if (typeof source === "string") return source;
   const block = recordIn({ source }, "source");

@@ -8,7 +8,7 @@ const audio = { kind: "media", media: { kind: "inline", shown: "audio" } };
 const text = (value: string) => ({ kind: "text", text: value });
 const parts = (raw: unknown) => readMessage(raw, 0).parts;
 
-describe("who speaks", () => {
+describe("roles", () => {
   test.each([
     [{ role: "developer", content: "x" }, "system"],
     [{ role: "model", parts: [{ text: "x" }] }, "assistant"],
@@ -47,11 +47,11 @@ describe("text", () => {
     [{ role: "assistant" }],
     [{ role: "user", content: "" }],
     [{ role: "user", content: [] }],
-  ])("nothing was said: %j", (raw) => {
+  ])("no content: %j", (raw) => {
     expect(parts(raw)).toEqual([]);
   });
 
-  test("pages that an answer names", () => {
+  test("cited pages of an answer", () => {
     const raw = {
       role: "assistant",
       content: "Yes.",
@@ -66,7 +66,7 @@ describe("text", () => {
   });
 });
 
-describe("thoughts", () => {
+describe("reasoning", () => {
   test.each([
     ["beside the content", { role: "assistant", content: "hi", reasoning_content: "hmm" }],
     [
@@ -117,7 +117,7 @@ describe("thoughts", () => {
     [{ role: "assistant", content: [{ type: "redacted_thinking", data: "xyz" }] }],
     [{ role: "assistant", reasoning_details: [{ type: "reasoning.encrypted", data: "xyz" }] }],
     [{ type: "reasoning", summary: [], encrypted_content: "xyz" }],
-  ])("hidden ones are told of: %j", (raw) => {
+  ])("hidden reasoning is indicated: %j", (raw) => {
     expect(parts(raw)).toEqual([{ kind: "reasoning", text: "" }]);
   });
 });
@@ -179,7 +179,7 @@ describe("calls and results", () => {
     expect(parts(raw)).toEqual([call]);
   });
 
-  test("arguments that are no JSON stay text, those of a built-in tool are what it has", () => {
+  test("arguments that are not JSON stay text, those of a built-in tool are its other members", () => {
     const broken = { role: "assistant", function_call: { name: "f", arguments: '{"city": "Par' } };
     expect(parts(broken)).toMatchObject([{ name: "f", arguments: '{"city": "Par' }]);
     const search = { type: "web_search_call", id: "ws", status: "completed", action: { query: "x" } };
@@ -207,7 +207,7 @@ describe("calls and results", () => {
     expect(parts(raw)).toMatchObject([result]);
   });
 
-  test("a result that is JSON, in text and as a value", () => {
+  test("a JSON result, as text and as a value", () => {
     const value = { kind: "value", value: { temperature: 21 } };
     expect(parts({ role: "tool", content: '{"temperature":21}' })).toMatchObject([{ parts: [value] }]);
     expect(
@@ -215,7 +215,7 @@ describe("calls and results", () => {
     ).toMatchObject([{ name: "f", parts: [value] }]);
   });
 
-  test("errors, and pictures in results", () => {
+  test("errors and images in results", () => {
     const raw = {
       role: "user",
       content: [
@@ -253,7 +253,7 @@ describe("images, recordings, files", () => {
     expect(parts({ role: "user", content: [block] })).toMatchObject([audio]);
   });
 
-  test("an answer that was spoken, with what was said", () => {
+  test("an audio answer with its transcript", () => {
     const raw = { role: "assistant", content: null, audio: { id: "a", data: wav, transcript: "hello" } };
     expect(parts(raw)).toMatchObject([{ ...audio, caption: "hello" }]);
     expect(parts({ role: "assistant", audio: { id: "a", transcript: "hello" } })).toEqual([text("hello")]);
@@ -277,13 +277,13 @@ describe("images, recordings, files", () => {
     expect(parts({ role: "user", content: [block] })).toMatchObject([{ kind: "file", name }]);
   });
 
-  test("images of an answer, beside its content", () => {
+  test("images beside the content of an answer", () => {
     const raw = { role: "assistant", content: "here", images: [{ type: "image_url", image_url: { url: uri } }] };
     expect(parts(raw)).toMatchObject([text("here"), image]);
   });
 });
 
-test("what is of no known shape is shown as it is", () => {
+test("an unknown shape is shown unchanged", () => {
   const odd = { type: "hologram", data: [1] };
   expect(parts({ role: "user", content: [odd, 5, null, [true]] })).toEqual([
     { kind: "value", label: "hologram", value: odd },
@@ -305,6 +305,6 @@ test.each([
   [{ role: "assistant", content: [{ type: "tool_use" }, { type: "tool_result", content: [[["x"]]] }] }],
   [[1, 2]],
   [true],
-])("no shape makes reading fail: %j", (raw) => {
+])("no shape makes parsing fail: %j", (raw) => {
   expect(() => parts(raw)).not.toThrow();
 });

@@ -7,7 +7,7 @@ import { readCall, resultParts } from "./read-tool.ts";
 
 type Raw = Record<string, unknown>;
 
-/** One message of a span, in whichever form it was sent. */
+/** Reads one message of a span, in any known format. */
 export function readMessage(raw: unknown, place: number, defaultRole = "user"): DisplayMessage {
   if (!isRecord(raw)) {
     return { place, role: defaultRole, tone: toneOf(defaultRole), name: undefined, parts: readPart(raw) };
@@ -20,7 +20,7 @@ export function readMessage(raw: unknown, place: number, defaultRole = "user"): 
   return { place, role, tone, name: firstText(message, tone === "tool" ? "author" : "name"), parts };
 }
 
-/** Whether a value is a list of messages, or one. */
+/** Whether a value is a message or a list of messages. */
 export function holdsMessages(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0 && (value as unknown[]).every(isMessage);
   return isMessage(value);
@@ -46,7 +46,7 @@ const tones: ReadonlyMap<string, Tone> = new Map<string, Tone>([
 
 const toneOf = (role: string): Tone => tones.get(role.toLowerCase()) ?? "other";
 
-/** LangChain's own serialisation: {"lc": 1, "id": [..., "HumanMessage"], "kwargs": {...}} */
+/** LangChain's serialisation: {"lc": 1, "id": [..., "HumanMessage"], "kwargs": {...}} */
 function unwrapped(raw: Raw): Raw {
   const kwargs = raw["lc"] === 1 ? recordIn(raw, "kwargs") : undefined;
   if (kwargs === undefined) return raw;
@@ -66,7 +66,7 @@ function roleOf(message: Raw, defaultRole: string): string {
 
 function toolParts(message: Raw): DisplayPart[] {
   const parts = message["content"] ?? message["output"] ?? message["parts"];
-  // A message may hold results as blocks, each with an id of its own.
+  // A message may contain results as blocks, each with its own id.
   const blocks = Array.isArray(parts) ? readParts(parts) : [];
   if (blocks.length > 0 && blocks.every(({ kind }) => kind === "tool-result")) return blocks;
   return [
@@ -105,7 +105,7 @@ function contentOf(message: Raw): DisplayPart[] {
   ];
 }
 
-/** Annotations of a message whose content is a text stand beside it. */
+/** If a message's content is a text, its annotations are a separate member. */
 function withSources(parts: DisplayPart[], message: Raw): DisplayPart[] {
   const sources = sourcesOf([...arrayIn(message, "annotations"), ...arrayIn(message, "citations")]);
   const last = parts.findLastIndex(({ kind }) => kind === "text");
@@ -116,7 +116,7 @@ function withSources(parts: DisplayPart[], message: Raw): DisplayPart[] {
 function callsOf(message: Raw): DisplayPart[] {
   const legacy = recordIn(message, "function_call");
   const calls = [...arrayIn(message, "tool_calls"), ...arrayIn(message, "toolCalls")].filter(isRecord).map(readCall);
-  // Anthropic's and LangChain's messages may hold a call as a block and beside it.
+  // Messages of Anthropic and LangChain may contain a call both as a block and as a separate member.
   const inContent = new Set(readIds(message["content"] ?? message["parts"]));
   const others = calls.filter(({ id }) => id === undefined || !inContent.has(id));
   return legacy === undefined ? others : [...others, readCall(legacy)];
@@ -126,7 +126,7 @@ function readIds(content: unknown): string[] {
   return readParts(content).flatMap((part) => (part.kind === "tool-call" && part.id !== undefined ? [part.id] : []));
 }
 
-/** The messages in a text that is JSON; undefined in any other. */
+/** The messages in a JSON text; undefined for any other text. */
 export function messagesInText(text: string): unknown[] | undefined {
   const value = jsonIn(text);
   if (!holdsMessages(value)) return undefined;

@@ -8,7 +8,7 @@ type Block = Record<string, unknown>;
 type ReadBlock = (block: Block) => DisplayPart[];
 
 const readText: ReadBlock = (block) => {
-  // Gemini marks thoughts; the Assistants API has an object in the place of the text.
+  // Gemini marks reasoning with a flag; the Assistants API has an object in place of the text.
   const given = block["text"] ?? block["content"];
   const text = typeof given === "string" ? given : textIn(recordIn({ given }, "given") ?? {}, "value");
   if (text === undefined) return [unknownBlock(block)];
@@ -43,7 +43,7 @@ const readers: ReadonlyMap<string, ReadBlock> = new Map<string, ReadBlock>([
 const callTypes = /^(?:tool[_-]?(?:use|call)|(?:server|mcp)_tool_(?:use|call)|toolUse|\w*_call)$/;
 const resultTypes = /^(?:\w*tool[_-]?result|toolResult|tool_call_response|server_tool_call_response|\w+_call_output)$/;
 
-/** The parts that a block of a message's content shows. Nothing is dropped: what is not known is a value. */
+/** The display parts of a content block. Nothing is dropped: an unknown block is shown as a value. */
 export function readPart(block: unknown): DisplayPart[] {
   if (typeof block === "string") return block === "" ? [] : [{ kind: "text", text: block }];
   if (block === null || block === undefined) return [];
@@ -63,7 +63,7 @@ export function readParts(content: unknown): DisplayPart[] {
   return Array.isArray(content) ? (content as unknown[]).flatMap(readPart) : readPart(content);
 }
 
-/** Bedrock's and Gemini's blocks tell by the member that they have what they are. */
+/** Blocks of Bedrock and Gemini have no type: the member name identifies them. */
 function readUntyped(block: Block): DisplayPart[] {
   const call = recordIn(block, "toolUse") ?? recordIn(block, "functionCall") ?? recordIn(block, "function_call");
   if (call !== undefined) return [readCall(call)];
@@ -94,7 +94,7 @@ const unknownBlock = (block: Block): DisplayPart => ({
   value: block,
 });
 
-/** Of texts, and lists of blocks with texts, the text. */
+/** The text of a string, or of a list of blocks with texts. */
 export function plainText(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value))
@@ -105,7 +105,7 @@ export function plainText(value: unknown): string {
   return isRecord(value) ? (firstText(value, "text", "summary", "thinking", "content") ?? "") : "";
 }
 
-/** Pages that an answer names: OpenAI's, Anthropic's and Perplexity's forms. */
+/** The cited pages of an answer, in the formats of OpenAI, Anthropic and Perplexity. */
 export function sourcesOf(given: readonly unknown[]): Source[] {
   const sources = given.flatMap((item) => {
     if (typeof item === "string") return [{ title: item, url: item }];

@@ -4,7 +4,9 @@ import { firstText, jsonIn, recordIn, textIn } from "./members.ts";
 
 type Block = Record<string, unknown>;
 
-/** A call of a tool in any of the known shapes: OpenAI's, Anthropic's, Bedrock's, Gemini's, the AI SDK's, items of Responses. */
+/**
+ * Reads a tool call in any known format: OpenAI's, Anthropic's, Bedrock's, Gemini's, the AI SDK's, items of Responses.
+ */
 export function readCall(block: Block): ToolCallPart {
   const nested = recordIn(block, "function") ?? recordIn(block, "custom") ?? block;
   const type = textIn(block, "type");
@@ -18,7 +20,7 @@ export function readCall(block: Block): ToolCallPart {
   };
 }
 
-/** A result likewise. `readParts` reads the blocks in it. */
+/** Reads a tool result in any known format. `readParts` reads the blocks in it. */
 export function readResult(block: Block, readParts: (content: unknown) => DisplayPart[]): ToolResultPart {
   const members = ["content", "output", "result", "response", "server_tool_call_response"];
   const given = members.map((member) => block[member]).find((value) => value !== undefined && value !== null);
@@ -31,7 +33,7 @@ export function readResult(block: Block, readParts: (content: unknown) => Displa
   };
 }
 
-/** What a tool gave back: text, blocks of a message, or a value of its own. */
+/** The result of a tool as parts: text, message blocks, or another value. */
 export function resultParts(given: unknown, readParts: (content: unknown) => DisplayPart[]): DisplayPart[] {
   if (given === undefined || given === null) return [];
   if (typeof given === "string") {
@@ -55,7 +57,7 @@ const isBlock = (value: unknown): boolean =>
 
 const isLone = (value: Block, member: string): boolean => member in value && Object.keys(value).length === 1;
 
-/** Of built-in tools (`web_search_call`) the members beside those that say which call it is. */
+/** For built-in tools (`web_search_call`): all members except those that identify the call. */
 function restOf(block: Block): unknown {
   const { type: _type, id: _id, call_id: _call, name: _name, status: _status, function: _function, ...rest } = block;
   return rest;

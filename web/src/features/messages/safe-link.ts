@@ -1,6 +1,6 @@
 /**
- * An address from data as a link may have it: absolute, of a scheme that only leads somewhere, without name and password. Undefined
- * for all others, those of this server too: a message must not lead to one of its routes.
+ * An untrusted URL if it is safe to link: absolute, with the scheme http, https or mailto, without user name and
+ * password. Undefined for all others, including relative ones: a message must not link to a route of this server.
  */
 export function safeHref(address: unknown): string | undefined {
   if (typeof address !== "string" || !/^\s*(?:https?:\/\/|mailto:)/i.test(address)) return undefined;
@@ -10,7 +10,7 @@ export function safeHref(address: unknown): string | undefined {
   return url.username === "" && url.password === "" ? url.href : undefined;
 }
 
-/** What every link to such an address has. */
+/** The attributes of every such link. */
 export const outside = {
   target: "_blank",
   rel: "noopener noreferrer nofollow ugc",

@@ -1,14 +1,14 @@
-/** What a browser shows without running anything. */
+/** Media that a browser shows without executing anything. */
 export type ShownAs = "image" | "audio" | "video";
 
 type Signature = {
   shown: ShownAs;
   mediaType: string;
   start: string;
-  /** From byte 4 or 8 on. */ beside?: [at: number, bytes: string];
+  /** Further bytes expected at an offset. */ beside?: [at: number, bytes: string];
 };
 
-/** Types by the bytes that such files begin with. SVG is not among them. */
+/** Types by their leading bytes. SVG is excluded. */
 const signatures: readonly Signature[] = [
   { shown: "image", mediaType: "image/png", start: "\x89PNG\r\n\x1a\n" },
   { shown: "image", mediaType: "image/jpeg", start: "\xff\xd8\xff" },
@@ -33,7 +33,7 @@ function mp3(start: string): Signature {
   return { shown: "audio", mediaType: "audio/mpeg", start };
 }
 
-/** Undefined for everything else. */
+/** Undefined for all other data. */
 export function sniffBase64(base64: string): { shown: ShownAs; mediaType: string } | undefined {
   const head = decode(base64.slice(0, 32));
   return signatures.find(
@@ -41,7 +41,7 @@ export function sniffBase64(base64: string): { shown: ShownAs; mediaType: string
   );
 }
 
-/** '' of what is no base64. */
+/** Returns "" if the text is not base64. */
 function decode(base64: string): string {
   try {
     return atob(base64.slice(0, base64.length - (base64.length % 4)));

@@ -8,7 +8,7 @@ import { PlainText } from "./plain-text.tsx";
 const growth = 4;
 const charsAtMost = 1_000_000;
 
-/** A text of any length: its beginning, and more of it on demand. */
+/** A text of any length: shows its beginning, and more on demand. */
 export function TextBlock({ text, startChars = 6000 }: { text: string; startChars?: number }): ReactNode {
   const [chars, setChars] = useState(startChars);
   const form = useMessageForm();

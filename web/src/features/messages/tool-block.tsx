@@ -6,10 +6,10 @@ import type { DisplayPart, ToolCallPart, ToolResultPart } from "./display-part.t
 import { MessageFormContext } from "./message-form.ts";
 import { PlainText } from "./plain-text.tsx";
 
-/** Passed in, because parts hold results and results hold parts. */
+/** Passed in to avoid an import cycle, since parts contain results and results contain parts. */
 type RenderPart = (part: DisplayPart, at: number) => ReactNode;
 
-/** A call of a tool: its name, what it was given, and what it gave back. */
+/** A tool call: its name, its arguments and its result. */
 export function ToolBlock({ call, renderPart }: { call: ToolCallPart; renderPart: RenderPart }): ReactNode {
   const { result, isAnsweredLater = false } = call;
   return (
@@ -23,7 +23,7 @@ export function ToolBlock({ call, renderPart }: { call: ToolCallPart; renderPart
   );
 }
 
-/** A result whose call is shown elsewhere, or nowhere. */
+/** A result whose call is shown elsewhere or is missing. */
 export function ToolResultBlock({ result, renderPart }: { result: ToolResultPart; renderPart: RenderPart }): ReactNode {
   const name = result.call?.name ?? result.name ?? "Result of a tool";
   return (
@@ -74,7 +74,7 @@ function Arguments({ given }: { given: unknown }): ReactNode {
   );
 }
 
-/** What tools write is rarely Markdown. */
+/** Tool output is rarely Markdown. */
 function Result({ result, renderPart }: { result: ToolResultPart; renderPart: RenderPart }): ReactNode {
   return (
     <div className="border-t border-line">

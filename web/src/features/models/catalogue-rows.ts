@@ -13,7 +13,7 @@ export type KnownModel = {
 
 export type MainRates = { readonly [B in (typeof mainBuckets)[number]]: number | null };
 
-/** Models of a provider with the text in their names, in any case. */
+/** The provider's models whose name contains the text, ignoring case. */
 export function findModels(
   models: readonly KnownModel[],
   { find = "", provider }: { find?: string | undefined; provider?: string | undefined },
@@ -25,7 +25,7 @@ export function findModels(
   );
 }
 
-/** What a model costs now: by the organization's own price where it has one, which then counts alone. */
+/** The current price of a model. If the organization has its own price, only that one applies. */
 export function priceNow(
   model: KnownModel,
   prices: readonly OwnPrice[],

@@ -13,7 +13,7 @@ type TableProps = {
   prices: readonly OwnPrice[];
   at: number;
   canWrite: boolean;
-  /** Edits the own price that a model has, or states one for it. */
+  /** Edits the model's own price, or creates one. */
   onPrice: (price: OwnPrice | { model: string; provider: string }) => void;
 };
 

@@ -9,7 +9,7 @@ import { formOf, readForm, type PriceFields } from "./price-form.ts";
 import { useSavePrice } from "./queries.ts";
 import { RateFields } from "./rate-fields.tsx";
 
-/** Changes a price that has an id, or makes one that begins with what is given. */
+/** Edits the price if it has an id, otherwise creates one from the given values. */
 export function EditPrice({
   price,
   onClose,

@@ -10,12 +10,12 @@ import type { ModelsSearch } from "./search.ts";
 
 type Props = { search: ModelsSearch; onSearch: (change: ModelsSearch) => void };
 
-/** What models cost: by prices of the organization's own, and by the price table that is built in. */
+/** The prices of models: the organization's own, and the built-in table. */
 export function ModelsPage({ search, onSearch }: Props): ReactNode {
   const canWrite = useCan("prices:write");
   const [edited, setEdited] = useState<Partial<PriceFields> & { id?: string }>();
   const prices = useOwnPrices();
-  // Prices hold by the time of a call: here that of the last answer.
+  // Validity depends on the time of a call: here, the time of the last response.
   const at = prices.dataUpdatedAt;
   return (
     <div className="flex flex-col gap-3 p-3 md:p-4">

@@ -12,7 +12,7 @@ function chosen(prices: OwnPrice[], model: string, provider = "openai"): string 
   return ownPriceOf(prices, { model, provider, at })?.id;
 }
 
-test("an exact name comes before a pattern, a longer pattern before a shorter one, whatever the order", () => {
+test("an exact name precedes a pattern, a longer pattern a shorter one, in any order of the list", () => {
   const prices = [price("gpt-*"), price("GPT-4o"), price("gpt-4*")];
   expect(chosen(prices, "gpt-4o")).toBe("GPT-4o");
   expect(chosen(prices, "gpt-4.1")).toBe("gpt-4*");
@@ -20,20 +20,20 @@ test("an exact name comes before a pattern, a longer pattern before a shorter on
   expect(chosen(prices, "o3")).toBeUndefined();
 });
 
-test("a price of a provider is for it alone, and comes before one of any", () => {
+test("a price of a provider applies to it only, and precedes one of any provider", () => {
   const prices = [price("m", { id: "any" }), price("m", { id: "aws", provider: "aws" })];
   expect(chosen(prices, "m", "bedrock")).toBe("aws");
   expect(chosen(prices, "m", "openai")).toBe("any");
 });
 
-test("a price holds from its first moment until before its last", () => {
+test("a price applies from its start time until just before its end time", () => {
   const moment = new Date(at).toISOString();
   expect(chosen([price("m", { valid_from: moment })], "m")).toBe("m");
   expect(chosen([price("m", { valid_to: moment })], "m")).toBeUndefined();
   expect(chosen([price("m", { valid_from: "2026-06-02T00:00:00Z" })], "m")).toBeUndefined();
 });
 
-test("parts of a pattern occur in their order and do not overlap", () => {
+test("parts of a pattern must occur in order without overlap", () => {
   expect(chosen([price("a*b*c")], "a-b-c")).toBe("a*b*c");
   expect(chosen([price("a*b*c")], "ac")).toBeUndefined();
   expect(chosen([price("ab*bc")], "abc")).toBeUndefined();

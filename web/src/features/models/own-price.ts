@@ -1,4 +1,4 @@
-/** A price that the organization states itself. */
+/** A price set by the organization. */
 export type OwnPrice = {
   id: string;
   model: string;
@@ -9,12 +9,12 @@ export type OwnPrice = {
   updated_at: string;
 };
 
-/** Prices name providers as the price tables do. */
+/** Prices use the provider names of the price tables. */
 const tableNames: Readonly<Record<string, string>> = { bedrock: "aws", gemini: "google", xai: "x-ai" };
 
 /**
- * The price that a call of the model costs at a moment, by the rules of the server: an exact name comes before a pattern, more
- * letters before fewer, a price with a provider before one without, and the one that was changed last before the others.
+ * The price that applies to a call of the model at a time, by the server's rules: an exact name precedes a pattern,
+ * more letters precede fewer, a price with a provider precedes one without, and the last changed precedes the others.
  */
 export function ownPriceOf(
   prices: readonly OwnPrice[],
@@ -32,7 +32,7 @@ export function stateOf({ valid_from, valid_to }: OwnPrice, at: number): "holds"
   return valid_from !== null && Date.parse(valid_from) > at ? "later" : "holds";
 }
 
-/** `*` stands for any characters. Takes time in proportion to the lengths: it is no regular expression. */
+/** `*` matches any characters. Runs in linear time: it does not use regular expressions. */
 function fits(pattern: string, model: string): boolean {
   const name = model.toLowerCase();
   const [first = "", ...rest] = pattern.toLowerCase().split("*");
@@ -48,7 +48,7 @@ function fits(pattern: string, model: string): boolean {
   });
 }
 
-/** Above the letters of any name. */
+/** Higher than the number of letters of any name. */
 const exactly = 10_000;
 
 function rankOf({ model, provider }: OwnPrice): number {

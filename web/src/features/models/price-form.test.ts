@@ -9,16 +9,16 @@ const price = {
   valid_to: null,
 };
 
-test("a price that nobody edits stays as it is, to the millisecond", () => {
+test("saving an unedited price changes nothing, to the millisecond", () => {
   expect(readForm(formOf(price, "utc"), price, "utc")).toEqual({ fields: price, problems: {} });
 });
 
-test("an emptied rate is none, 0 is free, and a cleared time is for ever", () => {
+test("an empty rate is unset, 0 is free, and an empty time is unlimited", () => {
   const form = { ...formOf(price, "utc"), rates: { input: " ", output: "0" }, valid_from: "" };
   expect(readForm(form, price, "utc").fields).toMatchObject({ rates: { output: 0 }, valid_from: null });
 });
 
-test("what cannot be read is said at its field", () => {
+test("an invalid value is reported at its field", () => {
   const form = { ...formOf({}, "utc"), rates: { input: "free", output: "-1" } };
   expect(Object.keys(readForm(form, {}, "utc").problems)).toEqual(["model", "rates.input", "rates.output"]);
   expect(readForm(formOf({ model: "m" }, "utc"), {}, "utc").problems).toHaveProperty("rates");

@@ -2,7 +2,7 @@ import { fromInput, toInput, type TimeZone } from "../../lib/time.ts";
 import type { OwnPrice } from "./own-price.ts";
 import { mainBuckets } from "./rates.ts";
 
-/** A price as it is typed. */
+/** The price form's values, as typed. */
 export type PriceForm = {
   model: string;
   provider: string;
@@ -28,7 +28,7 @@ export function formOf(price: Partial<PriceFields>, zone: TimeZone): PriceForm {
   };
 }
 
-/** What was typed as the server takes it, and what cannot be read, by field. `base` is what the form began with. */
+/** The form as a request body, and errors by field. `base` holds the values that the form was loaded with. */
 export function readForm(
   form: PriceForm,
   base: Partial<PriceFields>,
@@ -45,7 +45,7 @@ export function readForm(
   }
   const hasRate = Object.values(form.rates).some((typed) => typed.trim() !== "");
   if (!hasRate) problems["rates"] = "State at least one rate. 0 is free.";
-  // A field shows minutes: what was not touched keeps its seconds.
+  // The input shows minutes only: an unedited time keeps its seconds.
   const before = formOf(base, zone);
   const [valid_from = null, valid_to = null] = times.map((name) =>
     form[name] === before[name] ? (base[name] ?? null) : (fromInput(form[name], zone) ?? null),

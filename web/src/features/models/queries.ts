@@ -4,7 +4,7 @@ import { useApi, useApiQuery } from "../../api/use-api.ts";
 import type { OwnPrice } from "./own-price.ts";
 import type { PriceFields } from "./price-form.ts";
 
-/** It is the same until the server starts anew. */
+/** The catalogue does not change while the server runs. */
 export function useCatalogue() {
   return useApiQuery(
     ["catalogue"],
@@ -17,7 +17,7 @@ export function useOwnPrices() {
   return useApiQuery(["own-prices"], allPrices, { staleTime: 30_000 });
 }
 
-/** Every page: which price a model has depends on all of them. The server bounds how many there are. */
+/** Loads all pages, since a model's price depends on all of them. The server bounds their number. */
 async function allPrices(api: Api, signal: AbortSignal): Promise<OwnPrice[]> {
   const prices: OwnPrice[] = [];
   for (let page = 1; ; page += 1) {
@@ -30,7 +30,7 @@ async function allPrices(api: Api, signal: AbortSignal): Promise<OwnPrice[]> {
   }
 }
 
-/** A change of the prices, which both environments share. */
+/** A mutation of prices, which both environments share. */
 function usePriceChange<In, Out>(change: (api: Api, given: In) => Promise<Out>) {
   const api = useApi();
   const queries = useQueryClient();
@@ -40,7 +40,7 @@ function usePriceChange<In, Out>(change: (api: Api, given: In) => Promise<Out>) 
   });
 }
 
-/** Changes the price with the id; without one, makes a new price. */
+/** Updates the price with the id; without an id, creates one. */
 export const useSavePrice = () =>
   usePriceChange((api, { id, fields: body }: { id: string | undefined; fields: PriceFields }) =>
     id === undefined

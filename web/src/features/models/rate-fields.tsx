@@ -12,7 +12,7 @@ type RateProps = {
   errorOf: (field: string) => string | readonly string[] | undefined;
 };
 
-/** A field for each rate that there is; others are added by their names. */
+/** A field for each existing rate; others are added by name. */
 export function RateFields({ rates, onChange, errorOf }: RateProps): ReactNode {
   const problem = errorOf("rates");
   const missing = otherBuckets.filter((bucket) => !Object.hasOwn(rates, bucket));

@@ -1,6 +1,6 @@
-/** What a price is for, as the server names it. Rates are US dollars per million tokens, or for each unit. */
+/** The buckets of a price, by the server's names. Rates are US dollars per million tokens, or per unit. */
 
-/** Those that have a column. */
+/** Buckets with their own column. */
 export const mainBuckets = ["input", "cache_read", "cache_write_5m", "output"] as const;
 
 const unitBuckets = ["audio_second", "character", "image", "page", "request", "rerank_search", "web_search"];

@@ -1,7 +1,7 @@
 import { textOf } from "../../lib/search.ts";
 
 export type ModelsSearch = {
-  /** Text in the name of the model. */
+  /** A text contained in the model's name. */
   find?: string | undefined;
   provider?: string | undefined;
   page?: number | undefined;

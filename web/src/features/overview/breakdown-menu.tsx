@@ -18,7 +18,7 @@ const fields = [
 
 type MenuProps = { scope: Scope; value: string; onChange: (by: string) => void };
 
-/** What a chart tells apart: a field, or a key of metadata that the spans have. */
+/** Chooses what a chart is grouped by: a field, or a metadata key of the spans. */
 export function BreakdownMenu({ scope, value, onChange }: MenuProps): ReactNode {
   const keys = useMetadataKeys(scope).map((key) => `metadata.${key}`);
   const options = [

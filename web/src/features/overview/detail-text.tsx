@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Detail } from "./panel-details.ts";
 import { useOpenRows } from "../series/use-open-rows.ts";
 
-/** A remark beside a figure, with the rows that it is about. */
+/** A remark beside a figure, with a link to the spans it refers to. */
 export function DetailText({ detail, query }: { detail: Detail; query: string }): ReactNode {
   const openRows = useOpenRows(query);
   const className = `min-w-0 truncate text-xs tabular-nums ${detail.isWarning === true ? "text-warn" : "text-faint"}`;

@@ -4,7 +4,7 @@ import type { Window } from "../../charts/use-window.ts";
 import { presets, type Preset } from "../../lib/range.ts";
 import { formatAgo, formatExactTime } from "../../lib/time.ts";
 
-/** Says that a window is empty, and leads to one that is not. */
+/** Says that the window is empty, and links to one that is not. */
 export function EmptyWindow({ newest, window, query }: { newest: string; window: Window; query: string }): ReactNode {
   const preset = presetWith(newest, Date.now());
   return (
@@ -38,7 +38,7 @@ export function EmptyWindow({ newest, window, query }: { newest: string; window:
   );
 }
 
-/** The shortest preset that holds a moment. */
+/** The shortest preset that contains a time. */
 function presetWith(moment: string, nowMs: number): Preset | undefined {
   const ageS = (nowMs - Date.parse(moment)) / 1000;
   return (Object.keys(presets) as Preset[]).find((name) => ageS >= 0 && ageS < presets[name]);

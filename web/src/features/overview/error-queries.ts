@@ -4,15 +4,15 @@ import { figureOptions, filtersOf, useTimeseries, type Scope } from "../series/q
 import { failedTerm } from "../series/terms.ts";
 import { rowsMax } from "./table-frame.tsx";
 
-/** What tells a kind of error. */
+/** Identifies a kind of error. */
 export const keyOf = (name: unknown, code: unknown): string => JSON.stringify([name ?? "", code ?? null]);
 
-/** Of each kind of error, how many customers met it. */
+/** The number of affected customers for each kind of error. */
 export function useCustomersOfErrors(scope: Scope): ReadonlyMap<string, number> {
   const { data } = useTimeseries(scope, {
     metrics: ["error_count", "number_of_customers"],
     groupBy: "span_name,status_code",
-    // More than are shown: where counts are equal, it may have others than the table.
+    // More than the table shows: among equal counts, this list may have other kinds than the table.
     top: 2 * rowsMax,
     more: [failedTerm],
     interval: "1d",
@@ -26,7 +26,7 @@ export function useCustomersOfErrors(scope: Scope): ReadonlyMap<string, number> 
   );
 }
 
-/** The message of the newest failure of each kind, among the last hundred. */
+/** The message of the newest failure of each kind, among the newest hundred failures. */
 export function useNewestErrors(scope: Scope): ReadonlyMap<string, string> {
   const { window, query: typed } = scope;
   const environment = useEnvironment();

@@ -13,10 +13,10 @@ import { termsOfGroup, withTerms } from "../series/rows-behind.ts";
 import { rowsMax, TableFrame } from "./table-frame.tsx";
 import { useOpenRows } from "../series/use-open-rows.ts";
 
-/** Of the list behind: why it failed stands beside what failed. */
+/** Columns of the linked list: the error message is next to the name. */
 const errorColumns = "timestamp,status,span_name,error_message,model,customer_identifier,latency";
 
-/** What failed, how often, for how many, since when, and what it said last. */
+/** Each kind of error: its count, affected customers, first time, and newest message. */
 export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
   const openRows = useOpenRows(scope.query);
   const groups = useGroups(scope, {
@@ -97,7 +97,7 @@ export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
   );
 }
 
-/** How many customers an error met; leads to who they are. */
+/** The number of customers affected by an error, with a link to them. */
 function CustomersCount({ count, query }: { count: number | undefined; query: string | undefined }): ReactNode {
   if (count === undefined) return <span className="text-faint">{unknown}</span>;
   if (count === 0) return <span className="text-faint">0</span>;

@@ -9,7 +9,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { languageNames, languages, snippet, type Language } from "./snippets.ts";
 
-/** What an instance without data shows: how to send some. */
+/** Shown for an instance without data: how to send some. */
 export function GettingStarted(): ReactNode {
   const environment = useEnvironment();
   const [language, setLanguage] = useState<Language>("curl");
@@ -71,7 +71,7 @@ export function GettingStarted(): ReactNode {
 
 const firstKeyName = "First key";
 
-/** The key that this page made before it was loaded anew: nobody can show it again. */
+/** The key that this page created before it was reloaded: it cannot be shown again. */
 function useFirstKey(environment: Environment, mayManage: boolean) {
   const keys = useApiQuery(
     ["api-keys", "first"],
@@ -81,7 +81,7 @@ function useFirstKey(environment: Environment, mayManage: boolean) {
   return keys.data?.results.findLast((key) => key.name === firstKeyName && key.environment === environment);
 }
 
-/** Admins make a key that stays; others one that ends by itself. Who may not send is told whom to ask. */
+/** Admins create a permanent key, others a temporary one. People without permission are told whom to ask. */
 function MakeKey({ environment, onMade }: { environment: Environment; onMade: (key: string) => void }): ReactNode {
   const api = useApi();
   const { data: me } = useMe();

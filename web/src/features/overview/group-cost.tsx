@@ -12,11 +12,11 @@ type GroupCostProps = {
   query: string;
 };
 
-/** What a group cost, as far as it is known. */
+/** The cost of a group, as far as it is known. */
 export function GroupCost({ row, terms, query }: GroupCostProps): ReactNode {
   const openRows = useOpenRows(query);
   const unpriced = unpricedDetail(row.unpriced_count);
-  // The server says 0 where nothing has a price.
+  // The server returns 0 if nothing has a price.
   const reason =
     row.total_cost !== 0 ? undefined : (unpriced?.text ?? (row.total_tokens === 0 ? "No call that costs" : undefined));
   return (

@@ -10,7 +10,7 @@ type HeadlineProps = {
   isBad: boolean;
 };
 
-/** A figure, and how it compares with the window before. */
+/** A figure and its change from the previous window. */
 export function Headline({ value, title, now, before, isBad }: HeadlineProps): ReactNode {
   const change = changeOf(now, before);
   return (
@@ -37,7 +37,7 @@ function wordsOf(change: Change): { text: string; isMore?: boolean } {
   if (change.kind === "new") return { text: "new", isMore: true };
   const { ratio } = change;
   const isMore = ratio > 0;
-  // 30 times as much says more than 2,900 per cent.
+  // "×30" is clearer than "2,900 %".
   const size = ratio >= 9 ? `×${Math.round(ratio + 1)}` : formatPercent(Math.round(Math.abs(ratio) * 100));
   return { text: `${isMore ? "▲" : "▼"} ${size === "0%" ? "<1%" : size}`, isMore };
 }

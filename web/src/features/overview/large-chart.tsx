@@ -16,7 +16,7 @@ const height = 280;
 
 type LargeChartProps = { scope: Scope; id: PanelId; by: string; isTable: boolean };
 
-/** One figure, large, told apart by a field. */
+/** A large chart of one figure, grouped by a field. */
 export function LargeChart({ scope, id, by, isTable }: LargeChartProps): ReactNode {
   const panel = panels.find((each) => each.id === id);
   const change = useChangeSearch();

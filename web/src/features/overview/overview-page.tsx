@@ -33,7 +33,7 @@ export function OverviewPage({ window, search }: { window: Window; search: Overv
   );
 }
 
-/** When the first span is there, all that was counted without it is out of date. */
+/** Once the first span exists, all figures computed before it are out of date. */
 function useFreshFigures(isNone: boolean): void {
   const queries = useQueryClient();
   const wasNone = useRef(false);

@@ -6,7 +6,7 @@ type Totals = Readonly<Record<string, number | null>>;
 
 export type Detail = { text: string; title?: string; terms?: readonly Term[]; isWarning?: boolean };
 
-/** What stands beside the headline of a chart. */
+/** The remark beside the headline of a chart. */
 export function panelDetail(id: PanelId, totals: Totals): Detail | undefined {
   const of = (name: string) => totals[name] ?? null;
   switch (id) {

@@ -15,19 +15,19 @@ export type Panel = {
   hint: string;
   kind: FigureKind;
   shape: Shape;
-  /** What the small chart shows. */
+  /** The lines of the small chart. */
   lines: readonly Line[];
-  /** What the large chart shows of each group. */
+  /** The metric that the large chart shows for each group. */
   groupMetric: string;
-  /** The headline, by the name that it has in a time series and in the summary of the window before. */
+  /** The headline's metric, which has the same name in a time series and in the summary of the previous window. */
   total: string;
-  /** Latencies are those of model calls: agents and tools last as long as what they do. */
+  /** Latencies cover model calls only: agents and tools last as long as the calls within them. */
   isOfModelCalls: boolean;
-  /** The rows behind it, where these are not all. */
+  /** Selects the spans behind the figure, if these are not all. */
   term?: FieldTerm;
-  /** Which of these rows come first, where it is not the newest. */
+  /** The sort order of these spans, if it is not newest first. */
   sort?: string;
-  /** Whether more of it is worse. */
+  /** Whether a higher value is worse. */
   isBad?: true;
 };
 
@@ -155,11 +155,11 @@ export const modelCallMetrics = [
 export function panelData({ lines }: Panel, timeseries: Timeseries): ChartData {
   const data = seriesOfMetrics(withSucceeded(timeseries), lines);
   const isStack = lines.length > 1 && lines.every(({ metric }) => !metric.startsWith("p"));
-  // A line of zeroes is told by the headline; unknown ones keep their name.
+  // The headline already shows that a line is all zero; unknown lines keep their name.
   return isStack ? { ...data, series: data.series.filter(({ total }) => total !== 0) } : data;
 }
 
-/** Adds what succeeded and failed, which together are the requests. */
+/** Adds the succeeded and failed counts, which sum to the requests. */
 function withSucceeded(timeseries: Timeseries): Timeseries {
   const series = timeseries.series.map(({ group, values, totals }) => {
     const failed = values["error_count"] ?? [];

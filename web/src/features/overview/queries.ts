@@ -13,7 +13,7 @@ export const useAllSeries = (scope: Scope) => useTimeseries(scope, { metrics: al
 export const useModelCallSeries = (scope: Scope) =>
   useTimeseries(scope, { metrics: modelCallMetrics, more: ofModelCalls });
 
-/** The figures of the window before. */
+/** The figures of the previous window. */
 export function useSummaryBefore(scope: Scope, isOfModelCalls: boolean) {
   const environment = useEnvironment();
   const { start, end } = windowBefore(scope.window);
@@ -51,7 +51,7 @@ export function useGroups(scope: Scope, { groupBy, sortBy, pageSize = 8, more = 
 
 const firstSpanMs = 1500;
 
-/** The newest span that there ever was; null where there is none, and watched for until there is one. */
+/** The newest span of all time; null if there is none, in which case it polls until there is one. */
 export function useNewestSpan(enabled: boolean) {
   const environment = useEnvironment();
   const query = {

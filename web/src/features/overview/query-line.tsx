@@ -5,7 +5,7 @@ import type { Window } from "../../charts/use-window.ts";
 import { useKnownValues } from "../series/known-values.ts";
 import { useChangeSearch } from "./use-change-search.ts";
 
-/** What all figures of the screen are about, as a typed query. */
+/** The query that all figures of the screen are based on. */
 export function QueryLine({ window, value }: { window: Window; value: string }): ReactNode {
   const change = useChangeSearch();
   const input = useRef<HTMLInputElement>(null);

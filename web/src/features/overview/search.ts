@@ -2,11 +2,11 @@ import { choiceOf, textOf } from "../../lib/search.ts";
 import { panelIds, type PanelId } from "./panels.ts";
 
 export type OverviewSearch = {
-  /** A typed query: everything on the screen is about the spans that it finds. */
+  /** The query as typed: everything on the screen is about the spans that it matches. */
   q?: string | undefined;
-  /** The chart that is shown large. */
+  /** The chart that is enlarged. */
   chart?: PanelId | undefined;
-  /** What the large chart tells apart: a field by its typed name, `none` for nothing. */
+  /** The grouping of the large chart: a field by its name in queries, or `none`. */
   by?: string | undefined;
   view?: "table" | undefined;
 };

@@ -9,9 +9,10 @@ export const languageNames: Readonly<Record<Language, string>> = {
 };
 
 /**
- * How to send something, to be run as it is. The model `spanway/echo` repeats what it is told and needs no key of a provider.
+ * Code that sends a first request and runs unchanged. The model `spanway/echo` repeats its prompt and needs no provider
+ * key.
  *
- * @param origin the address of this server
+ * @param origin the URL of this server
  */
 export function snippet(language: Language, origin: string, key: string): string {
   switch (language) {

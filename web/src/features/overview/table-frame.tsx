@@ -6,20 +6,20 @@ export const rowsMax = 8;
 
 type FrameProps = {
   title: string;
-  /** How many there are, beyond those shown. */
+  /** The total number, including those not shown. */
   count: number | undefined;
   columns: readonly string[];
-  /** Columns are as narrow as what they hold, for the sake of the names. */
+  /** Columns are only as wide as their content, to leave room for the names. */
   areNarrow?: boolean;
   isLoading: boolean;
   emptyText: string;
   more?: ReactNode;
-  /** Instead of the rows. */
+  /** Shown instead of the rows. */
   error: ReactNode;
   children: readonly ReactNode[];
 };
 
-/** A dense table of the overview: as high while it loads as when it is full. */
+/** A dense table of the overview, with the same height while it loads and when it is full. */
 export function TableFrame({
   title,
   count,

@@ -3,7 +3,7 @@ import { ErrorsTable } from "./errors-table.tsx";
 import type { Scope } from "../series/queries.ts";
 import { TopTable } from "./top-table.tsx";
 
-/** Who and what the figures come from. */
+/** Tables of the largest groups in the figures. */
 export function TopTables({ scope }: { scope: Scope }): ReactNode {
   return (
     <div className="grid grid-cols-1 gap-3 lg:grid-cols-2">

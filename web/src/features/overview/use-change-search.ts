@@ -6,7 +6,7 @@ const route = getRouteApi("/shell/");
 
 type Change = OverviewSearch & { range?: undefined; from?: string; to?: string };
 
-/** Changes what the URL of the screen says; the rest stays. */
+/** Changes some URL parameters of the screen and keeps the others. */
 export function useChangeSearch() {
   const search = route.useSearch();
   const navigate = useNavigate();

@@ -21,7 +21,7 @@ type AnswerProps = {
   onRemove: (() => void) | undefined;
 };
 
-/** A model and what it answered. */
+/** A model and its answer. */
 export function AnswerPanel({ model, label, run, modelList, onName, onRemove }: AnswerProps): ReactNode {
   return (
     <section aria-label={label} className="flex min-w-0 flex-col rounded-md border border-line bg-panel">
@@ -48,7 +48,7 @@ export function RunView({ run }: { run: Run }): ReactNode {
   const { state, answer, error } = run;
   const { choices } = answer;
   return (
-    // Markdown is read once, when the text is whole.
+    // Markdown is parsed once, when the text is complete.
     <MessageFormContext value={state === "running" ? "text" : "markdown"}>
       {choices.map((choice, at) => (
         <MessageView

@@ -2,17 +2,17 @@ import { isRecord } from "../../lib/exact-json.ts";
 
 type Json = Record<string, unknown>;
 
-/** What has come of an answer so far. */
+/** The part of an answer received so far. */
 export type Answer = {
-  /** Assistant messages by choice. */
+  /** Assistant messages by choice index. */
   choices: readonly Json[];
   promptTokens: number | undefined;
   completionTokens: number | undefined;
-  /** US dollars; undefined where no price is known. */
+  /** US dollars; undefined if no price is known. */
   cost: number | undefined;
-  /** Seconds, as the server measured them. */
+  /** Seconds, measured by the server. */
   latency: number | undefined;
-  /** What the stream said of why it broke off. */
+  /** The error that ended the stream. */
   failure: string | undefined;
 };
 
@@ -25,7 +25,7 @@ export const noAnswer: Answer = {
   failure: undefined,
 };
 
-/** The answer after one more chunk of its stream. */
+/** The answer after one more chunk. */
 export function withChunk(answer: Answer, chunk: unknown): Answer {
   if (!isRecord(chunk)) return answer;
   const next = { ...answer };
@@ -66,7 +66,7 @@ function withDeltas(choices: readonly Json[], deltas: unknown): readonly Json[] 
   return next;
 }
 
-/** Texts grow, tool calls are put together by their index. */
+/** Appends to texts, and merges tool calls by index. */
 function withDelta(message: Json, delta: Json): Json {
   const next = { ...message };
   for (const [name, value] of Object.entries(delta)) {

@@ -5,16 +5,16 @@ export const roles = ["system", "developer", "user", "assistant", "tool"] as con
 export type DraftMessage = {
   id: number;
   role: string;
-  /** As it is typed: text, or JSON where the content has parts. */
+  /** As typed: text, or JSON if the content has parts. */
   content: string;
   isJson: boolean;
-  /** The other members as JSON, such as `tool_calls`; empty for none. */
+  /** The message's other members as JSON, such as `tool_calls`; empty if none. */
   more: string;
 };
 
 export type DraftModel = { id: number; name: string };
 
-/** What is typed into the page, before it is a request. */
+/** The page's input, before it becomes a request. */
 export type Draft = {
   /** The span that it was loaded from. */
   span: string | undefined;
@@ -28,7 +28,7 @@ export type Draft = {
   more: string;
 };
 
-/** What is wrong, by the name of the field; messages by `message ID`. */
+/** Error messages by field name; those of messages by `message ID`. */
 export type Problems = Readonly<Record<string, string>>;
 
 const echoModel = "spanway/echo";
@@ -46,10 +46,10 @@ export function blankDraft(): Draft {
   };
 }
 
-/** An id that none of them has. */
+/** An unused id. */
 export const nextId = (list: readonly { id: number }[]): number => Math.max(0, ...list.map(({ id }) => id)) + 1;
 
-/** The body of the call without its model, and what keeps it from being sent. */
+/** The request body without its model, and the problems that prevent sending it. */
 export function readDraft(draft: Draft): { body: Record<string, unknown>; problems: Problems } {
   const problems: Record<string, string> = {};
   const messages = draft.messages.map((message) => readDraftMessage(message, problems));

@@ -2,7 +2,7 @@ import { isRecord } from "../../lib/exact-json.ts";
 import { listOf, recordOf, textOf, type Span } from "../spans/span-record.ts";
 import { blankDraft, type Draft, type DraftMessage } from "./draft.ts";
 
-/** Parameters that go with a call to any model; those with a field of their own come first. */
+/** Parameters that apply to any model; those with their own field come first. */
 const own = ["temperature", "max_tokens", "top_p"] as const;
 const others = [
   "max_completion_tokens",
@@ -17,7 +17,7 @@ const others = [
   "reasoning_effort",
 ];
 
-/** The call that a span recorded, to be sent again. */
+/** The recorded call of a span as a draft. */
 export function draftOfSpan(id: string, span: Span): Draft {
   const request = recordOf(span, "full_request");
   const given = (name: string): unknown => request[name] ?? span[name] ?? undefined;

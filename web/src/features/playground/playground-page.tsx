@@ -17,7 +17,7 @@ import { ParametersPanel } from "./parameters-panel.tsx";
 import { useDraft } from "./use-draft.ts";
 import { useRuns } from "./use-runs.ts";
 
-/** Starts blank, or from a span. */
+/** Starts empty, or with the call of a span. */
 export function PlaygroundPage({ span }: { span: string | undefined }): ReactNode {
   const me = useMe();
   if (me.data === undefined) return <SkeletonRows />;
@@ -125,7 +125,7 @@ function StartAgain({ initial, onDraft }: AgainProps): ReactNode {
   );
 }
 
-/** What the browser offers while a model is typed. */
+/** Suggestions while a model is typed. */
 function ModelList({ id }: { id: string }): ReactNode {
   const models = useApiQuery(["models", "callable"], (api, signal) => bodyOf(api.GET("/api/models", { signal })));
   if (models.error !== null) return <ErrorPanel error={models.error} onRetry={() => void models.refetch()} />;

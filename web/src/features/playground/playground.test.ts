@@ -8,7 +8,7 @@ import { snippetOf } from "./snippet.ts";
 
 const user = { role: "user", content: "it's “quoted” $HOME \\n `id`\n🦊" };
 
-test("a span's call is read back as it was: parts, tool calls, tools and parameters", () => {
+test("a span's call is restored completely: parts, tool calls, tools and parameters", () => {
   const messages = [
     { role: "user", content: [{ type: "text", text: "look" }] },
     { role: "assistant", content: null, tool_calls: [{ id: "c1", function: { name: "f", arguments: "{}" } }] },
@@ -21,13 +21,13 @@ test("a span's call is read back as it was: parts, tool calls, tools and paramet
   expect(readDraft(draft)).toEqual({ body: { messages, tools, temperature: 0, max_tokens: 9, seed: 7 }, problems: {} });
 });
 
-test("what cannot be sent is said at its field", () => {
+test("input that cannot be sent is reported at its field", () => {
   const message = { id: 4, role: "user", content: "[", isJson: true, more: "" };
   const draft = { ...blankDraft(), messages: [message], tools: "{}", more: "[1]", temperature: "warm" };
   expect(Object.keys(readDraft(draft).problems).toSorted()).toEqual(["message 4", "more", "temperature", "tools"]);
 });
 
-test("events are read wherever the bytes are cut, also within a character", async () => {
+test("events are parsed wherever the bytes are split, even within a character", async () => {
   const bytes = new TextEncoder().encode('data: {"a":"🦊"}\r\n\r\n: ping\n\ndata: {"b":1}\n\ndata: [DONE]\n\n');
   const stream = new ReadableStream<Uint8Array>({
     start(control) {
@@ -40,7 +40,7 @@ test("events are read wherever the bytes are cut, also within a character", asyn
   expect(events).toEqual([{ a: "🦊" }, { b: 1 }]);
 });
 
-test("an answer grows by its chunks", () => {
+test("an answer grows with its chunks", () => {
   const delta = (value: object) => ({ choices: [{ index: 0, delta: value }] });
   const call = (value: object) => delta({ tool_calls: [{ index: 0, ...value }] });
   const chunks = [
@@ -75,14 +75,14 @@ describe("a call as code", () => {
     expect(script).toContain('"Authorization: Bearer $SPANWAY_PROD_KEY"');
   });
 
-  test("Python has its own literals, and what its SDK does not know in extra_body", () => {
+  test("Python has its own literals, and passes members unknown to its SDK in extra_body", () => {
     const code = snippetOf("python", { ...call, body: { ...call.body, n: null, customer_identifier: "acme" } });
     expect(code).toContain("n=None,");
     expect(code).toMatch(/extra_body=\{\s+"customer_identifier": "acme",\s+\},/);
     expect(code).toContain('api_key=os.environ["SPANWAY_PROD_KEY"]');
   });
 
-  test("the test environment has another key", () => {
+  test("the test environment uses another key", () => {
     expect(snippetOf("node", { ...call, environment: "test" })).toContain("process.env.SPANWAY_TEST_KEY");
   });
 });

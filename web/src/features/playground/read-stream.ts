@@ -1,4 +1,4 @@
-/** The data of server-sent events, as many at a time as came together. */
+/** Yields the data of server-sent events, in the batches in which they arrived. */
 export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<unknown[]> {
   const decoder = new TextDecoder();
   const reader = stream.getReader();

@@ -8,8 +8,8 @@ export type RunFigures = Pick<Answer, "cost" | "latency" | "promptTokens" | "com
 const members = "cost,latency,prompt_tokens,completion_tokens";
 
 /**
- * What a call cost and took. One that ended without its figures has those of its span, so that they are the same here as in the logs;
- * undefined while they are asked for.
+ * The cost and duration of a call. A call that ended without figures gets those of its span, so that they equal those
+ * in the logs; undefined while they are loaded.
  */
 export function useRunFigures({ state, answer, spanId }: Run): RunFigures | undefined {
   const isBroken = (state === "failed" || state === "stopped") && spanId !== undefined;
