@@ -8,15 +8,18 @@ export type AuditedAction = {
   /** The endpoint's id. */
   action: string;
   target: string | null;
-  /** Another organization than the principal's, which an instance admin changed. */
+  /** The principal's own, or the one that an instance admin changed. */
   organizationId: string;
-  /** As it was sent, with what may be secret in it. */
+  /** The body as sent; it may contain secrets. */
   sent: unknown;
   ip: string;
   requestId: string;
 };
 
-/** Writes an action to the audit log. Never rejects: the action is done, even if the entry cannot be written. */
+/**
+ * Writes an action to the audit log. Never rejects: the action has already succeeded, even if the entry cannot be
+ * written.
+ */
 export type Audit = (action: AuditedAction) => Promise<void>;
 
 export function auditedAction(
@@ -37,7 +40,7 @@ export function auditedAction(
   };
 }
 
-/** What the path names, else what was made. */
+/** The last path parameter, else the id of the resource that was created. */
 function targetOf(params: Record<string, unknown>, result: unknown): string | null {
   const named = Object.values(params).at(-1);
   if (named !== undefined) return textOf(named) ?? null;

@@ -9,7 +9,7 @@ const token = fc.oneof(
 );
 const scheme = fc.constantFrom("Bearer ", "bearer  ", "Api-Key ", "Api-Key%20", "Bearer", "Token ");
 
-test("a key has no dot, a person's token two, and anything else is looked up nowhere", async () => {
+test("a key has no dot, a person's token has two, and anything else is not looked up", async () => {
   await fc.assert(
     fc.asyncProperty(scheme, token, fc.constantFrom("", "", " ", "  "), async (named, sent, blanks) => {
       const seen: Credential[] = [];

@@ -2,7 +2,7 @@ import { ServiceError } from "../domain/errors.ts";
 import { requirePermission, type KeyPrincipal, type Principal, type UserPrincipal } from "../domain/principal.ts";
 import type { Permission } from "../domain/permissions.ts";
 
-/** Who may call: nobody in particular, an API key, a person's access token (JWT), or either of the two. */
+/** Who may call: anyone (`none`), an API key, a person's access token (JWT), or either of the two. */
 export type Auth = "none" | "key" | "user" | "key_or_user";
 
 export type PrincipalOf = {
@@ -12,23 +12,23 @@ export type PrincipalOf = {
   key_or_user: Principal;
 };
 
-/** A credential as presented. `scheme` says what it looks like: a JWT has three dot-separated parts, a key no dot. */
+/** A credential as presented. `scheme` follows from its form: a JWT has three dot-separated parts, a key has no dot. */
 export type Credential = { scheme: "key" | "jwt"; token: string };
 
-/** Resolves a credential to its principal, at once where it can; undefined when it is unknown, expired or revoked. */
+/** Resolves a credential to its principal, synchronously if it can; undefined if it is unknown, expired or revoked. */
 export type Authenticator = {
   authenticate(credential: Credential): Principal | undefined | Promise<Principal | undefined>;
-  /** The person whose browser has this session. */
+  /** The person to whom this browser session belongs. */
   authenticateBrowser(sessionId: string): Promise<UserPrincipal | undefined>;
 };
 
-// Some exporters send a header as it stands in their environment, where the blank is written %20.
+// Some exporters copy a header verbatim from an environment variable, where the space is written %20.
 const authorizationPattern = /^(bearer|api-key|basic)(?: |%20)+([\x21-\x7e]+) *$/i;
 const tokenPattern = /^[\x21-\x7e]+$/;
 
 /**
- * Reads `Authorization: Bearer x` or `Api-Key x`, and `Basic` with the credential as the password, as Langfuse's SDKs send it;
- * undefined when it is missing or malformed.
+ * Reads `Authorization: Bearer x` or `Api-Key x`, and `Basic` with the credential as the password (Langfuse's SDKs send
+ * that). Returns undefined if it is missing or malformed.
  */
 function parseCredential(authorization: string | undefined): Credential | undefined {
   const found = authorization === undefined ? null : authorizationPattern.exec(authorization);
@@ -46,8 +46,9 @@ function passwordIn(base64: string): string | undefined {
 }
 
 /**
- * The principal behind a request to an endpoint of this kind. Throws `unauthorized` with one and the same
- * message whatever is wrong with the credential, another where it is valid and of the other kind, and `forbidden` naming the permission that is missing.
+ * Returns the principal of a request to an endpoint of this kind. Throws `unauthorized`, with the same message for
+ * every invalid credential and another one for a valid credential of the other kind, and `forbidden` that names the
+ * missing permission.
  */
 export async function authenticate(
   authenticator: Authenticator,
@@ -72,7 +73,7 @@ function permitted(
   return principal;
 }
 
-/** Only told to whoever holds a credential that is valid elsewhere. */
+/** Only callers with a credential that is valid elsewhere see this error. */
 function ofAnotherKind(wanted: Principal["kind"]): ServiceError {
   const takes = {
     key: "an API key, not a person's access token; POST /api/temporary-keys/ trades one for the other",

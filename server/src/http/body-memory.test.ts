@@ -39,7 +39,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** An upload that sends its head and then as much as it is told to. */
+/** An upload that sends its head, and body bytes on request. */
 function open(key: string, declaredBytes: number, headers = "") {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -61,7 +61,7 @@ const post = (key: string, bytes: number) =>
     body: Buffer.alloc(bytes, "a"),
   });
 
-describe("K8: the bytes of a body are given back exactly once", () => {
+describe("K8: the bytes of a body are returned exactly once", () => {
   test.each<[string, () => Promise<void>]>([
     [
       "after its head",
@@ -101,7 +101,7 @@ describe("K8: the bytes of a body are given back exactly once", () => {
       },
     ],
     [
-      "while its handler runs, once that is through",
+      "while its handler runs, once the handler ends",
       async () => {
         const { send, socket } = open("key-a1", MiB, "x-wait: 1\r\n");
         send(Buffer.alloc(MiB));
@@ -115,7 +115,7 @@ describe("K8: the bytes of a body are given back exactly once", () => {
       },
     ],
     [
-      "after the answer",
+      "after the response",
       async () => {
         expect((await post("key-a1", MiB)).status).toBe(200);
       },
@@ -126,18 +126,18 @@ describe("K8: the bytes of a body are given back exactly once", () => {
         expect((await post("key-a1", 27 * MiB)).status).toBe(503);
       },
     ],
-  ])("of an upload that ends %s, so that the bound still holds", async (_, act) => {
+  ])("of an upload that ends %s, so that the bound is still enforced", async (_, act) => {
     for (let round = 0; round < 3; round += 1) await act();
     await expectHeld(0);
-    // All large bodies together have 28 MiB, four fifths of it for one organization.
+    // All large bodies together may use 28 MiB, four fifths of it for one organization.
     expect((await post("key-a1", 24 * MiB)).status).toBe(503);
     expect((await post("key-a1", 22 * MiB)).status).toBe(200);
     await expectHeld(0);
   });
 });
 
-describe("K9: one organization's uploads leave room for others", () => {
-  test("stalled uploads of one cost another neither small nor large bodies", async () => {
+describe("K9: uploads of one organization leave room for others", () => {
+  test("stalled uploads of one organization do not block small or large bodies of another", async () => {
     const stalled = Array.from({ length: 8 }, () => open("key-a1", 8 * MiB));
     for (const { send } of stalled) send(Buffer.alloc(4 * MiB));
     await vi.waitFor(() => expect(stalled.filter(({ status }) => status() === "503").length).toBeGreaterThan(3));
@@ -146,7 +146,7 @@ describe("K9: one organization's uploads leave room for others", () => {
     expect((await post("key-a2", 1_000)).status).toBe(200);
   });
 
-  test("stalled uploads end while memory is short, and only then", async () => {
+  test("stalled uploads are ended only while memory is short", async () => {
     const alone = open("key-a1", 4 * MiB);
     alone.send(Buffer.alloc(MiB));
     await expectHeld(MiB);
@@ -155,13 +155,13 @@ describe("K9: one organization's uploads leave room for others", () => {
     await vi.waitFor(() => expect([alone, ...stalled].some(({ status }) => status() === "503")).toBe(true), {
       timeout: 5_000,
     });
-    // Below a quarter of the whole, those that are left may take their time.
+    // Below a quarter of the total, the remaining uploads may be slow.
     await vi.waitFor(async () => expect(await heldBytes()).toBeLessThanOrEqual(8 * MiB));
     expect(await server.registry.metrics()).toMatch(/^http_slow_uploads_total [123]$/m);
   });
 });
 
-test("any order of taking and releasing keeps to the bounds, and gives all back", () => {
+test("any order of take and release stays within the bounds, and returns all bytes", () => {
   const step = fc.record({ hold: fc.nat(9), bytes: fc.nat(3 * MiB), isRelease: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -182,8 +182,8 @@ test("any order of taking and releasing keeps to the bounds, and gives all back"
   );
 });
 
-test("compressed bodies of one organization that take long to unpack hold up another's by no more than one of them each", async () => {
-  // Few bytes on the wire, and some milliseconds of work each.
+test("a compressed body waits for at most one slow compressed body of another organization", async () => {
+  // Few bytes as sent, but some milliseconds of decompression each.
   const large = gzipSync(Buffer.alloc(4 * MiB, "a"), { level: 1 });
   const small = gzipSync(Buffer.alloc(1_000, "a"));
   const send = (key: string, body: Buffer) =>

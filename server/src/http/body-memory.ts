@@ -2,11 +2,11 @@ import { FairShare } from "../lib/fair-share.ts";
 import { httpLimits } from "./limits.ts";
 
 /**
- * Bounds the bytes of all request bodies that are in memory at one time, and divides them fairly.
+ * Bounds the total bytes of request bodies in memory, and divides them fairly.
  *
- * - A party (an organization) gets at most its share (`FairShare`). So there is always room for one more.
- * - A part is reserved for small bodies, so that a few large uploads never cost gateway calls their place.
- * - While more than `httpLimits.bodyBytesCalm` of the whole is in use, uploads that arrive too slowly are ended.
+ * - A party (an organization) gets at most its share (`FairShare`), so there is always room for another one.
+ * - A part is reserved for small bodies, so that a few large uploads never block gateway calls.
+ * - While more than `httpLimits.bodyBytesCalm` of the total is in use, slow uploads are ended.
  */
 export class BodyMemory {
   readonly #maxBytes: number;
@@ -26,7 +26,7 @@ export class BodyMemory {
     return new BodyHold(this, party);
   }
 
-  /** For `BodyHold`. False, and nothing taken, when the bytes do not fit. */
+  /** For `BodyHold`. Returns false, and takes nothing, if the bytes do not fit. */
   take(party: string, bytes: number, isSmall: boolean): boolean {
     return this.#share.take(party, bytes, isSmall ? undefined : this.#maxBytes * (1 - httpLimits.smallBodiesShare));
   }
@@ -36,12 +36,12 @@ export class BodyMemory {
     this.#share.giveBack(party, bytes);
   }
 
-  /** For `BodyHold`: uploads that are under way. */
+  /** For `BodyHold`: uploads in progress. */
   get reading(): Set<BodyHold> {
     return this.#reading;
   }
 
-  /** Ends uploads that brought less than `minBytes` since the last sweep, while memory is short. Returns how many. */
+  /** While memory is short, ends uploads that delivered less than `minBytes` since the last sweep. Returns how many. */
   endSlowUploads(minBytes: number): number {
     const isShort = this.heldBytes > this.#maxBytes * httpLimits.bodyBytesCalm;
     let ended = 0;
@@ -50,7 +50,10 @@ export class BodyMemory {
   }
 }
 
-/** The bytes of one request. They are given back once, however often `release` is called, and none are taken after it. */
+/**
+ * The bytes of one request. They are returned once, however often `release` is called; after that, `take` returns
+ * false.
+ */
 export class BodyHold {
   readonly #memory: BodyMemory;
   readonly #party: string;
@@ -65,7 +68,7 @@ export class BodyHold {
     this.#party = party;
   }
 
-  /** False, and nothing taken, when the bytes do not fit, or the request is over. */
+  /** Returns false, and takes nothing, if the bytes do not fit or the hold was released. */
   take(bytes: number): boolean {
     if (this.#isReleased) return false;
     const isSmall = this.#bytes + bytes <= httpLimits.smallBodyBytes;
@@ -81,7 +84,7 @@ export class BodyHold {
     if (this.#bytes > 0) this.#memory.giveBack(this.#party, this.#bytes);
   }
 
-  /** An upload begins. @param onSlow ends it */
+  /** Marks the start of an upload. @param onSlow ends the upload */
   startReading(onSlow: () => void): void {
     this.#onSlow = onSlow;
     this.#memory.reading.add(this);
@@ -91,7 +94,10 @@ export class BodyHold {
     this.#memory.reading.delete(this);
   }
 
-  /** Whether less than `minBytes` came since it was last asked. An upload is slow only after a whole interval. */
+  /**
+   * Whether less than `minBytes` arrived since the previous call. False on the first call: an upload is slow only after
+   * a whole interval.
+   */
   isSlow(minBytes: number): boolean {
     const isSlow = this.#hasBeenSwept && this.#bytes - this.#seenBytes < minBytes;
     this.#hasBeenSwept = true;
@@ -99,7 +105,7 @@ export class BodyHold {
     return isSlow;
   }
 
-  /** Whether it was under way. */
+  /** Ends the upload. Returns whether one was in progress. */
   end(): boolean {
     if (!this.#memory.reading.delete(this)) return false;
     this.#onSlow?.();

@@ -93,7 +93,7 @@ describe("content codings", () => {
     ["zstd", zstdCompressSync(text).subarray(0, -5)],
     ["zstd", Buffer.from("not zstd")],
     ["deflate", Buffer.from("not deflate")],
-  ])("%s that is cut or corrupt is 400", async (coding, body) => {
+  ])("%s that is truncated or corrupt is 400", async (coding, body) => {
     const response = await post("/large", body, { "content-encoding": coding });
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ code: "invalid_request" });
@@ -120,13 +120,13 @@ describe("bounds", () => {
     });
   });
 
-  test("exactly the bound passes", async () => {
+  test("a body of exactly the bound is accepted", async () => {
     expect(await (await post("/small", Buffer.alloc(1000, "a"))).json()).toMatchObject({ bytes: 1000 });
     const packed = await post("/small", gzipSync(Buffer.alloc(1000, "a")), { "content-encoding": "gzip" });
     expect(await packed.json()).toMatchObject({ bytes: 1000 });
   });
 
-  test("a bomb of a gibibyte is stopped at the bound, with memory to match", async () => {
+  test("a zip bomb of 1 GiB is stopped at the bound, without using its memory", async () => {
     const bomb = await gzippedZeros(1024);
     expect(bomb.length).toBeLessThan(2 * MiB);
     const before = process.memoryUsage().rss;
@@ -150,7 +150,7 @@ describe("bounds", () => {
     expect(performance.now() - startedMs).toBeLessThan(httpLimits.lingerMs + 1_000);
   });
 
-  test("a refusal counts as what it was, also where the client goes as soon as it has read it", async () => {
+  test("a refusal is counted with its status, even if the client disconnects as soon as it has read it", async () => {
     const declared = `POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: ${10 * 1024 * MiB}\r\n\r\n`;
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname).on("error", () => undefined);
@@ -167,7 +167,7 @@ describe("bounds", () => {
     await vi.waitFor(async () => expect([await counted(413), await counted(499)]).toEqual([refused + 1, left]));
   });
 
-  test("a client that keeps sending still gets to read why it was refused", async () => {
+  test("a client that keeps sending can still read the refusal", async () => {
     const { answer, sentBytes } = await sendWithoutEnd(server.url, "/small");
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain("payload_too_large");
@@ -181,7 +181,7 @@ describe("bounds", () => {
     expect((await post("/locked", "x", bearer("key-a1"))).status).toBe(200);
   });
 
-  test("what is refused for want of room leaves its own to others at once, while its client still sends", async () => {
+  test("a body refused for lack of memory frees its bytes immediately, while its client still sends", async () => {
     const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 5.1 * MiB } });
     const { hostname, port } = new URL(tight.url);
     const uploads = Array.from({ length: 4 }, () => {
@@ -196,7 +196,7 @@ describe("bounds", () => {
       };
     });
     for (const { send } of uploads) send(MiB);
-    // A little more than there is room for: one of them is refused, whichever comes last.
+    // Slightly more than fits: one of them is refused, whichever comes last.
     uploads[0]?.send(MiB / 4);
     await until(() => uploads.some(({ status }) => status() === "503"));
     const taken = uploads.slice(1).find(({ status }) => status() === "");
@@ -207,7 +207,7 @@ describe("bounds", () => {
     await tight.close();
   });
 
-  test("all bodies together are bounded: one more is 503, and the room is given back", async () => {
+  test("the total of all bodies is bounded: one more is 503, and its bytes are returned", async () => {
     const tight = await startServer({ endpoints, bounds: { bodyBytesInFlight: 5 * MiB } });
     const send = (mebibytes: number) =>
       fetch(`${tight.url}/large`, { method: "POST", body: Buffer.alloc(mebibytes * MiB, "a") });
@@ -220,8 +220,8 @@ describe("bounds", () => {
   });
 });
 
-describe("uploads that go wrong", () => {
-  test("an upload that is broken off reaches no handler", async () => {
+describe("failing uploads", () => {
+  test("an aborted upload reaches no handler", async () => {
     const handledBefore = handled;
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -241,7 +241,7 @@ describe("uploads that go wrong", () => {
     await impatient.close();
   });
 
-  test("a slow upload that does arrive is whole", async () => {
+  test("a slow upload that arrives in time is complete", async () => {
     const slow = new ReadableStream({
       async start(controller) {
         for (const part of ["one ", "two ", "three"]) {
@@ -267,12 +267,12 @@ describe("raw bodies", () => {
     expect(await response.json()).toMatchObject({ contentType: seen });
   });
 
-  // Read in the plain lane, and by Node.
+  // Read by the fast path, and by Node.
   const lanes = [
     { lines: "", next: "GET /nothing HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n" },
     { lines: "connection: close\r\n", next: "" },
   ];
-  test.each(["nonsense", "a/b/c", ";"])("whether %j is a content type is for the operation to say", async (type) => {
+  test.each(["nonsense", "a/b/c", ";"])("the operation decides whether %j is a content type", async (type) => {
     for (const { lines, next } of lanes) {
       const head = `HTTP/1.1\r\nhost: here\r\ncontent-type: ${type}\r\n${lines}content-length: 2\r\n\r\n`;
       const ask = (path: string) => rawExchange(server.url, `POST ${path} ${head}{}${next}`);
@@ -299,7 +299,7 @@ describe("JSON bodies", () => {
     expect((await post("/json", '\ufeff{"name":"x"}', json)).status).toBe(200);
   });
 
-  test("what is not JSON is 400, also where bad fields are 422", async () => {
+  test("invalid JSON is 400, also for endpoints whose field errors are 422", async () => {
     for (const path of ["/json", "/strict"]) {
       for (const body of ["{", "{'a':1}", '{"name":"x"}}', "NaN"]) {
         const response = await post(path, body, json);
@@ -323,12 +323,12 @@ describe("JSON bodies", () => {
     expect(body.errors).toEqual({ name: ["must be text"], "items.1.cost": ["must be a number"] });
   });
 
-  test("an absent body is an empty object, so what is missing is named", async () => {
+  test("an absent body is an empty object, so missing fields are named", async () => {
     const body = (await (await post("/json", undefined)).json()) as { errors: object };
     expect(body.errors).toEqual({ name: ["is required"] });
   });
 
-  test("a control body is bounded at its own, smaller size", async () => {
+  test("a control body has its own, smaller bound", async () => {
     const response = await post("/json", JSON.stringify({ name: "x".repeat(httpLimits.controlBodyBytes) }), json);
     expect(response.status).toBe(413);
   });

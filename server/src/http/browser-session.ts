@@ -7,22 +7,25 @@ import { httpLimits } from "./limits.ts";
 import { unauthorized, type Auth, type Authenticator } from "./authenticate.ts";
 
 /**
- * Requests of a browser that is signed in by a cookie. A browser sends the cookie whoever wrote the page, so a request counts only
- * where a page of this server made it (ADR 0041).
+ * Requests of a browser that is signed in by a cookie. A browser sends the cookie with requests from any page, so a
+ * request is accepted only if a page of this server made it (ADR 0041).
  */
 
-/** What is read of a request. `origins` are this server's own: as the request names it, and as the operator does. */
+/**
+ * The parts of a request that are read. `origins` are this server's own: from the request's address and from the
+ * operator's settings.
+ */
 type PageRequest = { headers: IncomingHttpHeaders; origins: readonly string[] };
 
-/** Browsers let nobody but this very host set a cookie with this name, over TLS, for all of its paths. */
+/** Over TLS, browsers let only this exact host set a cookie with this name, and only for all of its paths. */
 const secureName = "__Host-spanway_session";
 const plainName = "spanway_session";
 
 const headerName = "X-Spanway-Environment";
 
 /**
- * The ids in the cookie. A browser sends several where one was set for another path or domain too, and only the store tells which of
- * them is a session. Over TLS only the name that other hosts of the domain cannot set.
+ * The ids in the cookie. A browser sends several if one was also set for another path or domain; only the store knows
+ * which one is a session. Over TLS, the name that other hosts of the domain cannot set takes precedence.
  */
 export function sessionIdsIn(request: PageRequest): string[] {
   const { cookie } = request.headers;
@@ -37,7 +40,10 @@ function valuesOf(cookies: string, name: string): string[] {
   return [...new Set(ids)].slice(0, httpLimits.sessionCookies);
 }
 
-/** Headers that give the browser its session, or take it where `id` is "" and `ends_in` 0. */
+/**
+ * Headers that set the browser's session cookie, or remove it if `id` is "" and `ends_in` is 0. `ends_in` is in
+ * seconds.
+ */
 export function sessionHeaders(
   request: PageRequest,
   { id, ends_in }: { id: string; ends_in: number },
@@ -53,7 +59,7 @@ function isSecure({ headers, origins }: PageRequest): boolean {
   return reached?.startsWith("https://") === true;
 }
 
-/** Refuses what a page of another origin asked for. Throws `forbidden`. */
+/** Throws `forbidden` if a page of another origin sent the request. */
 export function refuseForeignPage({ headers, origins }: PageRequest): void {
   const { origin, "sec-fetch-site": site } = headers;
   const isForeign = site !== undefined && site !== "same-origin" && site !== "none";
@@ -67,8 +73,8 @@ export function refuseForeignPage({ headers, origins }: PageRequest): void {
 }
 
 /**
- * The environment that a page of this server names. Reads need not name one. Throws `forbidden` naming what a request lacks, and
- * `invalid_request` where it names no environment that there is.
+ * Returns the environment that a page of this server names; reads need not name one. Throws `forbidden` naming what a
+ * request lacks, and `invalid_request` if the environment does not exist.
  */
 export function requireOwnPage(method: string, request: PageRequest): Environment {
   const { origin, "x-spanway-environment": named } = request.headers;
@@ -85,7 +91,10 @@ function refused(why: string): ServiceError {
   return new ServiceError("forbidden", `This request with a session cookie was refused: ${why}.`);
 }
 
-/** The same as `authenticate`, for the session in a cookie: its person, or where a route takes a key, the person in one environment. */
+/**
+ * Like `authenticate`, for the session in a cookie. Returns the person, or, if the route takes a key, the person in one
+ * environment.
+ */
 export async function authenticateBrowser(
   authenticator: Authenticator,
   { auth, permission }: { auth: Exclude<Auth, "none">; permission: Permission | undefined },
@@ -99,7 +108,7 @@ export async function authenticateBrowser(
   return auth === "user" ? user : inEnvironment(user, environment);
 }
 
-/** What a temporary key of this person would be. */
+/** The principal that a temporary key of this person would have. */
 function inEnvironment(user: UserPrincipal, environment: Environment): KeyPrincipal {
   return {
     kind: "key",

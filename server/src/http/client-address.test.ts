@@ -24,16 +24,16 @@ test.each<[string, ProxyTrust | undefined, peer: string, header: string | undefi
   ["the peer is IPv4 within IPv6", networks, "::ffff:10.0.0.1", "1.1.1.1", "1.1.1.1"],
   ["IPv6 loopback is trusted", networks, "::1", "1.1.1.1", "1.1.1.1"],
   ["an address that looks like the network", networks, "110.0.0.1", "1.1.1.1", "110.0.0.1"],
-])("K11: the client's address where %s", (_name, trust, peer, header, expected) => {
+])("K11: the client's address if %s", (_name, trust, peer, header, expected) => {
   expect(createClientAddresses(trust).of(peer, header)).toBe(expected);
 });
 
-test("K11: what a client writes into the header never changes what the proxy says of it", () => {
+test("K11: a header forged by a client never changes the address that the proxy reports", () => {
   const { of } = createClientAddresses({ hops: 1 });
   fc.assert(fc.property(fc.string(), (forged) => of("10.0.0.1", `${forged}, 1.2.3.4`) === "1.2.3.4"));
 });
 
-test("K11: hosts and protocols are a trusted proxy's to say alone", () => {
+test("K11: hosts and protocols are accepted only from trusted proxies", () => {
   expect(createClientAddresses(networks).isProxy("10.1.1.1")).toBe(true);
   expect(createClientAddresses(networks).isProxy("8.8.8.8")).toBe(false);
   expect(createClientAddresses(undefined).isProxy("10.1.1.1")).toBe(false);

@@ -1,15 +1,15 @@
 import { isWithin, parseIp, type IpAddress } from "../lib/ip-address.ts";
 
 /**
- * Which proxies may say for whom they speak: so many, counted from this server on, or those within networks. Proxies append
- * to `X-Forwarded-For`, so that what stands left of their own entries is anybody's word.
+ * The proxies whose `X-Forwarded-For` is trusted: a number of hops counted from this server, or those within networks.
+ * Proxies append to the header, so everything left of their own entries may be forged.
  */
 export type ProxyTrust = { hops: number } | { networks: readonly { address: string; prefixBits: number }[] };
 
 export type ClientAddresses = {
   /** The address behind the trusted proxies. */
   of: (peer: string, forwardedFor: string | undefined) => string;
-  /** Whether who connected is a trusted proxy, whose other `X-Forwarded-…` headers are believed. */
+  /** Whether the peer is a trusted proxy, whose other `X-Forwarded-…` headers are trusted too. */
   isProxy: (peer: string) => boolean;
 };
 
@@ -31,7 +31,7 @@ export function createClientAddresses(trust: ProxyTrust | undefined): ClientAddr
   };
 }
 
-/** Some proxies write the port too. Undefined for what is no address. */
+/** Some proxies append the port. Returns undefined for text that is not an address. */
 function addressIn(entry: string): string | undefined {
   const text = entry.trim();
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/.exec(text) ?? [];
@@ -54,7 +54,7 @@ function withinAny(networks: readonly { address: string; prefixBits: number }[])
 
 const mappedPrefix = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
 
-/** A socket that listens on IPv6 tells IPv4 peers as `::ffff:10.0.0.1`. */
+/** A socket that listens on IPv6 reports IPv4 peers as `::ffff:10.0.0.1`. */
 function unmapped(address: IpAddress): IpAddress[] {
   return isWithin(address.subarray(0, 12), mappedPrefix, 96) ? [address.subarray(12)] : [];
 }

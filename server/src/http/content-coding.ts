@@ -10,13 +10,13 @@ const gunzip: Decode = promisify(zlib.gunzip);
 const zstdDecompress = promisify(zlib.zstdDecompress);
 const gzip = promisify(zlib.gzip);
 
-/** A frame may ask for a window of up to 2 GiB; real senders stay at 8 MiB. */
+/** A frame may request a window of up to 2 GiB; real senders use at most 8 MiB. */
 const zstdWindowLogMax = 23;
 
 const decoders: Record<string, Decode> = {
   gzip: gunzip,
   "x-gzip": gunzip,
-  // Some clients send `deflate` without the zlib header that the name stands for.
+  // Some clients send `deflate` without the zlib header that the standard requires.
   deflate: (bytes, options) => (hasZlibHeader(bytes) ? inflate : inflateRaw)(bytes, options),
   br: promisify(zlib.brotliDecompress),
   zstd: (bytes, options) =>
@@ -51,7 +51,7 @@ export function tooLarge(maxBytes: number, what: string): ServiceError {
   return new ServiceError("payload_too_large", `The ${what} is larger than the limit of ${maxBytes} bytes.`);
 }
 
-/** The fastest level: four fifths of what the slowest saves, for a fraction of its time. */
+/** The fastest level: it saves four fifths of what the slowest saves, in a fraction of its time. */
 const fastest = { level: 1 } as const;
 
 export async function gzipFast(data: string | Uint8Array): Promise<Buffer> {
@@ -63,15 +63,15 @@ export function gzipFastStream(): zlib.Gzip {
 }
 
 /**
- * The coding that the sender likes best of those there are, and of equals the first; undefined for none. `br` only where it is named:
- * what takes any coding may be too old to know this one.
+ * Returns the available coding that the client prefers, the first one of equals; undefined for none. `br` only if it is
+ * named: a client that accepts `*` may be too old to know it.
  */
 export function chooseCoding<Coding extends "br" | "gzip">(
   acceptEncoding: string | undefined,
   codings: readonly Coding[],
 ): Coding | undefined {
   const weights = weightsIn(acceptEncoding ?? "");
-  // Where it is not named, the plain form is what is left.
+  // If `identity` is not named, the uncompressed form is the fallback.
   let best: { coding?: Coding; weight: number } = { weight: weights.get("identity") ?? 0 };
   for (const coding of codings) {
     const weight = weights.get(coding) ?? (coding === "gzip" ? weights.get("*") : undefined) ?? 0;
@@ -95,7 +95,7 @@ export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   return chooseCoding(acceptEncoding, ["gzip"]) === "gzip";
 }
 
-/** One output chunk holds most bodies whole without making small ones expensive. */
+/** One output chunk is large enough for most bodies without making small ones expensive. */
 function chunkSizeFor(encodedBytes: number): number {
   return Math.min(Math.max(encodedBytes * 4, 16 * 1024), 1024 * 1024);
 }

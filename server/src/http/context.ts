@@ -13,7 +13,7 @@ import { baseUrlOf } from "./request-url.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 
 /**
- * One request on its way through the kernel. What only some handlers ask for (signal, URLs) is made when asked for.
+ * One request while the kernel processes it. Values that only some handlers need (signal, URLs) are computed on demand.
  */
 export class RequestContext implements Context {
   readonly requestId: string;
@@ -25,11 +25,11 @@ export class RequestContext implements Context {
   query: unknown;
   body: unknown;
   hijacked = false;
-  /** The whole answer went out, although its connection still waits for the rest of the request. */
+  /** The whole response was sent, although the connection still receives the rest of the request. */
   isAnswered = false;
-  /** The memory of its body, once that is read. */
+  /** The memory hold of its body, once the body is read. */
   bodyHold: BodyHold | undefined;
-  /** What an answer says besides, where the body was refused. */
+  /** Extra response headers, set if the body was refused. */
   refusalHeaders: OutgoingHttpHeaders | undefined;
 
   readonly #kernel: Kernel;
@@ -60,7 +60,7 @@ export class RequestContext implements Context {
   /** The media type of the body, lower-case and without parameters, or "". */
   get contentType(): string {
     const header = this.incoming.headers["content-type"] ?? "";
-    // As nearly all have it.
+    // Fast path: nearly all requests send exactly this.
     if (header === "application/json") return header;
     const end = header.indexOf(";");
     return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
@@ -78,7 +78,7 @@ export class RequestContext implements Context {
 
   get url(): URL {
     const { url } = this.incoming;
-    // A request line may name the whole URL, as to a proxy; only its path is ours to believe.
+    // A request line may contain an absolute URL, as sent to a proxy; only its path is trusted.
     const path = url.replace(/^https?:\/\/[^/?]*/i, "");
     return new URL(baseUrlOf(this.#kernel.publicUrl, this.incoming, this.#kernel.listeningUrl()) + path);
   }
@@ -89,7 +89,7 @@ export class RequestContext implements Context {
     return publicUrl === undefined ? [reached] : [...new Set([reached, new URL(publicUrl).origin])];
   }
 
-  /** What a page of another origin needs to read the answer. */
+  /** Headers that let a page of another origin read the response. */
   get corsHeaders(): OutgoingHttpHeaders | undefined {
     const { corsOrigins } = this.#kernel;
     return corsOrigins === undefined ? undefined : corsHeaders(corsOrigins, this.headers.origin);
@@ -101,7 +101,7 @@ export class RequestContext implements Context {
     return this.#abort.signal;
   }
 
-  /** True once the client has closed the connection without waiting for the whole answer. */
+  /** Whether the client closed the connection before it had the whole response. */
   get gone(): boolean {
     return this.#gone;
   }
@@ -127,7 +127,7 @@ export class RequestContext implements Context {
     this.#abort?.abort();
   }
 
-  /** The server stops: whoever writes the answer may still say so, and has to end. */
+  /** Called when the server stops: the handler that writes the response may still send an error, and must end. */
   stop(): void {
     this.#abort?.abort(new ServiceError("unavailable", "The service stopped before the answer was complete."));
   }

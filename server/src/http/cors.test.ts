@@ -80,7 +80,7 @@ function call(server: Server, method: string, path: string, headers: Record<stri
 }
 
 describe.each(cases)("%s %s", (method, path, status) => {
-  test("may be read by pages of the origins that are set, and by no others", async () => {
+  test("may be read only by pages of the configured origins", async () => {
     const allowed = await call(servers.some, method, path, { origin: page });
     expect(allowed.status).toBe(status);
     expect(allowed.headers.get("access-control-allow-origin")).toBe(page);

@@ -3,10 +3,16 @@ import { logIdHeaders } from "../domain/product-families.ts";
 import type { Incoming } from "./incoming.ts";
 import { Reply } from "./reply.ts";
 
-/** Which web pages may call: those of these origins, spelled as browsers do, or of all. Undefined: none but the server's own. */
+/**
+ * Which web pages may call: those of these origins, spelled as browsers do, or all (`*`). Undefined: only the server's
+ * own.
+ */
 export type CorsOrigins = "*" | ReadonlySet<string> | undefined;
 
-/** What scripts may read beside the body; `*` stands for those of providers, which browsers know where no cookies are sent. */
+/**
+ * Response headers that scripts may read. `*` covers those of providers; browsers honour it because no cookies are
+ * sent.
+ */
 const exposed = [
   "x-request-id",
   "request-id",
@@ -25,10 +31,13 @@ const exposed = [
 ].join(", ");
 
 const methods = "GET, HEAD, POST, PUT, PATCH, DELETE";
-/** How long browsers remember an answer to a preflight; some do for less. */
+/** How long browsers may cache a preflight response; some use a lower maximum. */
 const maxAgeS = 7_200;
 
-/** The headers of every answer to a page that may read it; undefined for everybody else. Cookies are never allowed: keys stand in headers. */
+/**
+ * Headers of every response to a page that may read it; undefined for every other caller. Credentials are never
+ * allowed: keys are sent in headers.
+ */
 export function corsHeaders(origins: CorsOrigins, origin: string | undefined): OutgoingHttpHeaders | undefined {
   if (origins === undefined || origin === undefined) return undefined;
   if (origins === "*") return { "access-control-allow-origin": "*", "access-control-expose-headers": exposed };
@@ -36,7 +45,10 @@ export function corsHeaders(origins: CorsOrigins, origin: string | undefined): O
   return { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, vary: "origin" };
 }
 
-/** The answer to a browser that asks before a request: any method and any headers. Undefined where nobody of that origin may call. */
+/**
+ * The response to a preflight request: any method and any headers. Undefined for other requests, and if the origin may
+ * not call.
+ */
 export function preflightReply(origins: CorsOrigins, { method, headers }: Incoming): Reply | undefined {
   if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return undefined;
   if (corsHeaders(origins, headers.origin) === undefined) return undefined;

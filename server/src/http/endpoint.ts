@@ -11,10 +11,13 @@ import type { ResponseWriter } from "./response-writer.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Another path, or another method on a path, that reaches the same handler. */
+/** Another path, or another method on a path, that is served by the same handler. */
 type Alias = string | { method: Method; path: string };
 
-/** For the API reference: a body that a server takes as it stands, but for ids that it does not have. Members of forms that begin with `@` are files. */
+/**
+ * For the API reference: a body that a server accepts as it is, except for ids that do not exist there. In forms,
+ * members that begin with `@` are files.
+ */
 type Example = Record<string, unknown> | readonly unknown[];
 
 /** A small JSON body, at most `limits.controlBodyBytes`. An absent body reads as `{}`. */
@@ -22,12 +25,12 @@ type JsonBody<S extends z.ZodType = z.ZodType> = {
   kind: "json";
   schema: S;
   example?: Example;
-  /** What a body that does not fit the schema is answered with. Default `invalid_request` (400). */
+  /** The error code for a body that does not match the schema. Default `invalid_request` (400). */
   invalidBody?: "invalid_request" | "validation_failed";
   /**
-   * What answers about the resource have. A member that neither this nor the schema knows is refused by its name, as it is
-   * most likely a slip of the pen; what is shown and not taken is left alone, so that what was read can be sent back.
-   * Without it, members that the schema does not know are passed over.
+   * The members that responses about the resource have. A member that neither this nor the schema knows is refused by
+   * name, as it is probably a typo; a member that is only shown is ignored, so that a response can be sent back.
+   * Without it, members that the schema does not know are ignored.
    */
   shown?: z.ZodObject;
 };
@@ -36,9 +39,12 @@ type JsonBody<S extends z.ZodType = z.ZodType> = {
 type RawBody = {
   kind: "raw";
   maxBytes: number;
-  /** What the sender of a body beyond `maxBytes` is told; by default that bound. */
+  /** The error message for a body larger than `maxBytes`; by default it states that bound. */
   tooLarge?: string;
-  /** Watches a body that is long in coming, and may refuse it before it is there. One that is encoded is not watched. */
+  /**
+   * Watches the chunks of a body while it arrives, and may refuse it before it is complete. Bodies with a content
+   * encoding are not watched.
+   */
   watch?: (context: Context) => BodyWatch;
   documents?: z.ZodType;
   example?: Example;
@@ -48,7 +54,7 @@ type RawBody = {
 
 export type BodySpec = JsonBody | RawBody;
 
-/** `contentType` is the lower-case media type without its parameters, or "" where the client sent none. */
+/** `contentType` is the lower-case media type without its parameters, or "" if the client sent none. */
 export type RawBodyValue = { bytes: Buffer; contentType: string };
 
 type BodyOf<B> = B extends JsonBody<infer S> ? z.output<S> : B extends RawBody ? RawBodyValue : undefined;
@@ -57,29 +63,32 @@ type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? { [K in Name]: string } & PathParams<Rest>
   : unknown;
 
-/** All that a handler knows of its request. */
+/** Everything that a handler knows of its request. */
 export type Context<Principal = unknown, Params = unknown, Query = unknown, Body = unknown> = {
   readonly principal: Principal;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** HEAD comes to the handler of GET; what is written as a body goes nowhere. */
+  /** HEAD is passed to the handler of GET; a body that it writes is discarded. */
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** The query string as sent, for parameters that no schema knows beforehand. */
+  /** The query string as sent, for parameters that no schema can declare. */
   readonly rawQuery: URLSearchParams;
-  /** The same with its `?`, untouched; "" where there is none. */
+  /** The same with its `?`, unchanged; "" if there is none. */
   readonly search: string;
   /** The absolute URL of this request as its caller sees it; the base of `next` and `previous` links. */
   readonly url: URL;
-  /** Those of this server's own pages: of the address that the request names, as trusted proxies state it, and of the public URL. */
+  /**
+   * The origins of this server's own pages: from the address that the request names (as trusted proxies state it) and
+   * from the public URL.
+   */
   readonly origins: readonly string[];
   readonly requestId: string;
   /** The caller's address. */
   readonly ip: string;
   /**
-   * Aborted when the client goes away before it has the whole answer; and with a ServiceError for its reason when the server stops
-   * and can wait no longer.
+   * Aborted when the client disconnects before it has the whole response, and, with a ServiceError as the reason, when
+   * the server stops and cannot wait longer.
    */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch at which the request arrived. */
@@ -87,13 +96,14 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
   /** Milliseconds since the request arrived, by a monotonic clock. */
   elapsedMs(): number;
   /**
-   * Takes over the response, for streams: from here on the handler writes it, ends it and minds `signal`.
-   * What the handler returns is ignored. Should it throw, the connection is cut, or the error sent if nothing was.
+   * Lets the handler write the response itself, for streams: it writes, ends it and observes `signal`. The handler's
+   * return value is ignored. If it throws, the connection is closed, or the error is sent if no response was started.
    */
   hijack(): ResponseWriter;
   /**
-   * Runs another operation for the same caller: with its permission, limits, turns, validation and audit, and counted in the metrics of
-   * its route. Resolves to what a request of its own would be answered with, errors included (in the default dialect).
+   * Runs another operation for the same caller: with its permission, limits, fair queue, validation and audit, and
+   * counted in the metrics of its route. Resolves to the response that a separate request would get, errors included
+   * (in the default dialect).
    */
   perform(endpoint: AnyEndpoint, asked: Asked): Promise<Reply>;
 };
@@ -107,16 +117,16 @@ export type Asked = {
 
 type SuccessSpec<S extends z.ZodType | undefined = z.ZodType | undefined> = {
   status: number;
-  /** The JSON body; none where absent. */
+  /** The JSON body. Absent: no body. */
   schema?: S;
   description?: string;
-  /** The media type where the body is not JSON. */
+  /** The media type if the body is not JSON. */
   contentType?: string;
-  /** Other media types that it may have, each with what it is then. */
+  /** Other media types that the body may have, each with a description. */
   alternatives?: Readonly<Record<string, string>>;
 };
 
-/** What only the API reference needs: headers by name, further words on errors by status. */
+/** For the API reference only: headers by name, and notes on errors by status. */
 type DocsSpec = {
   headers?: Readonly<Record<"request" | "answer" | "error", Readonly<Record<string, string>>>>;
   errorNotes?: Readonly<Record<number, string>>;
@@ -124,7 +134,7 @@ type DocsSpec = {
 
 type Result<S> = (S extends z.ZodType ? z.input<S> : void) | Reply | RawJson;
 
-/** `parameter` names it for people. */
+/** `parameter` is a name for people. */
 export type ParameterPermission = { parameter: string; permission: Permission };
 
 export type EndpointSpec<
@@ -138,7 +148,7 @@ export type EndpointSpec<
   /** Unique, snake_case; the operationId of the API reference. */
   id: string;
   method: Method;
-  /** The canonical path, parameters as `{name}`. It answers with and without its trailing slash. */
+  /** The canonical path, parameters as `{name}`. Served with and without its trailing slash. */
   path: Path;
   aliases?: readonly Alias[];
   summary: string;
@@ -146,44 +156,52 @@ export type EndpointSpec<
   tags: readonly string[];
   auth: A;
   permission?: Permission;
-  /** Members and query parameters that take a permission of their own: what they do is what another route does. */
+  /** Members and query parameters that need an extra permission, because they do what another route does. */
   parameters?: readonly ParameterPermission[];
   /**
-   * `own`: it changes what lies in an environment, and so what lies in that of the key alone (`requireOwnEnvironment`).
-   * Absent: it reads, adds to the environment of the key, or changes what lies in none.
+   * `own`: it changes data of one environment, and so only data of the key's own (`requireOwnEnvironment`). Absent: it
+   * reads, adds to the key's environment, or changes data that belongs to no environment.
    */
   environment?: "own";
   /** Whether a success is written to the audit log. Default: true for changes that need one of `auditedPermissions`. */
   isAudited?: boolean;
-  /** What the audit log says that it was done to. Default: what the path names, else what was made. */
+  /** The target for the audit log. Default: the last path parameter, else the id of the created resource. */
   auditTarget?: (context: Context<PrincipalOf[A], OutputOf<P, PathParams<Path>>, OutputOf<Q, undefined>>) => string;
   /** Default `none`. */
   limit?: RateLimitRule | "none";
-  /** That it reads much of the span store, and so waits for its turn where many do (`limits.readsInFlight`). */
+  /**
+   * Set for endpoints that read much of the span store: when many run, they wait in a fair queue
+   * (`limits.readsInFlight`).
+   */
   takesTurns?: boolean;
-  /** Refuses pages of other origins (`refuseForeignOrigin`), as protocols ask of servers that people run on their own machine. */
+  /**
+   * Refuses pages of other origins (`refuseForeignOrigin`), as protocols require of servers that people run on their
+   * own machine.
+   */
   refusesForeignOrigins?: boolean;
   /** The shape of this endpoint's error bodies. Default `default`. */
   dialect?: Dialect;
-  /** Checks path parameters further; without it they are plain strings. A mismatch is 404: there is no such thing. */
+  /** Validates path parameters; without it they are plain strings. A mismatch is 404: no such resource. */
   params?: P;
   query?: Q;
   body?: B;
   /**
-   * Told of a body that was refused before the handler could see it, for its size, say. Gives headers for the answer; what it throws is
-   * the answer instead.
+   * Called when a body is refused before the handler sees it, for example for its size. Returns headers for the
+   * response; if it throws, that error becomes the response.
    */
   onBodyRefused?: (context: Context<PrincipalOf[A]>, error: ServiceError) => Promise<OutgoingHttpHeaders>;
   success: SuccessSpec<S>;
   docs?: DocsSpec;
-  /** The errors that the handler itself may throw; those of authentication, limits and bodies are implied. */
+  /**
+   * The errors that the handler itself may throw; those of authentication, limits and bodies are added automatically.
+   */
   errors: readonly ErrorCode[];
   handler: (
     context: Context<PrincipalOf[A], OutputOf<P, PathParams<Path>>, OutputOf<Q, undefined>, BodyOf<B>>,
   ) => Promise<Result<S>> | Result<S>;
 };
 
-/** An endpoint with its types forgotten, as the kernel keeps it. */
+/** An endpoint with its types erased, as the kernel stores it. */
 export type AnyEndpoint = {
   readonly id: string;
   readonly method: Method;

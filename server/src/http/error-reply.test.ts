@@ -68,7 +68,7 @@ const post = (path: string, body?: string) =>
   get(path, { method: "POST", ...(body !== undefined && { body, headers: { "content-type": "application/json" } }) });
 
 describe("errors", () => {
-  test("what went wrong inside stays inside; the answer carries the request id", async () => {
+  test("internal errors reveal no details; the response carries the request id", async () => {
     const response = await get("/boom", { headers: { "x-request-id": "r-1" } });
     expect(response.status).toBe(500);
     const text = await response.text();
@@ -76,7 +76,7 @@ describe("errors", () => {
     expect(JSON.parse(text)).toMatchObject({ code: "internal", request_id: "r-1" });
   });
 
-  test("a header that cannot be sent is a fault of ours, not a split answer", async () => {
+  test("an invalid response header is a 500, not a split response", async () => {
     const response = await get("/bad-header");
     expect(response.status).toBe(500);
     expect(response.headers.get("b")).toBeNull();
@@ -92,20 +92,20 @@ describe("errors", () => {
     });
   });
 
-  test("default: 429 says when to come back, in the header and the body", async () => {
+  test("default: 429 has the retry time in the header and the body", async () => {
     const response = await post("/fail/default/rate_limited");
     expect(response.status).toBe(429);
     expect(response.headers.get("retry-after")).toBe("8");
     expect(await response.json()).toEqual({ detail: "It did not work.", code: "rate_limited", retry_after: 8 });
   });
 
-  test("503 always says when to come back", async () => {
+  test("503 always has a retry time", async () => {
     const response = await post("/fail/otlp/unavailable");
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("1");
   });
 
-  test("fields: a bad field is keyed by its name, nested; the rest is as default", async () => {
+  test("fields: field errors are keyed by name, nested; others have the default shape", async () => {
     expect(await (await post("/fail/fields/invalid_request")).json()).toEqual({
       configuration: { rate: ["too high"] },
     });
@@ -116,7 +116,7 @@ describe("errors", () => {
     expect(await (await post("/fields-body", "[]")).json()).toMatchObject({ code: "invalid_request" });
   });
 
-  test("openai: the shape that its SDKs read", async () => {
+  test("openai: errors have the shape that its SDKs read", async () => {
     expect(await (await post("/fail/openai/invalid_request")).json()).toEqual({
       error: {
         message: "It did not work.",
@@ -128,7 +128,7 @@ describe("errors", () => {
     expect((await post("/fail/openai/upstream_failed")).status).toBe(424);
   });
 
-  test("otlp: a google.rpc.Status in the encoding of the request", async () => {
+  test("otlp: errors are a google.rpc.Status in the encoding of the request", async () => {
     const json = await post("/fail/otlp/invalid_request", "{}");
     expect(json.status).toBe(400);
     expect(await json.json()).toEqual({ code: 3, message: "It did not work.", details: [] });

@@ -8,7 +8,7 @@ import { encodeRpcStatus, rpcCodes } from "./rpc-status.ts";
 /**
  * The shapes an error body may have:
  * - `default`: `{detail, code, …}`
- * - `fields`: as default, but bad fields are answered with the bare object keyed by field name
+ * - `fields`: as default, but field errors are a bare object keyed by field name
  * - `openai`: `{error: {message, type, param, code}}`
  * - `anthropic`: `{type: "error", error: {type, message}, request_id}`
  * - `jsonrpc`: `{jsonrpc: "2.0", id: null, error: {code, message, data: {code, …}}}`
@@ -16,7 +16,7 @@ import { encodeRpcStatus, rpcCodes } from "./rpc-status.ts";
  */
 export type Dialect = "default" | "fields" | "openai" | "anthropic" | "jsonrpc" | "otlp";
 
-/** An error as the caller may see it. */
+/** The parts of an error that the caller may see. */
 type Failure = {
   code: ErrorCode;
   status: number;
@@ -33,7 +33,9 @@ export type ErrorContext = {
   requestContentType: string;
 };
 
-/** The one place where what was thrown becomes an answer. What is not a `ServiceError` says nothing of the inside. */
+/**
+ * The only place that turns a thrown value into a response. Anything that is not a `ServiceError` reveals no internals.
+ */
 export function errorReply(error: unknown, context: ErrorContext): Reply {
   const failure = describe(error, context.requestId);
   return dialects[context.dialect](failure, headersOf(failure), context.requestContentType);
@@ -82,7 +84,7 @@ const writeDefault: Writer = (failure, headers) => {
 };
 
 const writeFields: Writer = (failure, headers, requestContentType) =>
-  // A problem of the body as a whole has no field to be keyed by.
+  // A problem of the whole body has no field name to use as key.
   failure.errors === undefined || Object.hasOwn(failure.errors, wholeBody)
     ? writeDefault(failure, headers, requestContentType)
     : reply(failure.status, nestByDots(failure.errors), headers);
@@ -106,7 +108,10 @@ const writeOpenai: Writer = (failure, headers) => {
 const writeAnthropic: Writer = ({ status, detail, requestId }, headers) =>
   reply(status, anthropicErrorBody({ status, message: detail }, requestId), { ...headers, "request-id": requestId });
 
-/** https://www.jsonrpc.org/specification#error_object; what HTTP refuses has the code that MCP leaves to servers. */
+/**
+ * https://www.jsonrpc.org/specification#error_object. HTTP errors use -32000, a code that the specification leaves to
+ * servers.
+ */
 const writeJsonRpc: Writer = ({ status, detail, code, errors, requestId }, headers) => {
   const isUnread = code === "invalid_request" && errors !== undefined && Object.hasOwn(errors, wholeBody);
   const data = { code, ...(errors !== undefined && { errors }), ...(status === 500 && { request_id: requestId }) };
@@ -133,7 +138,9 @@ const dialects: Record<Dialect, Writer> = {
 
 type Nested = { [field: string]: string[] | Nested };
 
-/** `{"a.b": [m]}` becomes `{a: {b: [m]}}`; where a field has messages of its own, deeper ones join them. */
+/**
+ * `{"a.b": [m]}` becomes `{a: {b: [m]}}`; messages of fields below one that has its own messages are added to those.
+ */
 function nestByDots(errors: FieldErrors): Nested {
   const root: Nested = Object.create(null);
   for (const [path, messages] of Object.entries(errors)) {

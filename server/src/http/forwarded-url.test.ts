@@ -24,7 +24,7 @@ const loopback = from("127.0.0.0");
 const said = { "x-forwarded-proto": "https", "x-forwarded-host": "spans.example.com", "x-forwarded-prefix": "/obs/" };
 const direct = { host: "a.com:81" };
 
-/** `expected`: what links begin with; undefined where it is the address that the server listens on. */
+/** `expected`: the start of links; undefined for the address that the server listens on. */
 type Case = [
   where: string,
   options: Partial<HttpServerOptions>,
@@ -32,7 +32,7 @@ type Case = [
   expected: string | undefined,
 ];
 
-/** Small POST requests have a reader of their own, GET requests go to Node's. */
+/** Small POST requests use the fast path, GET requests go to Node. */
 function ask(url: string, method: string, headers: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
     const body = method === "POST" ? "{}" : "";

@@ -154,7 +154,7 @@ describe("rate limits", () => {
       expect(await server.registry.metrics()).toContain('http_rate_limited_total{rule="bulk_create"} 2');
     }));
 
-  test("a person is counted apart from the organisation and from other people", () =>
+  test("a person is counted separately from the organisation and from other people", () =>
     withServer({ bulk_create: 1 }, async (server) => {
       const path = "/limited/bulk_create/";
       expect(
@@ -180,7 +180,7 @@ describe("rate limits", () => {
       ).toEqual([200, 429, 200, 429, 200]);
     }));
 
-  test("the public route counts by address, the general one by organisation, people included", () =>
+  test("the public route counts by address, the general one by organisation, including its people", () =>
     withServer({ public_trace: 1, api: 2 }, async (server) => {
       expect(
         await statuses(server, [
@@ -199,13 +199,13 @@ describe("rate limits", () => {
       ).toEqual([200, 200, 429, 200]);
     }));
 
-  test("zero switches a rule off", () =>
+  test("a limit of zero disables a rule", () =>
     withServer({ bulk_create: 0 }, async (server) => {
       const calls = Array.from({ length: 50 }, () => ["/limited/bulk_create/", "key-a1"] as [string, string]);
       expect(new Set(await statuses(server, calls))).toEqual(new Set([200]));
     }));
 
-  test("a caller without credentials uses up nobody's limit", () =>
+  test("a caller without credentials does not use up any limit", () =>
     withServer({ bulk_create: 1 }, async (server) => {
       const path = "/limited/bulk_create/";
       expect(
@@ -226,7 +226,7 @@ describe("rate limits", () => {
     });
 
   test.each([
-    // Port 1 on loopback: nothing listens there.
+    // Nothing listens on port 1 of loopback.
     ["unreachable", () => new Redis({ host: "127.0.0.1", port: 1, lazyConnect: true }).on("error", () => {})],
     ["silent", () => ({ status: "ready", rlflxIncr: () => new Promise(() => {}) })],
   ])("while Redis is %s the node counts for itself and says so", async (_how, connect) => {

@@ -4,7 +4,7 @@ import type { BodyHold } from "./body-memory.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import { readBody, type BodyWatch } from "./read-body.ts";
 
-/** A request as the kernel sees it, whoever read it from the wire. */
+/** A request as the kernel sees it, independent of the parser that read it. */
 export type Incoming = {
   readonly method: string;
   /** The request target, as sent. */
@@ -14,19 +14,19 @@ export type Incoming = {
   readonly ip: string;
   readonly protocol: string;
   readonly host: string;
-  /** The path below which the nearest proxy serves us, or "". */
+  /** The path prefix under which the nearest proxy serves this server, or "". */
   readonly prefix: string;
-  /** All of it has arrived. */
+  /** Whether the whole request has arrived. */
   isComplete(): boolean;
-  /** All of the body as sent, where it is there already. */
+  /** The whole body as sent, if it has already arrived. */
   readonly wholeBody: Buffer | undefined;
   /** See `readBody`. */
   readBody(maxBytes: number, hold: BodyHold, watch?: BodyWatch): Promise<Buffer>;
-  /** Throws away what still arrives, for so long at most. */
+  /** Discards what still arrives, for at most `waitMs` milliseconds. */
   drain(waitMs: number): Promise<void>;
 };
 
-/** A request that Node and Fastify have read. */
+/** A request that Node and Fastify parsed. */
 export function incomingOf(request: FastifyRequest, addresses: ClientAddresses): Incoming {
   const message = request.raw;
   const peer = message.socket.remoteAddress ?? "";
@@ -63,7 +63,7 @@ export function incomingOf(request: FastifyRequest, addresses: ClientAddresses):
 
 export type ForwardedHeader = "x-forwarded-proto" | "x-forwarded-host" | "x-forwarded-prefix";
 
-/** What the nearest proxy says, where it is trusted. */
+/** The value that the nearest proxy sent, if that proxy is trusted. */
 export function forwarded(
   addresses: ClientAddresses,
   peer: string,
@@ -74,7 +74,7 @@ export function forwarded(
   return said === undefined || said === "" || !addresses.isProxy(peer) ? undefined : said;
 }
 
-/** A header that came several times is the list of all of them. */
+/** Joins the values of a header that was sent several times. */
 export function lineOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(", ") : header;
 }

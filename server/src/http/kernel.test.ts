@@ -158,14 +158,14 @@ describe("routing", () => {
     });
   });
 
-  test("a known path with another method is 405 naming those it answers", async () => {
+  test("a known path with another method is 405 and names the allowed methods", async () => {
     const response = await get("/api/things/list/", { method: "DELETE" });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("POST, GET, HEAD");
     expect(await response.json()).toMatchObject({ code: "method_not_allowed" });
   });
 
-  test("HEAD answers like GET, without the body", async () => {
+  test("HEAD responds like GET, without the body", async () => {
     const [head, full] = await Promise.all([get("/digits", { method: "HEAD" }), get("/digits")]);
     expect(head.status).toBe(200);
     expect(head.headers.get("content-length")).toBe(full.headers.get("content-length"));
@@ -191,7 +191,7 @@ describe("answers", () => {
     expect(await (await get("/digits")).text()).toBe('{"n":12345678901234567890}');
   });
 
-  test("bytes go out as they are, with headers of their own", async () => {
+  test("bytes are sent unchanged, with their own headers", async () => {
     const response = await get("/bytes");
     expect(await response.text()).toBe("plain");
     expect(response.headers.get("x-extra")).toBe("1");
@@ -225,20 +225,20 @@ describe("answers", () => {
     expect(headers["content-encoding"]).toBeUndefined();
   });
 
-  test("a stream is written by its handler and still carries the request id", async () => {
+  test("a stream is written by its handler and has the request id header", async () => {
     const response = await get("/stream", { headers: { "x-request-id": "mine" } });
     expect(response.headers.get("x-request-id")).toBe("mine");
     expect(await response.text()).toBe("data: 1\n\ndata: 2\n\ndata: 3\n\n");
   });
 
-  test("a stream that fails half-way is cut, not ended as if it were whole", async () => {
+  test("a stream that fails half-way is aborted, not ended as if it were complete", async () => {
     const response = await get("/broken-stream");
     await expect(response.text()).rejects.toThrow(/terminated/);
   });
 });
 
 describe("request ids", () => {
-  test("a plain one is kept", async () => {
+  test("a plain id is kept", async () => {
     const response = await get("/digits", { headers: { "x-request-id": "abc-123_X.y:z" } });
     expect(response.headers.get("x-request-id")).toBe("abc-123_X.y:z");
   });
@@ -248,7 +248,7 @@ describe("request ids", () => {
     expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("a line break in it ends nothing but itself", async () => {
+  test("an id with a line break injects no header", async () => {
     const answer = await rawExchange(
       server.url,
       "GET /digits HTTP/1.1\r\nhost: x\r\nx-request-id: a\r\n set-cookie: b=c\r\nconnection: close\r\n\r\n",
@@ -256,7 +256,7 @@ describe("request ids", () => {
     expect(answer).not.toMatch(/^set-cookie/im);
   });
 
-  test("errors before any route carry one too", async () => {
+  test("errors before routing have a request id too", async () => {
     expect((await get("/nowhere")).headers.get("x-request-id")).toBeTruthy();
     expect((await get("/api/things/%zz")).headers.get("x-request-id")).toBeTruthy();
   });
@@ -270,14 +270,14 @@ describe("the URL of a request", () => {
     expect(await urlFor({ host: "api.example.com:8080" })).toBe("http://api.example.com:8080/api/things/list/?page=1");
   });
 
-  test("does not believe a Host that is more than a host, nor forwarded headers", async () => {
+  test("does not trust a Host with more than a host name, nor forwarded headers", async () => {
     expect(await urlFor({ host: "evil.com/x?" })).toBe(`${server.url}/api/things/list/?page=1`);
     expect(await urlFor({ host: "a.com", "x-forwarded-host": "evil.com", "x-forwarded-proto": "https" })).toBe(
       "http://a.com/api/things/list/?page=1",
     );
   });
 
-  test("is under the public URL where there is one", async () => {
+  test("starts with the public URL if one is configured", async () => {
     const other = await startServer({ endpoints, publicUrl: "https://spans.example.com/obs/" });
     const response = await fetch(`${other.url}/api/things/list/?page=3`);
     expect(await response.json()).toMatchObject({ url: "https://spans.example.com/obs/api/things/list/?page=3" });
@@ -285,7 +285,7 @@ describe("the URL of a request", () => {
   });
 });
 
-describe("a client that leaves", () => {
+describe("a client that disconnects", () => {
   test("aborts the signal of its handler and is logged as 499", async () => {
     const gone = new AbortController();
     const pending = get("/wait", { signal: gone.signal, headers: { "x-request-id": "leaver" } });
@@ -297,8 +297,8 @@ describe("a client that leaves", () => {
   });
 });
 
-describe("what is recorded", () => {
-  test("one log line for a request, without its query, headers or body", async () => {
+describe("logs and metrics", () => {
+  test("a request has one log line, without its query, headers or body", async () => {
     await get("/api/things/list?secret=s3cr3t", { headers: { ...bearer("key-a1"), "x-request-id": "logged" } });
     await until(() => server.logLines.some((line) => line["request_id"] === "logged"));
     const lines = server.logLines.filter((line) => line["request_id"] === "logged");
@@ -307,7 +307,7 @@ describe("what is recorded", () => {
     expect(JSON.stringify(server.logLines)).not.toMatch(/s3cr3t|key-a1/);
   });
 
-  test("metrics by route pattern, never by what the caller chose", async () => {
+  test("metrics are labelled by route pattern, never by values from the caller", async () => {
     await get("/api/things/personal-identifier/");
     await get("/some/unknown/personal-path");
     await until(() => server.logLines.some((line) => line["route"] === "unmatched"));

@@ -9,32 +9,35 @@ import type { RequestContext } from "./context.ts";
 import type { HttpMetrics } from "./metrics.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
-/** What every request needs of the server it came to. */
+/** The state and services of the server that every request needs. */
 export type Kernel = {
   readonly authenticator: Authenticator;
-  /** Whether an operator keeps the organization from writing. */
+  /** Whether an operator blocked the organization from writing. */
   readonly isBlocked: (organizationId: string) => boolean;
   readonly audit: Audit;
   readonly rateLimiter: RateLimiter;
   readonly metrics: HttpMetrics;
   readonly logger: Logger;
-  /** Writes the line of each request. */
+  /** Writes one log line per request. */
   readonly requestLogger: Logger;
   readonly bodyMemory: BodyMemory;
-  /** Bodies with a `Content-Encoding` take their turn here. */
+  /** Queue for bodies with a `Content-Encoding`. */
   readonly unpacking: FairGate;
-  /** Requests that read much of the span store take turns here, organization by organization. */
+  /** Fair queue, by organization, for requests that read much of the span store. */
   readonly reading: FairGate;
   readonly publicUrl: string | undefined;
   readonly corsOrigins: CorsOrigins;
   readonly addresses: ClientAddresses;
   readonly listeningUrl: () => string;
-  /** True from the moment that the server stops accepting connections. */
+  /** True once the server stops accepting connections or drains. */
   closing: boolean;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Requests not yet answered. */
   inFlight: number;
-  /** Those whose answers their handlers write themselves: a stop tells them before it cuts them. */
+  /**
+   * Requests whose handlers write the response themselves: on shutdown they are notified before their connections are
+   * closed.
+   */
   readonly hijacked: Set<RequestContext>;
 };

@@ -9,23 +9,23 @@ export const httpLimits = {
   pageMax: 1_000_000,
   requestIdChars: 128,
   shutdownGraceMs: 10_000,
-  /** How long a connection may be silent between two requests; clients are told. */
+  /** How long a connection may be idle between two requests; sent to clients in `keep-alive`. */
   keepAliveMs: 72_000,
-  /** What the plain lane takes, which holds a request until it is whole; all else is Node's to read. */
+  /** Limits of the fast path, which buffers a request until it is complete; Node reads everything larger. */
   plainHeadBytes: 8 * KiB,
   plainBodyBytes: 256 * KiB,
-  /** A connection whose next request is not whole by then is Node's, which minds slow senders. */
+  /** A connection whose next request is incomplete after this time goes to Node, which handles slow senders. */
   plainWaitMs: 2_000,
   plainPieces: 32,
   plainSweepMs: 1_000,
   shutdownSweepMs: 20,
-  /** What a stream has to say that the service stops, before it is cut. */
+  /** How long a stream may still write after it was notified of the shutdown, before its connection is closed. */
   shutdownCutMs: 1_000,
   bodyBytesInFlight: 512 * MiB,
-  /** A part of it that only bodies of at most `smallBodyBytes` may use. */
+  /** The part of it that only bodies of at most `smallBodyBytes` may use. */
   smallBodiesShare: 1 / 8,
   smallBodyBytes: 1 * MiB,
-  /** Up to this part of it in use, uploads may be as slow as they like. */
+  /** Up to this part in use, uploads may be arbitrarily slow. */
   bodyBytesCalm: 1 / 4,
   slowUploadBytesPerS: 16 * KiB,
   slowUploadEveryMs: 5_000,
@@ -36,16 +36,16 @@ export const httpLimits = {
   pathParamChars: 2048,
   compressFromBytes: 1_400,
   rateLimitStoreMs: 250,
-  /** Requests that read much of the span store: under way, and waiting for their turn. */
+  /** Requests that read much of the span store: running, and queued. */
   readsInFlight: 32,
   readsWaiting: 4_000,
   readWaitMs: 60_000,
   nameChars: 1024,
-  /** Of the members that a body must not have, so many are named. */
+  /** The maximum number of unknown members that an error names. */
   unknownMembersNamed: 20,
   includeFields: 200,
   controlBodyDepth: 64,
   controlBodyNodes: 100_000,
-  /** Of one request, that are looked up. */
+  /** The maximum number of session ids of one request that are looked up. */
   sessionCookies: 4,
 } as const;

@@ -2,19 +2,19 @@ import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 export type HttpMetrics = ReturnType<typeof createHttpMetrics>;
 
-/** Labels are route patterns, methods, statuses and names of ours: never anything a caller chose. */
+/** Labels are route patterns, methods, statuses and names defined here: never anything that a caller chose. */
 export function createHttpMetrics(registry: Registry) {
   const registers = [registry];
   return {
     requests: new Counter({
       name: "http_requests_total",
-      help: "Requests answered. Status 499: the client left first.",
+      help: "Requests answered. Status 499: the client disconnected first.",
       labelNames: ["route", "method", "status"] as const,
       registers,
     }),
     durationS: new Histogram({
       name: "http_request_duration_seconds",
-      help: "From the arrival of the head to the end of the answer.",
+      help: "From the arrival of the head to the end of the response.",
       labelNames: ["route"] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
       registers,
@@ -48,7 +48,7 @@ export function createHttpMetrics(registry: Registry) {
     }),
     bodyRefusals: new Counter({
       name: "http_request_body_refusals_total",
-      help: "Bodies refused for their size (payload_too_large) or for want of memory (unavailable).",
+      help: "Bodies refused for their size (payload_too_large) or for lack of memory (unavailable).",
       labelNames: ["code"] as const,
       registers,
     }),
@@ -71,7 +71,7 @@ export function createHttpMetrics(registry: Registry) {
     }),
     limitStoreFailures: new Counter({
       name: "http_rate_limit_store_failures_total",
-      help: "Requests counted in this process alone because the shared store did not answer.",
+      help: "Requests counted only in this process because the shared store did not respond.",
       registers,
     }),
   };

@@ -10,7 +10,7 @@ test.each([
   ["ClickHouse on a full disk", coded("243"), "its disk is full"],
   ["no file descriptors", coded("EMFILE"), "file descriptors"],
   ["a Postgres that ended the connection", coded("57P01"), "database does not answer"],
-  ["a Postgres that is gone", new Error("Connection terminated unexpectedly"), "database does not answer"],
+  ["a Postgres that disconnected", new Error("Connection terminated unexpectedly"), "database does not answer"],
   ["a Postgres that cannot be reached", coded("ECONNREFUSED"), "database does not answer"],
   ["one of them as the cause of another error", new Error("outer", { cause: coded("ENFILE") }), "file descriptors"],
 ])("K13: %s is 503 with Retry-After", (_, error, detail) => {
@@ -20,7 +20,7 @@ test.each([
 });
 
 test.each([new Error("a bug"), coded("23505"), coded("ENOENT"), Object.assign(new Error("x"), { code: 243 }), "text"])(
-  "any other error is 500 and says nothing of the inside: %s",
+  "any other error is a 500 without details: %s",
   (error) => {
     const reply = errorReply(error, { dialect: "default", requestId: "r", requestContentType: "" });
     expect(reply.status).toBe(500);

@@ -1,4 +1,4 @@
-/** What a server may lack for a while, by the code of the error that says so. */
+/** Resources that a server may lack temporarily, by the error codes that report it. */
 const resources: ReadonlyArray<readonly [codes: RegExp, resource: string]> = [
   // File systems, SQLite (13 is SQLITE_FULL), Postgres and ClickHouse (243 is NOT_ENOUGH_SPACE).
   [/^(?:ENOSPC|EDQUOT|SQLITE_FULL|53100|243)$/, "its disk is full"],
@@ -22,7 +22,7 @@ const messages: ReadonlyArray<readonly [message: RegExp, resource: string]> = [
 
 const maxCauses = 8;
 
-/** The resource whose lack caused an error; undefined for every other error. */
+/** Returns the missing resource that caused an error; undefined for every other error. */
 export function missingResource(error: unknown): string | undefined {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < maxCauses; depth += 1) {

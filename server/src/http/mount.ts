@@ -10,11 +10,11 @@ type AnyMethod = (typeof methods)[number];
 type AddRoute = (method: AnyMethod, url: string, route: Route) => void;
 
 /**
- * Adds the routes of the endpoints: their aliases, HEAD for every GET, and on each path an answer for the methods that
- * it does not know. Throws where two endpoints claim the same method and path.
+ * Adds the routes of the endpoints: their aliases, HEAD for every GET, and on each path a 405 response for the other
+ * methods. Throws if two endpoints declare the same method and path.
  */
 export function mount(endpoints: readonly AnyEndpoint[], add: AddRoute): void {
-  /** By path with the names of parameters taken out: `/a/{x}` and `/a/{y}` are one place with one set of methods. */
+  /** By path without parameter names: `/a/{x}` and `/a/{y}` are one place with one set of methods. */
   const places = new Map<string, { path: string; endpoint: AnyEndpoint; taken: Set<AnyMethod> }>();
 
   for (const endpoint of endpoints) {

@@ -21,7 +21,7 @@ export const errorSchemas = {
       error: { ...text, description: "On 404: the same as `detail`." },
       errors: {
         anyOf: [fieldErrors, rowErrors],
-        description: 'What is wrong by field, as `{"a.b": ["…"]}`; by row where none of several was accepted.',
+        description: 'Errors by field, as `{"a.b": ["…"]}`; by row if several rows were sent and none was accepted.',
       },
       retry_after: { type: "integer", description: "Seconds to wait before trying again." },
       request_id: { ...text, description: "On 500: the id to quote." },
@@ -30,7 +30,7 @@ export const errorSchemas = {
   FieldError: {
     anyOf: [
       { $ref: "#/components/schemas/Error" },
-      { type: "object", description: "Messages keyed by field, nested as the fields are.", additionalProperties: true },
+      { type: "object", description: "Messages keyed by field, nested like the fields.", additionalProperties: true },
     ],
   },
   OpenAiError: {
@@ -73,7 +73,7 @@ export const errorSchemas = {
   },
   RpcStatus: {
     type: "object",
-    description: "google.rpc.Status; in protobuf where the request was.",
+    description: "google.rpc.Status; in protobuf if the request was.",
     required: ["code", "message"],
     properties: { code: { type: "integer" }, message: text, details: { type: "array", items: { type: "object" } } },
   },

@@ -3,8 +3,8 @@ import { z } from "zod";
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * Turns Zod schemas into JSON Schemas that can stand anywhere in one OpenAPI document. What a schema defines for
- * itself (named or recursive parts) moves to the document's components, and references follow.
+ * Turns Zod schemas into JSON Schemas that can be used anywhere in one OpenAPI document. Local definitions of a schema
+ * (named or recursive parts) move to the document's components, and references to them are rewritten.
  */
 export class SchemaCollector {
   readonly components: Record<string, JsonSchema>;
@@ -13,7 +13,7 @@ export class SchemaCollector {
     this.components = components;
   }
 
-  /** `owner` names parts that have no name of their own, so it must be unique to the schema. */
+  /** `owner` is the prefix for parts without a name, so it must be unique to the schema. */
   inline(owner: string, schema: z.ZodType): JsonSchema {
     const {
       $schema: _dialect,
@@ -23,7 +23,7 @@ export class SchemaCollector {
       target: "draft-2020-12",
       io: "input",
       unrepresentable: "any",
-      // Zod leaves these out where a transform follows; ours are stated in the terms of the input.
+      // Zod omits these if a transform follows; here they describe the input.
       override: ({ zodSchema, jsonSchema }) => {
         const { default: stated, examples } = z.globalRegistry.get(zodSchema) ?? {};
         if (stated !== undefined) jsonSchema.default = stated;
@@ -44,7 +44,7 @@ export class SchemaCollector {
   }
 }
 
-/** Zod calls what it has to name by itself `__schema0`, `__schema1` …, anew in each schema. */
+/** Zod names unnamed parts `__schema0`, `__schema1` …, starting again in each schema. */
 function componentName(owner: string, name: string): string {
   return name.startsWith("__") ? `${owner}${name}` : name;
 }

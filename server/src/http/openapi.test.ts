@@ -65,12 +65,12 @@ const demo = [
   }),
 ];
 
-// The document is read like a client reads it: as plain JSON of any shape.
+// The document is read as a client reads it: as plain JSON of any shape.
 const documentOf = (endpoints: AnyEndpoint[]) =>
   JSON.parse(JSON.stringify(openapiDocument(endpoints, { title: "Demo", version: "1.0.0" })));
 
 describe("openapiDocument", () => {
-  test("is valid OpenAPI 3.1, and every reference in it leads somewhere", async () => {
+  test("is valid OpenAPI 3.1, and every reference in it resolves", async () => {
     const document = documentOf(demo);
     const result = await new Validator().validate(document);
     expect(result).toMatchObject({ valid: true });
@@ -79,7 +79,7 @@ describe("openapiDocument", () => {
     for (const [, name = ""] of references) expect(document.components.schemas).toHaveProperty([name]);
   });
 
-  test("an operation tells its parameters, security, aliases and permission", () => {
+  test("an operation documents its parameters, security, aliases and permission", () => {
     const { post } = documentOf(demo).paths["/api/demo/list/"];
     expect(post.operationId).toBe("list_demo");
     expect(post.security).toEqual([{ key: [] }, { user: [] }, { session: [] }]);
@@ -95,7 +95,7 @@ describe("openapiDocument", () => {
     expect(parameters.start_time.schema.format).toBe("date-time");
   });
 
-  test("errors are those declared and those implied, in the shape of their dialect", () => {
+  test("errors are the declared and the implied ones, in the shape of their dialect", () => {
     const { paths } = documentOf(demo);
     expect(Object.keys(paths["/api/demo/list/"].post.responses)).toEqual(
       expect.arrayContaining(["200", "400", "401", "403", "413", "415", "429", "500"]),

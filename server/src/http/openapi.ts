@@ -10,10 +10,13 @@ export type OpenApiInfo = { title: string; version: string; description?: string
 
 type Json = Record<string, unknown>;
 
-/** A request that the service makes: by the name of what happened. */
+/** A request that the service sends (a webhook). */
 export type OutgoingRequest = { summary: string; description: string; tag: string; body: z.ZodType };
 
-/** The OpenAPI 3.1 document of these endpoints. Aliases with paths of their own are named in the description of the one they stand for. */
+/**
+ * Returns the OpenAPI 3.1 document of these endpoints. An alias with another path appears only in the description of
+ * its endpoint.
+ */
 export function openapiDocument(
   endpoints: readonly AnyEndpoint[],
   info: OpenApiInfo,
@@ -86,7 +89,7 @@ function operationOf(endpoint: AnyEndpoint, schemas: SchemaCollector): Json {
   };
 }
 
-/** Aliases on the very path of the endpoint are operations of their own: a generated client has to know them. */
+/** Aliases on the endpoint's own path are operations of their own: a generated client must know them. */
 function otherMethodsOf({ path, aliases }: AnyEndpoint): Method[] {
   return aliases.flatMap((alias) => (typeof alias !== "string" && alias.path === path ? [alias.method] : []));
 }
@@ -156,7 +159,7 @@ function headersOf(headers: Readonly<Record<string, string>> | undefined): Json 
   return { headers: Object.fromEntries(described) };
 }
 
-/** Zod's JSON Schema of an object holds one schema for each property. */
+/** Zod's JSON Schema of an object has one schema per property. */
 function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   return (schema["properties"] ?? {}) as Record<string, JsonSchema>;
 }
@@ -207,14 +210,14 @@ function errorsOf(endpoint: AnyEndpoint): Record<string, Json> {
 
 const protobufStatus = {
   "application/x-protobuf": {
-    schema: { type: "string", format: "binary", description: "A google.rpc.Status, where the request was protobuf." },
+    schema: { type: "string", format: "binary", description: "A google.rpc.Status, if the request was protobuf." },
   },
 };
 
-/** Raw bodies are read as what they are for, whatever type most clients call them. */
+/** Raw bodies are parsed by the operation, whatever media type the client declares. */
 const unreadableNotes = {
-  json: "A Content-Type that is not of JSON, or a Content-Encoding that is not known.",
-  raw: "A Content-Encoding that is not known, or a Content-Type that is none; text that is no JSON is 400.",
+  json: "A Content-Type other than JSON, or an unknown Content-Encoding.",
+  raw: "An unknown Content-Encoding, or a malformed Content-Type; a body that is not valid JSON is 400.",
 } as const;
 
 function describeErrors({ docs, body }: AnyEndpoint, status: number, codes: readonly ErrorCode[]): string {
@@ -231,7 +234,7 @@ function errorSchemaName({ dialect }: AnyEndpoint, status: string): keyof typeof
   return dialect === "fields" && (status === "400" || status === "422") ? "FieldError" : "Error";
 }
 
-/** The errors that the kernel itself may answer with on an endpoint's behalf. */
+/** The errors that the kernel itself may return for an endpoint. */
 function impliedErrors({ auth, permission, limit, params, query, body }: AnyEndpoint): ErrorCode[] {
   const codes: ErrorCode[] = ["internal"];
   if (auth !== "none") codes.push("unauthorized");

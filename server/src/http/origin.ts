@@ -5,8 +5,9 @@ import type { Kernel } from "./kernel.ts";
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * Refuses a request of a web page unless the page is of this machine, of the configured public address, or of an origin that may call
- * (`SPANWAY_CORS_ORIGINS`). The `Host` header says nothing: a page whose name was rebound to this server's address has the same in both.
+ * Refuses a request of a web page unless the page is of this machine, of the configured public URL, or of an allowed
+ * origin (`SPANWAY_CORS_ORIGINS`). The `Host` header proves nothing: a page whose name was rebound to this server's
+ * address sends that name in both.
  *
  * @throws ServiceError `forbidden`
  */

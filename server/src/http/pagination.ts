@@ -13,14 +13,15 @@ export function pageOf<Row extends z.ZodType>(row: Row) {
   });
 }
 
-/** The parameter by which a list that hands out tokens says where its next page begins. */
+/** The query parameter that carries the token of the next page, for lists that use tokens. */
 export const pageTokenParameter = "page_after";
 
 /**
- * One page as an answer. Links keep every other parameter of the request.
- * A page past the end is empty, and its `previous` leads back to the last page that is not.
+ * Builds the response of one page. Links keep every other parameter of the request. A page past the end is empty, and
+ * its `previous` links to the last page that is not.
  *
- * Lists that know better than by their count whether rows follow say so, and may say by a token where the next page begins.
+ * Lists that know better than `count` whether more rows follow set `hasNext`, and may set `nextToken` to where the next
+ * page begins.
  */
 export function paginate<Row>(options: {
   url: URL;
@@ -50,5 +51,8 @@ function linkTo(url: URL, page: number, token?: string): string {
   return link.href;
 }
 
-/** The body of a list that is also asked for by POST, and filtered by parameters alone: filters here would change nothing. */
+/**
+ * The body of a list that is also served by POST and filtered only by query parameters: filters in the body would have
+ * no effect.
+ */
 export const noFilters = { kind: "json", schema: z.strictObject({ filters: z.strictObject({}).optional() }) } as const;

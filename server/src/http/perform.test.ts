@@ -6,7 +6,7 @@ import { endpoint, type AnyEndpoint } from "./endpoint.ts";
 import { reply, type Reply } from "./reply.ts";
 import { bearer, startServer } from "./test-support.ts";
 
-/** An operation that another one performs is guarded as if it had been requested by itself. */
+/** An operation that another one performs has the same guards as one that was requested directly. */
 
 const shared = { summary: "A demo", tags: ["Demo"], errors: [], method: "POST", auth: "key" } as const;
 const success = { status: 200, schema: z.unknown() } as const;
@@ -108,7 +108,7 @@ async function perform(id: string, body: unknown = {}, token = "key-a1"): Promis
   return { status, answer: JSON.parse(answer) as unknown };
 }
 
-test("it gets its parameters, checked, and who calls", async () => {
+test("it receives validated parameters and the caller", async () => {
   expect(await perform("scoring", { value: 1, extra: 2 })).toEqual({
     status: 201,
     answer: { params: { id: "7" }, query: { page: "3" }, body: { value: 1 }, organization: "org-a", raw: "page=3" },
@@ -119,7 +119,7 @@ test("it gets its parameters, checked, and who calls", async () => {
   });
 });
 
-test("it takes its permission, and nothing is written for a blocked organization", async () => {
+test("it needs its permission, and is refused for a blocked organization", async () => {
   expect(await perform("scoring", { value: 1 }, "key-read-only")).toMatchObject({
     status: 403,
     answer: { code: "forbidden" },
@@ -131,7 +131,7 @@ test("it takes its permission, and nothing is written for a blocked organization
   });
 });
 
-test("it counts against its limit, together with requests of its own", async () => {
+test("it counts against the same limit as direct requests", async () => {
   const headers = bearer("key-a2");
   expect((await fetch(`${server.url}/limited/`, { method: "POST", headers })).status).toBe(200);
   expect((await perform("limited", {}, "key-a2")).status).toBe(200);
@@ -150,7 +150,7 @@ test("it is audited and counted as itself", async () => {
   );
 });
 
-test("what goes wrong is an answer, and says nothing of the inside; the log does", async () => {
+test("errors become responses without internals, which are logged", async () => {
   expect(await perform("refusing")).toEqual({
     status: 503,
     answer: { detail: "Later.", code: "unavailable", retry_after: 7 },

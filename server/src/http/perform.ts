@@ -9,10 +9,13 @@ import type { Kernel } from "./kernel.ts";
 import { jsonPayload, Reply } from "./reply.ts";
 import { refuseUnknown, validate } from "./validate.ts";
 
-/** The caller of an operation, known or not. */
+/** The caller of an operation, authenticated or not. */
 type Caller = Context & { readonly principal: Principal | undefined };
 
-/** Lets a caller in: not for a blocked organization, and not too often. Most routes have no limit, and waiting costs a turn of the queue. */
+/**
+ * Admits a caller. Throws `organization_blocked` or `rate_limited`. Undefined if the route has no limit, as most have
+ * none: awaiting a promise would cost a microtask.
+ */
 export function admit(kernel: Kernel, endpoint: AnyEndpoint, path: string, caller: Caller): Promise<void> | undefined {
   const { permission, limit } = endpoint;
   if (permission !== undefined && refusedToBlocked.has(permission)) refuseBlocked(kernel, caller.principal);
@@ -31,13 +34,13 @@ async function countAgainstLimit(
   throw new ServiceError("rate_limited", `Too many requests. Try again in ${retryAfterS} s.`, { retryAfterS });
 }
 
-/** Nothing new comes from a blocked organization, logs and calls alike; it may still read and delete. */
+/** A blocked organization can add nothing, neither logs nor calls; it may still read and delete. */
 function refuseBlocked(kernel: Kernel, principal: Principal | undefined): void {
   if (principal === undefined || !kernel.isBlocked(principal.organization_id)) return;
   throw new ServiceError("organization_blocked", "This organization is blocked. Please contact the operator.");
 }
 
-/** Runs the handler of a request that was checked, in its turn, and keeps a record of what it changed. */
+/** Runs the handler of a validated request, in the fair queue if it takes turns, and writes its audit entry. */
 export async function run(kernel: Kernel, endpoint: AnyEndpoint, context: Caller): Promise<unknown> {
   const result = endpoint.takesTurns
     ? await inTurn(kernel, context, async () => endpoint.handler(context))
@@ -48,7 +51,7 @@ export async function run(kernel: Kernel, endpoint: AnyEndpoint, context: Caller
   return result;
 }
 
-/** A burst of reads waits, rather than that all of them are in memory together or fail. */
+/** A burst of reads waits here; otherwise all of them would be in memory together, or fail. */
 async function inTurn(kernel: Kernel, context: Caller, read: () => Promise<unknown>): Promise<unknown> {
   const party = context.principal?.organization_id ?? "";
   try {
@@ -58,7 +61,7 @@ async function inTurn(kernel: Kernel, context: Caller, read: () => Promise<unkno
   } catch (error) {
     if (!(error instanceof GateRefusal)) throw error;
     kernel.metrics.readRefusals.inc({ reason: error.reason });
-    const detail = "More is being read than the server can keep up with. Please try again.";
+    const detail = "The server has too many reads in progress. Please try again.";
     throw new ServiceError("unavailable", detail, { retryAfterS: 2, cause: error });
   } finally {
     kernel.metrics.readsWaiting.set(kernel.reading.waiting);
@@ -71,10 +74,10 @@ export function checkParams(schema: NonNullable<AnyEndpoint["params"]>, params: 
   throw new ServiceError("not_found", "Not found.");
 }
 
-/** What metrics call the method of an operation that another one performs. */
+/** The `method` label in metrics of an operation that another one performs. */
 const innerMethod = "inner";
 
-/** `Context.perform`: what a request of its own would go through, but for reading it. Never rejects. */
+/** `Context.perform`: does what a separate request would do, except for parsing it. Never rejects. */
 export async function perform(kernel: Kernel, endpoint: AnyEndpoint, caller: Caller, asked: Asked): Promise<Reply> {
   const started = performance.now();
   const route = endpoint.path;
@@ -119,7 +122,7 @@ function innerContext(endpoint: AnyEndpoint, caller: Caller, asked: Asked): Call
     elapsedMs: () => caller.elapsedMs(),
     perform: (inner, innerAsked) => caller.perform(inner, innerAsked),
     hijack() {
-      throw new Error(`${endpoint.id} writes its own answer, which nothing reads here`);
+      throw new Error(`${endpoint.id} writes its own response, which cannot be used here`);
     },
   };
 }

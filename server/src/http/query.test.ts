@@ -53,7 +53,7 @@ describe("query parameters", () => {
     },
   );
 
-  test("what is given is read", () => {
+  test("parses all given parameters", () => {
     expect(
       parse(
         "page=3&page_size=1000&sort_by=cost&start_time=2026-01-01T00:00:00.000000001Z&end_time=1767323045" +

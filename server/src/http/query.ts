@@ -5,11 +5,11 @@ import { maxTimeNs, minTimeNs, parseTimeNs } from "../lib/time.ts";
 import { domainLimits } from "../domain/limits.ts";
 import { httpLimits } from "./limits.ts";
 
-/** Building blocks of query schemas. Each takes the text of one parameter; an empty one counts as absent. */
+/** Building blocks of query schemas. Each parses the text of one parameter; an empty text counts as absent. */
 
 const hourNs = 3_600_000_000_000n;
 
-/** A whole number within a range; anything else is refused, naming the parameter. */
+/** A whole number within a range; anything else is refused with a message that names the parameter. */
 export function wholeNumber(name: string, range: { min: number; max: number; default: number }) {
   const message = `${name} must be a whole number from ${range.min} to ${range.max}`;
   return z
@@ -33,7 +33,7 @@ export function pagingQuery(defaultPageSize: number = domainLimits.pageSizeDefau
   };
 }
 
-/** A field name, descending when it starts with `-`. Which fields exist is the reader's to say. */
+/** A field name, descending if it starts with `-`. The reader checks which fields exist. */
 export function sortQuery(defaultSort: string) {
   return {
     sort_by: z
@@ -63,7 +63,9 @@ function readInstant(name: string, text: string, context: z.RefinementCtx): bigi
   return z.NEVER;
 }
 
-/** A `start_time` that has no default: everything of a year is asked for on purpose, not because a parameter was forgotten. */
+/**
+ * A `start_time` without a default: a whole year must be requested on purpose, not because a parameter was forgotten.
+ */
 export function requiredStartQuery() {
   const message = "start_time is required: this route has no default window";
   return {
@@ -75,7 +77,7 @@ export function requiredStartQuery() {
   };
 }
 
-/** `start_time` and `end_time`, to be spread into a query schema and handed to `timeWindow`. */
+/** `start_time` and `end_time`, to be spread into a query schema and passed to `timeWindow`. */
 export function timeWindowQuery() {
   return {
     start_time: instant("start_time", "Default: one hour before end_time."),
@@ -83,10 +85,10 @@ export function timeWindowQuery() {
   };
 }
 
-/** Both ends belong to the window. Nanoseconds since the epoch. */
+/** Both ends are inclusive. Nanoseconds since the epoch. */
 export type TimeWindow = { startNs: bigint; endNs: bigint };
 
-/** The window that a query asks for: up to now and one hour long, unless it says otherwise. `nowMs` is epoch time. */
+/** The window of a query: by default one hour, ending now. `nowMs` is milliseconds since the epoch. */
 export function timeWindow(
   query: { start_time: bigint | undefined; end_time: bigint | undefined },
   nowMs: number,
@@ -107,7 +109,7 @@ function clamp(ns: bigint): bigint {
 
 const environmentChoices = [...environments, "all"] as const;
 
-/** `prod`, `test` or `all`; undefined where absent, because what that means differs by resource. */
+/** `prod`, `test` or `all`; undefined if absent, because the default differs by resource. */
 export function environmentQuery() {
   return environmentAmong(
     environmentChoices,
@@ -115,7 +117,7 @@ export function environmentQuery() {
   );
 }
 
-/** `environment` with its older spellings, where much is read. `askedEnvironment` says which one they mean. */
+/** `environment` with its older spellings, for routes that read. `askedEnvironment` resolves them. */
 export function readEnvironmentQuery() {
   return {
     ...environmentQuery(),
@@ -123,11 +125,11 @@ export function readEnvironmentQuery() {
     all_envs: z
       .stringbool()
       .optional()
-      .meta({ description: "Older spelling of environment=all; false says nothing.", deprecated: true }),
+      .meta({ description: "Older spelling of environment=all; false has no effect.", deprecated: true }),
   };
 }
 
-/** @throws ServiceError `invalid_request` where the older spelling says something else. */
+/** @throws ServiceError `invalid_request` if the older spelling contradicts `environment` */
 export function askedEnvironment(query: {
   environment: Environment | "all" | undefined;
   is_test?: boolean | undefined;
@@ -141,11 +143,11 @@ export function askedEnvironment(query: {
   throw new ServiceError("invalid_request", message, { errors: { [name]: [message] } });
 }
 
-/** Where something is written it goes to one of them. */
+/** The environment of a write: exactly one. */
 export function ownEnvironmentQuery() {
   return environmentAmong(
     environments,
-    "Of an access token, which belongs to neither: where the spans go. Absent: prod. A key has its own.",
+    "For an access token, which has no environment: where the spans are stored. Absent: prod. A key has its own.",
   );
 }
 
@@ -166,7 +168,7 @@ function environmentAmong<Choice extends string>(choices: readonly Choice[], des
   };
 }
 
-/** Comma-separated field names; undefined where absent. */
+/** Comma-separated field names; undefined if absent. */
 export function includeFieldsQuery() {
   return {
     include_fields: z
@@ -182,7 +184,7 @@ export function includeFieldsQuery() {
       })
       .meta({
         description:
-          "Comma-separated field names; the answer holds these fields only, as null where spans have no such field.",
+          "Comma-separated field names; the response has only these fields; a field that a span lacks is null.",
       }),
   };
 }

@@ -11,24 +11,26 @@ export type RateLimits = Record<RateLimitRule, number>;
 type RateLimitSubject = {
   principal: Principal | undefined;
   ip: string;
-  /** The path pattern as declared, aliases apart, without its trailing slash. */
+  /** The path pattern as declared, with aliases separate, without its trailing slash. */
   path: string;
 };
 
 export type RateLimiter = {
-  /** Counts one request; undefined when it may pass, else the seconds until it makes sense to try again. */
+  /** Counts one request. Returns undefined if it is allowed, else the seconds after which a retry makes sense. */
   consume(rule: RateLimitRule, subject: RateLimitSubject): Promise<number | undefined>;
 };
 
 export type RateLimiterOptions = {
   perMinute: RateLimits;
-  /** A connected ioredis client, when nodes share their counts. */
+  /** A connected ioredis client, if nodes share their counts. */
   redis?: object;
-  /** Told of each request that had to be counted in this process because Redis did not answer. */
+  /** Called for each request that was counted in this process because Redis did not respond. */
   onStoreFailure?: (error: unknown) => void;
 };
 
-/** What a rule counts by. An organisation is one caller whatever key it uses; a person is counted apart. */
+/**
+ * The key that a rule counts by. An organization is one caller whatever key it uses; a person is counted separately.
+ */
 const keyOf: Record<RateLimitRule, (subject: RateLimitSubject) => string> = {
   bulk_create: ({ principal }) => callerKey(principal),
   bulk_delete: ({ principal, path }) => `${callerKey(principal)}:${path}`,
@@ -36,7 +38,7 @@ const keyOf: Record<RateLimitRule, (subject: RateLimitSubject) => string> = {
   api: ({ principal }) => `org:${principal?.organization_id ?? ""}`,
 };
 
-/** Windows of one minute, in memory or in Redis. Should Redis fail, each node counts for itself meanwhile. */
+/** Windows of one minute, in memory or in Redis. While Redis fails, each node counts for itself. */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const limiters = new Map<RateLimitRule, Limiter>();
   for (const rule of rateLimitRules) {
@@ -94,7 +96,7 @@ function callerKey(principal: Principal | undefined): string {
   return `org:${principal?.organization_id ?? ""}`;
 }
 
-/** One IPv6 customer owns a /64, so the first four groups are the address; IPv4 within IPv6 is IPv4. */
+/** One IPv6 customer owns a /64, so the first four groups are the key; IPv4-mapped IPv6 becomes IPv4. */
 export function addressKey(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
   if (mapped !== undefined) return mapped;

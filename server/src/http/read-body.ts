@@ -3,7 +3,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { BodyHold } from "./body-memory.ts";
 import { tooLarge } from "./content-coding.ts";
 
-/** The client left before the request was answered: there is nobody to answer. */
+/** The client disconnected before the request was answered: no response can be sent. */
 export class ClientGone extends Error {
   constructor() {
     super("the client closed the connection");
@@ -11,13 +11,13 @@ export class ClientGone extends Error {
   }
 }
 
-/** Sees each chunk of a body; `refuse`, at once or later, ends the reading. */
+/** Receives each chunk of a body; calling `refuse`, immediately or later, stops the reading. */
 export type BodyWatch = (chunk: Buffer, refuse: (error: ServiceError) => void) => void;
 
 /**
  * Reads a body as sent, at most `maxBytes` of it. `hold` takes memory for each chunk, and may end a slow upload.
- * `watch` sees it as it arrives, and may refuse the rest.
- * Throws `payload_too_large` as soon as the bound is known to be passed, `unavailable`, or `ClientGone`.
+ * `watch` receives the chunks as they arrive, and may refuse the rest. Throws `payload_too_large` as soon as the bound
+ * is known to be exceeded, `unavailable`, or `ClientGone`.
  */
 export function readBody(
   request: IncomingMessage,
@@ -50,7 +50,7 @@ export function readBody(
       request.pause();
       settle(size > maxBytes ? tooLarge(maxBytes, "request body") : busy());
     };
-    // Of a body that is there there is nothing to be saved, and whoever reads it says more of it.
+    // If the whole body has arrived, refusing saves nothing, and its reader gives a more precise error.
     const refuse = (error: ServiceError): void => {
       if (isSettled || request.complete || size === declaredBytes) return;
       request.pause();

@@ -17,7 +17,7 @@ const shared = {
 let close: (() => Promise<void>) | undefined;
 afterEach(() => close?.());
 
-/** A server with one read that lasts until it is let go, and one that is there at once. */
+/** A server with one read that lasts until it is released, and one endpoint that responds immediately. */
 async function start(reads: Partial<FairGateBounds>) {
   const reading: { path: string; finish: () => void }[] = [];
   const server = await startServer({
@@ -48,7 +48,7 @@ async function start(reads: Partial<FairGateBounds>) {
   return { ...server, get, reading, waiting, begun };
 }
 
-test("a burst of reads waits its turn, another organization's before the rest of it, and other requests at no time", async () => {
+test("a burst of reads is queued fairly by organization, and never delays other requests", async () => {
   const { get, reading, waiting, begun } = await start({});
   const answers = [get("/read/a1/")];
   await begun(1);
@@ -68,7 +68,7 @@ test("a burst of reads waits its turn, another organization's before the rest of
 test.each([
   ["full", { maxWaiting: 0 }],
   ["late", { maxWaitMs: 30 }],
-])("a read that cannot have its turn (%s) is 503 with Retry-After, and counted", async (reason, bounds) => {
+])("a read that the queue refuses (%s) is 503 with Retry-After, and counted", async (reason, bounds) => {
   const { get, reading, begun, registry } = await start(bounds);
   const first = get("/read/a1/");
   await begun(1);
@@ -81,7 +81,7 @@ test.each([
   expect((await first).status).toBe(200);
 });
 
-test("reads of one organization that take long leave places for another's, which begin at once", async () => {
+test("slow reads of one organization leave places for reads of another, which start immediately", async () => {
   const { get, reading, begun, waiting } = await start({ maxInFlight: 10, maxWaiting: 100, keepsPlaces: true });
   const answers = Array.from({ length: 20 }, (_, at) => get(`/read/a${at}/`));
   await waiting(12);
@@ -95,7 +95,7 @@ test("reads of one organization that take long leave places for another's, which
   expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test("whoever leaves does not wait any longer", async () => {
+test("a disconnected caller leaves the queue", async () => {
   const { get, reading, begun, waiting } = await start({});
   const first = get("/read/a1/");
   await begun(1);

@@ -1,12 +1,12 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
-/** What goes over the wire: bytes with their media type, or nothing. */
+/** The body of a response: bytes with their media type, or nothing. */
 export type Payload = { contentType: string; data: string | Uint8Array | Pieces } | undefined;
 
-/** A long body that is made while it is sent, as fast as the client takes it. `bytes` is its whole length. */
+/** A long body that is produced while it is sent, as fast as the client reads. `bytes` is its total length. */
 export type Pieces = { bytes: number; pieces: Iterable<Uint8Array> };
 
-/** A complete answer. Handlers return one when the plain success value does not say enough. */
+/** A complete response. Handlers return one if the plain success value is not enough. */
 export class Reply {
   readonly status: number;
   readonly payload: Payload;
@@ -19,7 +19,7 @@ export class Reply {
   }
 }
 
-/** JSON that is serialised already. It is sent as it is, so it must be one valid JSON text. */
+/** JSON that is already serialized. It is sent unchanged, so it must be one valid JSON text. */
 export class RawJson {
   readonly text: string;
 
@@ -32,12 +32,12 @@ export function rawJson(text: string): RawJson {
   return new RawJson(text);
 }
 
-/** Answers with a status and headers of its own. `undefined` sends no body. */
+/** A JSON response with a status and headers. If `value` is undefined, no body is sent. */
 export function reply(status: number, value?: unknown, headers?: OutgoingHttpHeaders): Reply {
   return new Reply(status, jsonPayload(value), headers);
 }
 
-/** Answers with something other than JSON: text, HTML, protobuf. */
+/** A response with another body than JSON: text, HTML, protobuf. */
 export function content(
   contentType: string,
   data: string | Uint8Array | Pieces,
@@ -46,7 +46,7 @@ export function content(
   return new Reply(options.status ?? 200, { contentType, data }, options.headers);
 }
 
-/** `JSON.rawJSON` values keep their digits. Throws on what JSON cannot say (bigint, cycles). */
+/** `JSON.rawJSON` values keep their digits. Throws for values that JSON cannot represent (bigint, cycles). */
 export function jsonPayload(value: unknown): Payload {
   if (value === undefined) return undefined;
   const data = value instanceof RawJson ? value.text : JSON.stringify(value);

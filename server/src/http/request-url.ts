@@ -2,12 +2,13 @@ const hostPattern = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 const protocolPattern = /^https?$/i;
 const prefixPattern = /^(?:\/[\w.~-]+)*\/*$/;
 
-/** How the caller reached us, as the request and the trusted proxies say it. */
+/** How the caller reached this server, as the request and the trusted proxies state it. */
 export type ReachedAt = { protocol: string; host: string; prefix: string };
 
 /**
- * The address under which the caller reached us, without a trailing slash: the configured public one, else the one that the
- * request names, if its parts are a plain protocol, host and path, else the address we listen on.
+ * Returns the URL under which the caller reached this server, without a trailing slash: the configured public URL, else
+ * the one that the request names, if its parts are a plain protocol, host and path, else the address that the server
+ * listens on.
  */
 export function baseUrlOf(
   publicUrl: string | undefined,

@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
-/** What an answer is written to: Node's `ServerResponse`, or that of the plain lane. */
+/** The target of a response: Node's `ServerResponse`, or that of the fast path. */
 export type ResponseWriter = {
   readonly statusCode: number;
   readonly headersSent: boolean;
-  /** All of the answer was handed to the system. */
+  /** The whole response was passed to the operating system. */
   readonly writableFinished: boolean;
   readonly destroyed: boolean;
   setHeader(name: string, value: string): unknown;
@@ -12,10 +12,10 @@ export type ResponseWriter = {
   removeHeader(name: string): unknown;
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
   flushHeaders(): void;
-  /** False when the reader is slower than the writer: `drain` tells when it has caught up. */
+  /** Returns false if the reader is slower than the writer; `drain` is emitted when it has caught up. */
   write(data: string | Uint8Array): boolean;
   end(data?: string | Uint8Array): unknown;
   destroy(): unknown;
-  /** `close` comes once, when the answer is out or its connection gone. */
+  /** `close` is emitted once, when the response was sent or its connection was lost. */
   once(event: "close" | "drain", listener: () => void): unknown;
 };

@@ -5,7 +5,7 @@ import { endpoint } from "./endpoint.ts";
 import { content } from "./reply.ts";
 import { startServer } from "./test-support.ts";
 
-/** Bodies that are made while they are sent. */
+/** Bodies that are produced while they are sent. */
 const piece = Buffer.alloc(1024 * 1024, "0");
 const count = 24;
 let made = 0;
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test.each(["identity", "gzip"])("are whole, with the coding %s", async (coding) => {
+test.each(["identity", "gzip"])("streamed bodies are complete, with the coding %s", async (coding) => {
   const answer = await fetch(`${server.url}/long/`, { headers: { "accept-encoding": coding } });
   expect(answer.headers.get("content-encoding") ?? "identity").toBe(coding);
   const body = Buffer.from(await answer.arrayBuffer());
@@ -44,13 +44,13 @@ test.each(["identity", "gzip"])("are whole, with the coding %s", async (coding) 
   expect(body.equals(Buffer.alloc(body.length, "0"))).toBe(true);
 });
 
-test("have no body but their length for HEAD", async () => {
+test("HEAD has the length of a streamed body, without the body", async () => {
   const answer = await fetch(`${server.url}/long/`, { method: "HEAD", headers: { "accept-encoding": "identity" } });
   expect(answer.headers.get("content-length")).toBe(String(count * piece.length));
   expect(await answer.text()).toBe("");
 });
 
-test("are not made ahead of a client that does not read, and not at all for one that left", async () => {
+test("pieces are not produced ahead of a client that does not read, nor after it disconnected", async () => {
   const leave = new AbortController();
   const answer = await fetch(`${server.url}/long/`, {
     headers: { "accept-encoding": "identity" },

@@ -6,7 +6,7 @@ import type { RequestContext } from "./context.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Pieces, Reply } from "./reply.ts";
 
-/** Writes an answer. Node leaves the body out for HEAD by itself. */
+/** Writes a response. Node omits the body for HEAD by itself. */
 export async function send(context: RequestContext, reply: Reply, closing: boolean): Promise<void> {
   const headers: OutgoingHttpHeaders = {
     "x-request-id": context.requestId,
@@ -24,7 +24,7 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
   } else if (reply.status !== 204 && reply.status !== 304) {
     headers["content-length"] = 0;
   }
-  // The client may have left while the body was being compressed.
+  // The client may have disconnected while the body was compressed.
   if (context.gone) return;
 
   const unread = isLongUpload(context.incoming);
@@ -38,7 +38,7 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
   else context.response.end(data);
 }
 
-/** Whether the answer goes out compressed; tells caches that this was looked at. */
+/** Whether the response is compressed. Sets `vary` if `accept-encoding` was considered. */
 function canGzip(
   { incoming }: RequestContext,
   { payload, headers: own }: Reply,
@@ -47,7 +47,7 @@ function canGzip(
   if (
     payload === undefined ||
     own["content-encoding"] !== undefined ||
-    // A strong tag names the bytes as they are.
+    // A strong ETag identifies the uncompressed bytes.
     own["etag"] !== undefined ||
     !/^(?:application\/json|text\/)/.test(payload.contentType)
   )
@@ -58,7 +58,7 @@ function canGzip(
   return acceptsGzip(incoming.headers["accept-encoding"]);
 }
 
-/** What the answer depends on by its own account, beside what every answer of the server depends on. */
+/** Merges the response's own `vary` with the one that every response of the server has. */
 function varyOf({ vary }: OutgoingHttpHeaders, own: OutgoingHttpHeaders): OutgoingHttpHeaders | undefined {
   if (vary === undefined || own["vary"] === undefined) return undefined;
   const names = `${vary}, ${own["vary"]}`.split(", ");
@@ -74,7 +74,7 @@ function byteLength(data: string | Uint8Array | Pieces): number {
   return isPieces(data) ? data.bytes : data.length;
 }
 
-/** One piece is made when the client has taken those before it. */
+/** Each piece is produced only when the client has read those before it. */
 async function sendPieces(context: RequestContext, data: Pieces, isGzip: boolean): Promise<void> {
   const { response } = context;
   let goOn = () => {};
@@ -91,7 +91,10 @@ async function sendPieces(context: RequestContext, data: Pieces, isGzip: boolean
   response.end();
 }
 
-/** Node swallows a short rest of a body so that the connection can be used again; a long one is not worth reading. */
+/**
+ * Whether much of the body is still to come. Node reads a short remainder, so that the connection can be reused; a long
+ * one is not worth it.
+ */
 function isLongUpload(incoming: Incoming): boolean {
   if (incoming.isComplete()) return false;
   if (incoming.headers["transfer-encoding"] !== undefined) return true;
@@ -99,8 +102,8 @@ function isLongUpload(incoming: Incoming): boolean {
 }
 
 /**
- * Answers a client that is still sending. Closing at once would reset the connection and could lose the answer on its
- * way, so what still arrives is thrown away for a moment first.
+ * Responds to a client that is still sending. Closing immediately would reset the connection and could lose the
+ * response, so incoming bytes are discarded for a moment first.
  */
 async function finishAfterUpload(context: RequestContext, data: string | Uint8Array | undefined): Promise<void> {
   const { incoming, response } = context;

@@ -18,12 +18,12 @@ import { jsonPayload, Reply } from "./reply.ts";
 import { send } from "./send.ts";
 import { validate } from "./validate.ts";
 
-/** What is behind one method and path. */
+/** The handler behind one method and path. */
 export type Route = {
-  /** The canonical path pattern; the label of metrics and logs. */
+  /** The canonical path pattern, used as label in metrics and logs. */
   readonly pattern: string;
   readonly dialect: Dialect;
-  /** Answers a request: guards, validation, handler. What it throws becomes an error of the route's dialect. */
+  /** Handles a request: guards, validation, handler. Thrown values become errors in the route's dialect. */
   readonly answer: (
     kernel: Kernel,
     context: RequestContext,
@@ -39,7 +39,7 @@ export function routeOf(endpoint: AnyEndpoint, path: string): Route {
   };
 }
 
-/** Sees one request through to its end: answer, error, log line and metrics. Never rejects. */
+/** Handles one request completely: response, error, log line and metrics. Never rejects. */
 export async function serve(
   kernel: Kernel,
   route: Route,
@@ -59,12 +59,12 @@ export async function serve(
       context.response.destroy();
     }
   } finally {
-    // Not when the client goes: until then the handler has the body.
+    // Not when the client disconnects: the handler may still use the body.
     context.bodyHold?.release();
   }
 }
 
-/** The fixed order of steps: who, how often, what for; the body is read only for those who passed. */
+/** The fixed order of steps: authentication, admission, validation. The body is read only for admitted requests. */
 async function answer(
   kernel: Kernel,
   endpoint: AnyEndpoint,
@@ -87,7 +87,7 @@ async function answer(
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
 }
 
-/** A browser's session counts where no other credential came. */
+/** A browser's session is used only if the request has no other credential. */
 function principalOf(
   { authenticator }: Kernel,
   endpoint: AnyEndpoint,
@@ -104,7 +104,7 @@ function principalOf(
 
 const gatewayDialects: ReadonlySet<Dialect> = new Set(["openai", "anthropic"]);
 
-/** Clients of the gateway may send their key as Anthropic's SDKs do. */
+/** Clients of the gateway may send their key in `x-api-key`, as Anthropic's SDKs do. */
 function credentialOf({ dialect }: AnyEndpoint, { headers }: RequestContext): string | undefined {
   const { authorization, "x-api-key": key } = headers;
   if (authorization !== undefined || !gatewayDialects.has(dialect) || typeof key !== "string") return authorization;
@@ -132,7 +132,10 @@ async function tellRefused(endpoint: AnyEndpoint, context: RequestContext, error
   context.refusalHeaders = await endpoint.onBodyRefused?.(context, error);
 }
 
-/** A body that is there and has nothing to be refused for: most are, and waiting costs turns of the queue. */
+/**
+ * Returns a complete body that needs no decoding and is within bounds: the usual case, without awaiting anything.
+ * Undefined otherwise.
+ */
 function takeWhole(kernel: Kernel, pattern: string, context: RequestContext, maxBytes: number): Buffer | undefined {
   const { wholeBody } = context.incoming;
   if (wholeBody === undefined || context.headers["content-encoding"] !== undefined) return undefined;
@@ -161,7 +164,8 @@ async function readBounded(
     kernel.metrics.bodyBytes.inc({ route: pattern }, sent.length);
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
-    // How much a body unpacks into is known afterwards: few at a time, so that many bombs hold no more than a few.
+    // The decoded size is only known afterwards: few are decoded at a time, so that many zip bombs use no more memory
+    // than a few.
     return await kernel.unpacking.run(context.principal?.organization_id ?? "", context.signal, async () => {
       const bytes = await decodeContent(sent, encoding, maxBytes);
       if (bytes !== sent && !hold.take(bytes.length)) throw busy();
@@ -169,7 +173,8 @@ async function readBounded(
     });
   } catch (cause) {
     const error = cause instanceof GateRefusal ? busy() : cause;
-    // At once, not with the answer: else bodies that come together would all be refused, each for the room of the others.
+    // Released immediately, not with the response: otherwise bodies that arrive together would all be refused, each for
+    // the memory of the others.
     hold.release();
     if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {
       kernel.metrics.bodyRefusals.inc({ code: error.code });
@@ -180,7 +185,7 @@ async function readBounded(
   }
 }
 
-// `curl -d` calls every body a form unless told otherwise; there is no form here that it could be mistaken for.
+// `curl -d` labels every body as a form by default; no endpoint here accepts forms.
 const jsonTypePattern =
   /^(?:|application\/json|text\/(?:json|plain)|application\/[\w.-]+\+json|application\/x-www-form-urlencoded)$/;
 
@@ -201,7 +206,7 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
     const bound = `nests deeper than ${httpLimits.controlBodyDepth} levels or holds more than ${httpLimits.controlBodyNodes} values`;
     throw badBody(bound);
   }
-  // No store keeps half a surrogate pair: what is compared and answered has to be what is stored.
+  // No store keeps a lone surrogate: compared and returned values must equal the stored ones.
   return halfPair.test(text) ? cleanDeep(value, (each) => each.toWellFormed()) : value;
 }
 
@@ -213,7 +218,7 @@ async function fail(kernel: Kernel, route: Route, context: RequestContext, error
     kernel.logger.error({ err: error, request_id: context.requestId, route: route.pattern }, "request failed");
   }
   if (context.response.headersSent) {
-    // Half an answer went out; cutting the connection is the only way to say that it is not whole.
+    // Part of the response was sent; closing the connection is the only way to signal that it is incomplete.
     context.response.destroy();
     return;
   }
@@ -229,10 +234,10 @@ async function fail(kernel: Kernel, route: Route, context: RequestContext, error
   await send(context, reply, kernel.closing);
 }
 
-// Asked every few seconds by machines, or a dozen at a time by browsers; only their failures are news.
+// Probes and scrapes come every few seconds, page files a dozen at a time: only failed ones are logged at info.
 const probes: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics", "page file"]);
 
-/** Runs once the answer is out or the connection is gone. */
+/** Runs once the response was sent or the connection was lost. */
 function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const { response, incoming } = context;
   const isOut = response.writableFinished || context.isAnswered;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { startServer, until } from "./test-support.ts";
 
-/** An endpoint that answers when told to, and tells when it was reached and whether its signal was aborted. */
+/** An endpoint that responds once it is opened, and records whether it was reached and its signal was aborted. */
 function gate() {
   const state = { reached: false, aborted: false, open: () => {} };
   const opened = new Promise<void>((resolve) => (state.open = resolve));
@@ -51,7 +51,7 @@ describe("close", () => {
     await closed;
   });
 
-  test("cuts what is still in flight when the grace is over", async () => {
+  test("aborts requests that are still in flight after the grace period", async () => {
     const { state, endpoints } = gate();
     const server = await startServer({ endpoints, bounds: { shutdownGraceMs: 50 } });
     const inFlight = settled(fetch(`${server.url}/gate`));
@@ -61,7 +61,7 @@ describe("close", () => {
     await until(() => state.aborted);
   });
 
-  test("does not wait for connections that ask for nothing, and may be called twice", async () => {
+  test("does not wait for idle connections, and may be called twice", async () => {
     const { endpoints } = gate();
     const server = await startServer({ endpoints });
     const { hostname, port } = new URL(server.url);

@@ -25,24 +25,24 @@ import { answerUnreadable, problemOfHead } from "./unreadable.ts";
 export type HttpServerOptions = {
   endpoints: readonly AnyEndpoint[];
   authenticator: Authenticator;
-  /** Whether an operator keeps the organization from writing; default: none. */
+  /** Whether an operator blocked the organization from writing; default: none. */
   isBlocked?: (organizationId: string) => boolean;
-  /** Keeps the audit log; default: none is kept. */
+  /** Writes the audit log; default: none is kept. */
   audit?: Audit;
   rateLimiter: RateLimiter;
   logger: Logger;
   metrics?: HttpMetrics;
-  /** The address that callers use, when it is not the one in their `Host` header. */
+  /** The URL that callers use, if it differs from their `Host` header. */
   publicUrl?: string | undefined;
   /** Web pages that may call; default: none. */
   corsOrigins?: CorsOrigins;
-  /** Proxies whose `X-Forwarded-For`, `-Host`, `-Proto` and `-Prefix` are believed; default: none. */
+  /** Proxies whose `X-Forwarded-For`, `-Host`, `-Proto` and `-Prefix` are trusted; default: none. */
   trustProxy?: ProxyTrust | undefined;
-  /** The web application, at the paths that no endpoint has; default: it is not built. */
+  /** The web application, served at paths that no endpoint has; default: not built. */
   page?: BuiltPage | undefined;
-  /** Milliseconds since the epoch; default: by the machine. */
+  /** Milliseconds since the epoch; default: the system clock. */
   now?: () => number;
-  /** Bounds other than those in `limits.ts`. */
+  /** Overrides of bounds in `limits.ts`. */
   bounds?: {
     bodyBytesInFlight?: number;
     slowUploadEveryMs?: number;
@@ -53,11 +53,14 @@ export type HttpServerOptions = {
 };
 
 export type HttpServer = {
-  /** Starts to listen; port 0 takes any free one. Answers the address, like `http://127.0.0.1:8787`. */
+  /** Starts to listen; port 0 takes any free one. Returns the URL, like `http://127.0.0.1:8787`. */
   listen(at: { host: string; port: number }): Promise<string>;
-  /** Asks callers to open no further requests on their connections: answers close these. It goes on accepting. */
+  /** Closes each connection after its next response. The server continues to accept new connections. */
   drain(): void;
-  /** Stops accepting, lets requests in flight finish for a while, then cuts them. May be called twice. */
+  /**
+   * Stops accepting, lets requests in flight finish for a grace period, then closes their connections. May be called
+   * twice.
+   */
   close(): Promise<void>;
 };
 
@@ -68,7 +71,7 @@ const readBounds: FairGateBounds = {
   keepsPlaces: true,
 };
 
-/** Fastify carries connections and routing; what happens to a request is in `serve.ts`. */
+/** Fastify handles connections and routing; `serve.ts` processes the requests. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { bounds = {} } = options;
   let listeningUrl = "http://127.0.0.1";
@@ -79,7 +82,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     rateLimiter: options.rateLimiter,
     metrics: options.metrics ?? createHttpMetrics(new Registry()),
     logger: options.logger,
-    // Its fields are fixed and hold no secret: looking for one in each line would cost more than the line.
+    // Its fields are fixed and contain no secret: redaction would cost more than writing the line.
     requestLogger: options.logger.child({}, { redact: [] }),
     unpacking: new FairGate({
       maxInFlight: httpLimits.bodiesUnpackedAtOnce,
@@ -113,7 +116,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   mount(options.endpoints, (method, url, route) => {
     const handler = handlerOf(kernel, route);
-    // Fastify refuses a media type that it cannot read: that is for the operation to say, after authentication.
+    // Fastify refuses media types that it cannot parse, but the operation decides that, after authentication.
     app.route({ method, url, handler, errorHandler: (_error, request, reply) => handler(request, reply) });
     if (method === "POST" && !url.includes(":")) lane.add(url, route);
   });
@@ -129,7 +132,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     async close() {
       kernel.closing = true;
       const deadlineMs = performance.now() + (bounds.shutdownGraceMs ?? httpLimits.shutdownGraceMs);
-      // Node waits for connections that never sent a request, so what has nothing in flight is closed here.
+      // Node waits for connections that never sent a request, so idle ones are closed here.
       const sweep = setInterval(() => {
         const lateMs = performance.now() - deadlineMs;
         if (lateMs > 0) for (const context of kernel.hijacked) context.stop();
@@ -152,7 +155,7 @@ const empty = { params: {}, query: {} };
 function createFastify(kernel: Kernel, { bounds, page, endpoints }: HttpServerOptions): FastifyInstance {
   const nothing = new ServiceError("not_found", "There is nothing at this path. The API reference is at /docs.");
   const elsewhere = handlerOf(kernel, refusal(nothing));
-  // Clients of the gateway read the errors of their own API alone.
+  // Clients of the gateway understand only the errors of their own API.
   const toOpenai = handlerOf(kernel, refusal(nothing, { ...unmatchedRoute, dialect: "openai" }));
   const toAnthropic = handlerOf(kernel, refusal(nothing, { ...unmatchedRoute, dialect: "anthropic" }));
   const pageRoute = pageRoutes(page, endpoints);
@@ -170,22 +173,22 @@ function createFastify(kernel: Kernel, { bounds, page, endpoints }: HttpServerOp
     return503OnClosing: false,
     requestTimeout: requestReadMs,
     keepAliveTimeout: httpLimits.keepAliveMs,
-    // Node derives the time for the head from this one, and looks for late requests at the interval.
+    // Node derives the timeout of the head from this one, and checks for late requests at the interval.
     http: {
       requestTimeout: requestReadMs,
       connectionsCheckingInterval: Math.min(requestReadMs, 10_000),
-      // Node's own answer has no body; see `problemOfHead`.
+      // Node's own response has no body; see `problemOfHead`.
       requireHostHeader: false,
     },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: httpLimits.pathParamChars },
     frameworkErrors: (_error, request, reply) => badUrl(request, reply),
     clientErrorHandler: answerUnreadable,
   });
-  // Bodies are read by the handler's own side of the kernel, after authentication: Fastify must not touch them.
+  // The kernel reads bodies after authentication: Fastify must not touch them.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setNotFoundHandler(unmatched);
-  // Node answers this one without a body as well.
+  // Node's own response to this one has no body either.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   app.setErrorHandler((_error, request, reply) => unmatched(request, reply));
   return app;
@@ -195,7 +198,7 @@ const unmatchedRoute = { pattern: "unmatched", dialect: "default" } as const;
 
 function handlerOf(kernel: Kernel, route: Route): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
-    // The kernel writes the answer itself: it compresses, lingers and streams in ways that Fastify's reply does not.
+    // The kernel writes the response itself: it compresses, lingers and streams in ways that Fastify's reply cannot.
     reply.hijack();
     const context = new RequestContext(kernel, incomingOf(request, kernel.addresses), reply.raw);
     const problem = problemOfHead(request.raw);
@@ -206,7 +209,7 @@ function handlerOf(kernel: Kernel, route: Route): (request: FastifyRequest, repl
   };
 }
 
-/** Refuses what came in the words of the route it came to. */
+/** Refuses a request in the dialect of its route. */
 function refusal(error: ServiceError, { pattern, dialect }: Omit<Route, "answer"> = unmatchedRoute): Route {
   return {
     pattern,

@@ -10,7 +10,7 @@ import { createHttpMetrics } from "./metrics.ts";
 import { createRateLimiter, type RateLimits } from "./rate-limit.ts";
 import { createHttpServer, type HttpServerOptions } from "./server.ts";
 
-/** For tests of the kernel: a server with the given endpoints, whose log lines and metrics can be looked at. */
+/** For tests of the kernel: a server with the given endpoints, whose log lines and metrics can be inspected. */
 export async function startServer(
   options: Pick<HttpServerOptions, "endpoints"> & Partial<HttpServerOptions> & { perMinute?: Partial<RateLimits> },
 ) {
@@ -46,7 +46,7 @@ const principals: Record<string, Principal> = {
   "jwt.user.two": userOf("two"),
 };
 
-/** Knows the tokens above and nothing else. */
+/** Accepts only the tokens above. */
 const demoAuthenticator: Authenticator = {
   authenticate: async ({ token }) => principals[token],
   authenticateBrowser: async () => undefined,
@@ -79,7 +79,7 @@ export function bearer(token: string): { authorization: string } {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Writes bytes to a fresh connection and reads until it closes; for what no well-behaved client would send. */
+/** Writes bytes to a new connection and reads until it closes, for bytes that no correct client would send. */
 export function rawExchange(url: string, ...writes: (string | Buffer)[]): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -95,11 +95,11 @@ export function rawExchange(url: string, ...writes: (string | Buffer)[]): Promis
   });
 }
 
-/** Waits until `condition` holds; fails after two seconds. */
+/** Waits until `condition` is true; throws after two seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + 2_000;
   while (!condition()) {
-    if (Date.now() > deadlineMs) throw new Error("the condition did not come true within two seconds");
+    if (Date.now() > deadlineMs) throw new Error("the condition was not met within two seconds");
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -110,7 +110,7 @@ type RawAnswer = {
   localPort: number | undefined;
 };
 
-/** A GET that shows the body as sent, still compressed. */
+/** A GET that returns the body as sent, without decompression. */
 export function rawGet(url: string, headers: Record<string, string>, agent?: Agent): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(url, { headers, ...(agent && { agent }) }, (response) => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What is sent as it is; the answer taken apart. */
+/** Sends raw bytes; returns the parsed response. */
 async function exchange(sent: string): Promise<{ status: number; headers: string; body: unknown }> {
   const answer = await rawExchange(server.url, sent);
   const [head = "", text = ""] = answer.split("\r\n\r\n");
@@ -54,7 +54,7 @@ describe("a request that cannot be read", () => {
     expect(answer.headers).toMatch(/^x-request-id: [\w-]{36}$/m);
   });
 
-  test("is answered in the words of its route", async () => {
+  test("gets an error in the dialect of its route", async () => {
     expect(await exchange(`GET /call/ HTTP/1.1\r\n${close}`)).toMatchObject({
       status: 400,
       body: { error: { message: expect.stringContaining("Host"), type: "invalid_request_error" } },
@@ -62,7 +62,7 @@ describe("a request that cannot be read", () => {
   });
 });
 
-test("HTTP/1.0 needs no Host, and 100-continue is met", async () => {
+test("HTTP/1.0 needs no Host, and 100-continue is supported", async () => {
   expect(await exchange("GET /plain/ HTTP/1.0\r\n\r\n")).toMatchObject({ status: 200, body: "there" });
   const expecting = `GET /plain/ HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\n${close}`;
   expect(await rawExchange(server.url, expecting)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);

@@ -7,7 +7,9 @@ import { validationWords } from "./validation-words.ts";
 
 const unknownMember = "is not a field here";
 
-/** Checks a query string or a JSON body. Throws `code` with the problems by field, the first of them in the message. */
+/**
+ * Validates a query string or a JSON body. Throws `code` with the errors by field, the first of them in the message.
+ */
 export function validate(
   schema: z.ZodType,
   value: unknown,
@@ -21,7 +23,7 @@ export function validate(
   throw new ServiceError(code, message.includes(field) ? message : `${field}: ${message}`, { errors });
 }
 
-/** Refuses a body with members that none of the schemas has, each by its name. */
+/** Refuses a body with members that no schema has, naming each of them. */
 export function refuseUnknown(
   body: unknown,
   schemas: readonly z.ZodType[],
@@ -38,7 +40,7 @@ export function refuseUnknown(
   throw new ServiceError(code, `${names[0] ?? ""} ${unknownMember}.`, { errors });
 }
 
-/** `{ "filters.cost.value": ["…"] }`; a problem of the whole is one of `body`. */
+/** `{ "filters.cost.value": ["…"] }`; an error of the whole value has the key `body`. */
 function fieldErrors(error: z.ZodError): FieldErrors {
   const errors: FieldErrors = {};
   for (const issue of error.issues) {

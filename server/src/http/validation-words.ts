@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What is wrong with a member, where its schema has no words of its own; undefined leaves it to the library. */
+/** The error message for a value whose schema has no message of its own; undefined leaves it to the library. */
 export function validationWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "too_small") return atLeast(issue);
   if (issue.code === "too_big") return atMost(issue);
@@ -23,7 +23,7 @@ function atMost({ origin, maximum, inclusive = true }: z.core.$ZodRawIssue<z.cor
   return inclusive ? `must be at most ${maximum}` : `must be less than ${maximum}`;
 }
 
-/** What is counted of what has a length. */
+/** The unit of each kind of value that has a length. */
 const units: Partial<Record<string, string>> = {
   string: "characters",
   array: "entries",

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 
-/** A file of the built web application, in every coding that the build made. */
+/** A file of the built web application, in every coding that the build produced. */
 export type PageFile = {
   readonly contentType: string;
-  /** Of what is in it: the coding makes it a tag. */
+  /** A hash of the content; hash and coding together form the ETag. */
   readonly hash: string;
   readonly identity: Buffer;
   readonly br: Buffer | undefined;
   readonly gzip: Buffer | undefined;
 };
 
-/** All files by their path in a URL, `/index.html` among them: requests never reach the file system. */
+/** All files by URL path, including `/index.html`: requests never reach the file system. */
 export type BuiltPage = ReadonlyMap<string, PageFile>;
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Undefined where there is no build: the folder or its index.html is missing. Files of other types are not served. */
+/** Undefined if there is no build: the folder or its index.html is missing. Files of other types are not served. */
 export async function loadBuiltPage(folder: string): Promise<BuiltPage | undefined> {
   const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
   if (!names.includes("index.html")) return undefined;

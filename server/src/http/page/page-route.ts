@@ -9,7 +9,7 @@ import type { BuiltPage, PageFile } from "./built-page.ts";
 
 type Sought = { method: string; url: string; accept: string | undefined };
 
-/** Scripts and styles of the page itself and nothing else; whatever it shows may be hostile. */
+/** Allows only the page's own scripts and styles; the data that it shows may be hostile. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,8 +28,8 @@ const unbuilt =
   "The API works without it; /openapi.json describes it.\n";
 
 /**
- * The route of a request that no endpoint has: a file of the page, or the page itself where a browser navigates. Undefined for all
- * else: callers of the API get its errors, also on paths below those of its endpoints.
+ * Returns the route of a request that no endpoint matches: a file of the page, or the page itself if a browser
+ * navigates. Undefined for all others: API callers get API errors, also on paths below those of its endpoints.
  */
 export function pageRoutes(
   page: BuiltPage | undefined,
@@ -61,7 +61,7 @@ function firstSegment(path: string): string {
 
 const pageHeaders = {
   "content-security-policy": contentSecurityPolicy,
-  // Nothing of a URL leaves this host. With `no-referrer` browsers would send `Origin: null` for forms.
+  // URLs are not sent to other hosts. With `no-referrer` browsers would send `Origin: null` for forms.
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
 };
@@ -70,18 +70,18 @@ export function answerUnbuilt(): Reply {
   return content("text/plain; charset=utf-8", unbuilt, { status: 503, headers: pageHeaders });
 }
 
-/** In the coding that the request accepts; 304 where its sender has the file already. */
+/** Returns the file in a coding that the request accepts; 304 if the client has it already. */
 export function answerFile({ headers }: { headers: IncomingHttpHeaders }, file: PageFile): Reply {
   const { contentType, hash, identity, br, gzip } = file;
   const codings = (["br", "gzip"] as const).filter((coding) => file[coding] !== undefined);
   const coding = chooseCoding(headers["accept-encoding"], codings);
-  // The bytes of each coding differ, and a strong tag is of bytes.
+  // The bytes of each coding differ, and a strong ETag identifies bytes.
   const etag = coding === undefined ? `"${hash}"` : `"${hash}-${coding}"`;
   const sent = {
     ...pageHeaders,
     etag,
     ...(codings.length > 0 && { vary: "accept-encoding" }),
-    // The names of all other files change with what is in them.
+    // The names of all other files change with their content.
     "cache-control": contentType.startsWith("text/html") ? "no-cache" : "public, max-age=31536000, immutable",
   };
   if (isKnown(headers["if-none-match"], etag)) return new Reply(304, undefined, sent);

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 type Answer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
-/** Sends the path as it is: `fetch` would tidy it. */
+/** Sends the path unchanged: `fetch` would normalize it. */
 function get(path: string, headers: Record<string, string> = {}, at = server.url, method = "GET"): Promise<Answer> {
   const { hostname, port } = new URL(at);
   return new Promise((resolve, reject) => {
@@ -101,7 +101,7 @@ describe("the page", () => {
     },
   );
 
-  test("callers that ask for no page get an error in JSON at any path, and endpoints answer as ever", async () => {
+  test("callers that do not accept HTML get a JSON error at any path, and endpoints work as before", async () => {
     for (const accept of ["*/*", "application/json"]) {
       for (const path of ["/", "/logs", "/nowhere"]) {
         const { status, body } = await get(path, { accept });
@@ -112,7 +112,7 @@ describe("the page", () => {
     expect((await get("/api/things/", browser)).body.toString()).toBe('"things"');
   });
 
-  test("is not sent again to a browser that has it", async () => {
+  test("is 304 for a browser that has it", async () => {
     const { headers } = await get("/logs", browser);
     const again = await get("/", { ...browser, "if-none-match": `W/"other", ${headers.etag}` });
     expect([again.status, again.body.length]).toEqual([304, 0]);
@@ -120,7 +120,7 @@ describe("the page", () => {
     expect((await get("/", { ...browser, "if-none-match": '"other"' })).status).toBe(200);
   });
 
-  test("has a tag of its own in each coding, as caches that compare bytes need it", async () => {
+  test("has a separate ETag in each coding, for caches that compare bytes", async () => {
     const inCoding = (coding: string, more: Record<string, string> = {}) =>
       get("/", { ...browser, "accept-encoding": coding, ...more });
     const tags = await Promise.all(
@@ -131,7 +131,7 @@ describe("the page", () => {
     expect((await inCoding("gzip", { "if-none-match": String(tags[1]) })).status).toBe(304);
   });
 
-  test("says what to do where it was not built", async () => {
+  test("explains what to do if it was not built", async () => {
     const bare = await startServer({ endpoints, page: await loadBuiltPage(join(folder, "nowhere")) });
     try {
       const { status, body } = await get("/", browser, bare.url);
@@ -166,15 +166,15 @@ describe("files of the page", () => {
     expect(decode(body).toString()).toBe(script);
   });
 
-  test("are kept for good, as their names change with what is in them", async () => {
+  test("are cached permanently, as their names change with their content", async () => {
     expect((await get(asset)).headers["cache-control"]).toBe("public, max-age=31536000, immutable");
     const icon = await get("/assets/icon.svg", { "accept-encoding": "br, gzip" });
     expect(icon.headers["content-type"]).toBe("image/svg+xml");
-    // There is one form of it, whatever is asked for.
+    // There is only one form of it, whatever the request accepts.
     expect(icon.headers["vary"]).toBeUndefined();
   });
 
-  test("HEAD answers the same headers without the body", async () => {
+  test("HEAD has the same headers, without the body", async () => {
     const { status, headers, body } = await get(asset, {}, server.url, "HEAD");
     expect([status, headers["content-length"], body.length]).toEqual([200, String(script.length), 0]);
   });

@@ -9,11 +9,11 @@ import { PlainResponse, type PlainResponseOptions } from "./plain-response.ts";
 import { readPlainHead, type PlainHead } from "./read-head.ts";
 
 export type PlainConnectionOptions = {
-  /** Serves a request; false where this lane has nothing at its path. */
+  /** Serves a request; returns false if the fast path has no route at its path. */
   serve: (incoming: Incoming, response: PlainResponse) => boolean;
   answers: Pick<PlainResponseOptions, "keepsAlive" | "date">;
   addresses: ClientAddresses;
-  /** Gives the connection to Node, with what was read and not served put back. */
+  /** Passes the connection to Node, with unread bytes put back. */
   giveAway: (socket: Socket) => void;
   onClose: (connection: PlainConnection) => void;
 };
@@ -21,24 +21,24 @@ export type PlainConnectionOptions = {
 const none = Buffer.alloc(0);
 
 /**
- * One connection, as long as all that it brings is plain requests, one after the other. A request is served once it is
- * whole; before that, nothing of it is used up, so that Node can be given the connection at any time between two
+ * One connection, while it carries only plain requests, one after the other. A request is served once it is complete;
+ * until then none of its bytes are consumed, so that the connection can be passed to Node at any time between two
  * requests.
  */
 export class PlainConnection {
   readonly #socket: Socket;
   readonly #options: PlainConnectionOptions;
   #bytes: Buffer = none;
-  /** The head of the request whose body is still to come. */
+  /** The head of the request whose body is incomplete. */
   #head: PlainHead | undefined;
   #response: PlainResponse | undefined;
-  /** Since when it waits for a request, or for the rest of one. */
+  /** When it began to wait for a request, or for the rest of one; by the monotonic clock, in milliseconds. */
   #sinceMs = performance.now();
   #served = 0;
   #isReading = false;
-  /** An answer said that the connection ends: whatever follows is not served. */
+  /** A response announced that the connection closes: later requests are not served. */
   #isOver = false;
-  /** Of how many pieces the waiting bytes were put together. */
+  /** The number of chunks that make up the buffered bytes. */
   #pieces = 0;
   readonly #answerOptions: PlainResponseOptions;
 
@@ -49,7 +49,7 @@ export class PlainConnection {
     socket.on("data", this.#onData).on("end", this.#onEnd).on("error", this.#onError).on("close", this.#onClose);
   }
 
-  /** Called every now and then: minds the time that a connection may be silent. */
+  /** Called periodically: enforces how long a connection may be idle. */
   sweep(nowMs: number): void {
     if (this.#response !== undefined) return;
     const waitedMs = nowMs - this.#sinceMs;
@@ -59,7 +59,7 @@ export class PlainConnection {
     } else if (waitedMs > httpLimits.plainWaitMs) this.#giveAway();
   }
 
-  /** Closes it at once, unless an answer is under way and `isLate` is not said. */
+  /** Closes the connection, unless a response is in progress and `isLate` is false. */
   close(isLate: boolean): void {
     if (isLate || this.#response === undefined) this.#socket.destroy();
   }
@@ -72,16 +72,16 @@ export class PlainConnection {
       this.#bytes = bytes;
     } else this.#bytes = Buffer.concat([this.#bytes, bytes]);
     if (this.#response !== undefined) {
-      // Of requests sent ahead of their turn, a few may wait here; the rest waits in the network.
+      // A few pipelined requests are buffered here; the others wait in the network.
       if (this.#bytes.length > httpLimits.plainBodyBytes) this.#socket.pause();
       return;
     }
     this.#read();
-    // Each piece costs a copy of those before it: one who sends very small ones is for Node.
+    // Each chunk costs a copy of those before it: a sender of many small ones goes to Node.
     if (this.#pieces > httpLimits.plainPieces && this.#response === undefined) this.#giveAway();
   };
 
-  /** Serves what is there, in its order. */
+  /** Serves the buffered requests in order. */
   #read(): void {
     if (this.#isReading) return;
     this.#isReading = true;
@@ -131,7 +131,7 @@ export class PlainConnection {
     const socket = this.#socket;
     socket.off("data", this.#onData).off("end", this.#onEnd).off("error", this.#onError).off("close", this.#onClose);
     this.#options.onClose(this);
-    // Paused, so that what is put back stays there until Node listens.
+    // Paused, so that the bytes put back stay buffered until Node listens.
     socket.pause();
     if (this.#bytes.length > 0) socket.unshift(this.#bytes);
     this.#bytes = none;
@@ -139,24 +139,24 @@ export class PlainConnection {
     socket.resume();
   }
 
-  /** A client that says no more is not waiting for an answer either, as with Node's server. */
+  /** A client that closed its side does not wait for a response either; Node's server behaves the same. */
   readonly #onEnd = (): void => void this.#socket.destroy();
   readonly #onError = (): void => void this.#socket.destroy();
 
   readonly #onClose = (): void => {
-    // A body that broke off is a request all the same: it is counted and logged as one whose client left.
+    // A request with an incomplete body is still counted and logged, as one whose client disconnected.
     if (this.#response === undefined && this.#head !== undefined) this.#serve(this.#head, undefined);
     this.#response?.markGone();
     this.#options.onClose(this);
   };
 }
 
-/** A request that is whole. */
+/** A complete request. */
 class PlainRequest implements Incoming {
   readonly method = "POST";
   readonly url: string;
   readonly headers: PlainHead["headers"];
-  /** Undefined where the client left before it was whole. */
+  /** Undefined if the client disconnected before it was complete. */
   readonly wholeBody: Buffer | undefined;
   readonly #socket: Socket;
   readonly #addresses: ClientAddresses;

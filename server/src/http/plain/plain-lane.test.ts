@@ -87,7 +87,7 @@ const last = (body = ""): Buffer =>
   );
 const getOnce = "GET /get HTTP/1.1\r\nhost: here\r\n\r\n";
 
-/** The bodies and statuses of answers, one after the other on a connection. */
+/** The bodies and statuses of the responses on a connection, in order. */
 function answersIn(text: string): { status: number; text: string }[] {
   return text.split(/(?=HTTP\/1\.1 )/).flatMap((answer) => {
     const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
@@ -96,7 +96,7 @@ function answersIn(text: string): { status: number; text: string }[] {
   });
 }
 
-/** Writes pieces with pauses between them, so that each arrives by itself. */
+/** Writes pieces with pauses between them, so that each arrives separately. */
 function sendPieces(pieces: readonly Buffer[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url);
@@ -115,7 +115,10 @@ function sendPieces(pieces: readonly Buffer[]): Promise<string> {
   });
 }
 
-/** Writes one request after the answer to the one before; gives all that came, a connection that was closed early included. */
+/**
+ * Writes each request after the previous response; returns all bytes received, also from a connection that was closed
+ * early.
+ */
 function sendInTurn(requests: readonly Buffer[]): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(server.url);
@@ -141,8 +144,8 @@ function sendInTurn(requests: readonly Buffer[]): Promise<string[]> {
   });
 }
 
-describe("requests on one connection are answered one after the other", () => {
-  test("however their bytes are cut", async () => {
+describe("requests on one connection are answered in order", () => {
+  test("however their bytes are split", async () => {
     const whole = Buffer.concat([requestOf("first"), requestOf("zweité"), requestOf(""), last("end")]);
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.nat(whole.length), { maxLength: 6 }), async (cuts) => {
@@ -156,7 +159,7 @@ describe("requests on one connection are answered one after the other", () => {
     );
   });
 
-  test("also where they are sent ahead, and other ones come between", async () => {
+  test("also if they are pipelined, with other requests between them", async () => {
     const chunked = "POST /echo HTTP/1.1\r\nhost: here\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
     const sent = [requestOf("one"), requestOf("", { path: "/stream" }), getOnce, chunked, requestOf("four"), last("z")];
     const answers = answersIn(await rawExchange(server.url, ...sent));
@@ -164,27 +167,27 @@ describe("requests on one connection are answered one after the other", () => {
     expect(answers.map(({ text }) => text).filter((_, index) => index !== 1)).toEqual(["one", "", "abc", "four", "z"]);
   });
 
-  test("but none after an answer that ends the connection", async () => {
+  test("except after a response that ends the connection", async () => {
     const last = requestOf("x", { path: "/last" });
     const answers = answersIn(await rawExchange(server.url, Buffer.concat([last, last]), last));
     expect(answers.map(({ text }) => text)).toEqual(["end"]);
     expect(endings).toBe(1);
   });
 
-  test("a request in very small pieces goes to Node and is whole", async () => {
+  test("a request in very small pieces goes to Node and is complete", async () => {
     const pieces = Array.from(requestOf("x".repeat(40)), (byte) => Buffer.of(byte));
     const answers = answersIn(await sendPieces([...pieces, last("z")]));
     expect(answers.map(({ text }) => text)).toEqual(["x".repeat(40), "z"]);
   });
 
-  test("a body beyond what the lane holds goes to Node and is whole", async () => {
+  test("a body larger than the fast path buffers goes to Node and is complete", async () => {
     const big = "x".repeat(httpLimits.plainBodyBytes + 1);
     const answers = answersIn(await rawExchange(server.url, requestOf("a"), requestOf(big), last("b")));
     expect(answers.map(({ text }) => text.length)).toEqual([1, big.length, 1]);
   });
 });
 
-/** Lines that one reader may take and another refuse, or read in another way. */
+/** Lines that one parser may accept and another refuse, or read differently. */
 const oddLine = fc.oneof(
   fc.constantFrom(
     "Content-Length: 3",
@@ -216,12 +219,12 @@ const oddLine = fc.oneof(
     "cookie: b=2",
     "Content-Type: text/plain",
   ),
-  // A line that is empty would end the head, and the rest be another request.
+  // An empty line would end the head, and the rest would be another request.
   fc.string({ minLength: 1, maxLength: 12, unit: "binary-ascii" }).filter((line) => !/[\r\n]/.test(line)),
 );
 const path = fc.constantFrom("/echo", "/echo/", "/echo?x=1", "/ECHO", "//echo", "/ec%68o", "http://here/echo", "*");
 
-test("odd heads are answered as Node answers them", async () => {
+test("odd heads get the same response as from Node", async () => {
   const withoutIds = (text: string): string =>
     text
       .replaceAll(/(?:x-request-id|date|keep-alive|connection): .*\r\n/gi, "")
@@ -234,7 +237,7 @@ test("odd heads are answered as Node answers them", async () => {
       const head = [`POST ${target} HTTP/1.1`, "Host: here", ...lines, "Content-Length: 2"].join("\r\n");
       const odd = Buffer.from(`${head}\r\n\r\nok`, "latin1");
       const plain = await sendInTurn([odd, last()]);
-      // After a GET the connection is Node's.
+      // After a GET, Node has the connection.
       const [first, ...node] = await sendInTurn([Buffer.from(getOnce), odd, last()]);
       expect(first).toContain(" 204 ");
       const sorted = (text: string): string[] => withoutIds(text).split("\n").toSorted();
@@ -245,19 +248,19 @@ test("odd heads are answered as Node answers them", async () => {
 }, 60_000);
 
 describe("answers", () => {
-  test("without a stated length come in chunks, whatever they are made of", async () => {
+  test("without a stated length are chunked, whatever they consist of", async () => {
     const response = await fetch(`${server.url}/stream`, { method: "POST", body: "x" });
     expect(response.headers.get("transfer-encoding")).toBe("chunked");
     expect(await response.text()).toBe(`one, twö, ${"x".repeat(100_000)} three`);
   });
 
-  test("hold no header that would be more than one", async () => {
+  test("contain no header that would be read as several", async () => {
     const response = await fetch(`${server.url}/bad-header`, { method: "POST", body: "x" });
     expect(response.status).toBe(500);
     expect(response.headers.get("set-cookie")).toBeNull();
   });
 
-  test("are broken off for a client that leaves, and logged so", async () => {
+  test("are aborted for a client that disconnects, and logged as such", async () => {
     streamed = Promise.withResolvers();
     const leaving = new AbortController();
     const init = { method: "POST", body: "and stay", signal: leaving.signal };
@@ -270,7 +273,7 @@ describe("answers", () => {
   });
 });
 
-test("a server that stops closes idle connections and lets answers under way end", async () => {
+test("a server that stops closes idle connections and lets responses in progress end", async () => {
   const own = await startServer({ endpoints });
   const { hostname, port } = new URL(own.url);
   const open = (): Promise<Socket> =>

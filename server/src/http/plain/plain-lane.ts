@@ -9,21 +9,21 @@ import type { ResponseWriter } from "../response-writer.ts";
 import type { Route } from "../serve.ts";
 import { PlainConnection } from "./plain-connection.ts";
 
-/** Serves plain requests of known paths by itself; see `createPlainLane`. */
+/** The fast path: serves plain requests of known paths; see `createPlainLane`. */
 export type PlainLane = {
-  /** @param path without parameters; it answers with and without a trailing slash */
+  /** @param path without parameters; served with and without a trailing slash */
   add(path: string, route: Route): void;
-  /** Closes connections that have nothing under way; with `isLate` all of them. */
+  /** Closes connections without a response in progress; with `isLate`, all of them. */
   close(isLate: boolean): void;
 };
 
 const httpDate = bySecond((ms) => new Date(ms).toUTCString());
 
 /**
- * A second reader of HTTP/1.1 before Node's, for small POST requests in plain form, as SDKs send model calls and spans: it
- * spares them what `node:http` and a router cost (ADR 0019). It takes a request only when it is whole and unmistakable
- * (`read-head.ts`); with any other the connection goes to Node for good, nothing of it used up. So there are no
- * decisions about odd requests here, and no timeouts but for silence.
+ * An HTTP/1.1 reader in front of Node's, for small plain POST requests, such as the model calls and spans of SDKs: it
+ * saves the cost of `node:http` and a router (ADR 0019). It serves a request only if it is complete and unambiguous
+ * (`read-head.ts`); on any other request, the connection goes to Node permanently, with none of its bytes consumed. So
+ * this code never decides about unusual requests, and its only timeouts are for idle and incomplete ones.
  */
 export function createPlainLane(
   server: Server,
@@ -34,7 +34,7 @@ export function createPlainLane(
     addresses,
   }: {
     serve: (route: Route, incoming: Incoming, response: ResponseWriter) => void;
-    /** No request is under way. */
+    /** Whether no request is in progress. */
     isIdle: () => boolean;
     isClosing: () => boolean;
     addresses: ClientAddresses;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PlainResponse } from "./plain-response.ts";
 
-/** What goes out before the body; "refused" where the head cannot be sent. */
+/** The bytes sent before the body; "refused" if the head cannot be sent. */
 function headOf(name: string, value: string | number | string[], isEarly: boolean): string {
   let sent = "";
   const socket = { write: (bytes: Buffer) => void (sent += bytes.toString("latin1")) } as unknown as Socket;
@@ -21,7 +21,7 @@ function headOf(name: string, value: string | number | string[], isEarly: boolea
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const unfit = /[^\t\x20-\x7e\x80-\xff]/;
 
-test("a header is one line of a name and Latin-1, or the head is not sent", () => {
+test("a header is one line of a token and Latin-1, or the head is not sent", () => {
   const text = fc.oneof(
     fc.constantFrom("spanway-model", "Request-Id", "own", "a\tb", "\xe9 ", "a\r\nb: c", "\u010a", "\x7f", ""),
     fc.string({ maxLength: 8, unit: "binary-ascii" }),

@@ -4,19 +4,19 @@ import { fieldNameOf, isFieldValue } from "../../lib/header-text.ts";
 import { httpLimits } from "../limits.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 
-/** Beyond it a body is written beside its head instead of being copied behind it. */
+/** Larger bodies are written separately instead of being copied behind the head. */
 const joinedBytes = 16_384;
 
 export type PlainResponseOptions = {
-  /** Whether the answer may promise that the connection goes on. */
+  /** Whether the response may announce that the connection stays open. */
   keepsAlive: () => boolean;
   /** The text of the `Date` header. */
   date: () => string;
-  /** Told once, when the last byte was written, whether the connection goes on. */
+  /** Called once, when the last byte was written. `goesOn`: the connection stays open. */
   onEnd: (goesOn: boolean) => void;
 };
 
-/** The answer to one request of the plain lane: HTTP/1.1, with a stated length or in chunks. */
+/** The response to one request of the fast path: HTTP/1.1, with `content-length` or chunked. */
 export class PlainResponse implements ResponseWriter {
   statusCode = 200;
   headersSent = false;
@@ -52,7 +52,7 @@ export class PlainResponse implements ResponseWriter {
 
   /** @throws TypeError for a header that cannot be sent */
   writeHead(status: number, headers: OutgoingHttpHeaders): void {
-    if (this.headersSent) throw new Error("The head of this answer was sent already.");
+    if (this.headersSent) throw new Error("The head of this response was already sent.");
     const early = this.#early;
     let lines = "";
     if (early !== undefined) {
@@ -81,7 +81,7 @@ export class PlainResponse implements ResponseWriter {
     this.#send("");
   }
 
-  /** What is written within one turn of the loop goes out together, as the pieces of a stream often come together. */
+  /** Data written within one turn of the event loop is sent together, as chunks of a stream often arrive together. */
   write(data: string | Uint8Array): boolean {
     if (this.#isEnded || this.destroyed) return true;
     if (!this.headersSent) this.writeHead(this.statusCode, {});
@@ -110,7 +110,7 @@ export class PlainResponse implements ResponseWriter {
     else this.#onClose.push(listener);
   }
 
-  /** The connection is gone; tells those who wait unless the answer was out before. */
+  /** Marks the connection as closed and calls the `close` listeners, once. */
   markGone(): void {
     if (this.destroyed) return;
     this.destroyed = true;
@@ -120,7 +120,7 @@ export class PlainResponse implements ResponseWriter {
 
   #finish(): void {
     if (this.destroyed) return;
-    // The system calls back for what it could not write, too.
+    // The callback also runs if the write failed.
     this.writableFinished = !this.#socket.destroyed;
     this.markGone();
   }
@@ -131,7 +131,7 @@ export class PlainResponse implements ResponseWriter {
     return data.length === 0 && this.#head === "" ? true : this.#send(data);
   }
 
-  /** What waits, and what comes last after it. */
+  /** Takes the pending data, followed by `last`. */
   #takePending(last: string | Uint8Array = ""): Uint8Array {
     const pieces = last.length === 0 ? this.#pending : [...this.#pending, Buffer.from(last)];
     const [first] = pieces;
@@ -140,7 +140,7 @@ export class PlainResponse implements ResponseWriter {
     return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
   }
 
-  /** Head, frame and data together where they are small: one buffer, one system call. */
+  /** Sends head, chunk frame and data together if they are small: one buffer, one system call. */
   #send(data: string | Uint8Array, onLast?: () => void): boolean {
     const bytes = byteLength(data);
     let before = this.#head;

@@ -7,7 +7,7 @@ const requestLine = /^POST (\/[\w\-./~]*) HTTP\/1\.1\r\n/;
 const headerLine = /([a-z][\w!#$%&'*+.^`|~-]*):[\t ]*([\t\x20-\x7e]*)\r\n/iy;
 const special = /^(?:transfer-encoding|te|trailer|expect|upgrade|proxy-connection|http2-settings)$/;
 
-/** What is to be read, by the grammar of a head's lines. */
+/** The expected result, by the grammar of a head's lines. */
 function expected(text: string): unknown {
   if (!text.startsWith("POST /".slice(0, text.length))) return "other";
   const end = text.indexOf("\r\n\r\n");
@@ -29,7 +29,7 @@ function expected(text: string): unknown {
   return { path, headers, headBytes: end + 4, bodyBytes: Number(length) };
 }
 
-/** Mostly what is plain: a head is left to Node for a single thing that is not. */
+/** Mostly plain values: a single unusual one sends a head to Node. */
 const mostly = <T>(plain: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 12, arbitrary: plain }, { weight: 1, arbitrary: odd });
 const oddText = fc.oneof(
@@ -53,7 +53,7 @@ const line = fc
   .map(([sent, before, text, after]) => [sent, ":", before, text, after].join(""));
 const target = mostly(fc.constantFrom("/v1/chat/completions", "/", "/a~b_c.d"), oddText);
 
-test("a head is read as its grammar says, and left to Node where it is any other", () => {
+test("a head is parsed by its grammar, and any other head is left to Node", () => {
   fc.assert(
     fc.property(
       fc.tuple(

@@ -3,17 +3,17 @@ import { findByte, findHeadEnd, isBlank, startsAlike } from "../../lib/header-by
 import { fieldNameOf } from "../../lib/header-text.ts";
 import { httpLimits } from "../limits.ts";
 
-/** The head of a request that the plain lane takes. */
+/** The head of a request that the fast path serves. */
 export type PlainHead = {
   /** The path, without query. */
   path: string;
   headers: IncomingHttpHeaders;
-  /** Bytes of the head, the empty line included. */
+  /** Bytes of the head, including the empty line. */
   headBytes: number;
   bodyBytes: number;
 };
 
-/** `partial`: more has to arrive before it can be told. `other`: Node is to read it. */
+/** `partial`: more bytes are needed. `other`: Node must read it. */
 export type HeadRead = PlainHead | "partial" | "other";
 
 const plainPath = /^\/[\w\-./~]*$/;
@@ -22,7 +22,7 @@ const [lf, cr, space, colon] = [0x0a, 0x0d, 0x20, 0x3a];
 const crlfBytes = 2;
 const plainLength = /^\d{1,7}$/;
 
-/** What makes a request more than a head and a body of stated length, or means that its connection does not go on. */
+/** Headers that make a request more than a head and a body of stated length, or that end the connection. */
 const special: ReadonlySet<string> = new Set([
   "transfer-encoding",
   "te",
@@ -37,9 +37,9 @@ const postStart = Buffer.from("POST /");
 const pathAt = "POST ".length;
 
 /**
- * Reads the head of a POST that any reader of HTTP/1.1 would read alike: every header once and in plain characters, one
- * `Host`, one `Content-Length`, no coding of transfer. All else is for Node's parser: what is refused, and how, stays
- * its business alone.
+ * Reads the head of a POST that every HTTP/1.1 parser would read the same way: every header once and in plain
+ * characters, one `Host`, one `Content-Length`, no transfer coding. Everything else goes to Node's parser: only Node
+ * decides what is refused, and how.
  */
 export function readPlainHead(bytes: Buffer): HeadRead {
   if (!startsAlike(bytes, postStart)) return "other";
@@ -60,7 +60,7 @@ export function readPlainHead(bytes: Buffer): HeadRead {
   return { path, headers, headBytes: end + 2 * crlfBytes, bodyBytes };
 }
 
-/** Names are tokens that begin with a letter; values are visible ASCII, blanks and tabs. */
+/** Names are tokens that begin with a letter; values are visible ASCII, spaces and tabs. */
 function readHeaders(bytes: Buffer, text: string, from: number): IncomingHttpHeaders | undefined {
   const headers: IncomingHttpHeaders = {};
   const end = text.length;
@@ -84,7 +84,7 @@ function readHeaders(bytes: Buffer, text: string, from: number): IncomingHttpHea
   return headers;
 }
 
-/** Where the first byte is that is neither visible ASCII nor a blank. */
+/** Returns the index of the first byte that is not visible ASCII, a space or a tab. */
 function findLineEnd(bytes: Buffer, at: number, end: number): number {
   while (at < end) {
     const byte = bytes[at] ?? 0;
