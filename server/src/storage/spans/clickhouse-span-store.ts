@@ -125,7 +125,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
   };
 }
 
-/** @param database whose reads are those of upkeep */
+/** @param database its reads are upkeep reads */
 function createUpkeep(
   database: SpanDatabase,
 ): Pick<SpanStore, "purgeDeleted" | "deleteExpired" | "deletionProgress" | "sweepMedia"> {

@@ -32,7 +32,7 @@ describeSeveralWriters("a cluster of two shards", () => ({
   database: openSpanDatabase(location()),
 }));
 
-test("a trace, every version of its spans and what they count for lie on one shard, and traces on all", async () => {
+test("stores a trace, all versions of its spans and their counts on one shard, and spreads traces over all shards", async () => {
   const [store, database] = [openSpanStore(location()), openSpanDatabase(location())];
   await store.migrate();
   const organization_id = newOrganization();

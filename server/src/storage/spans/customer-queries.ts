@@ -10,7 +10,7 @@ export type ListCustomersQuery = {
   condition?: GroupCondition | undefined;
 } & SeesEdits &
   Page & {
-    /** Ties end in the identifier, in the same direction; absent texts come last. */
+    /** Ties are broken by the identifier, in the same direction; absent texts come last. */
     sort: { field: CustomerSortField; descending: boolean };
   };
 
@@ -20,16 +20,16 @@ export type DescribeCustomersQuery = {
   scope: SpanScope;
   identifiers: readonly string[];
   window?: TimeWindow | undefined;
-  /** From when on `period_cost` counts; without it it is 0. */
+  /** The start of the period of `period_cost`, which is 0 without it. */
   periodFromNs?: bigint | undefined;
 };
 
-/** Times are the ends of spans, as stored. */
+/** Times are ends of spans, in the stored form. */
 export type StoredCustomer = CustomerPageKey & {
   first_timestamp: string;
   last_timestamp: string;
   period_cost: number;
-  /** Spans that used something of unknown cost. */
+  /** Spans with usage of unknown cost. */
   period_unpriced: number;
   total_unpriced: number;
 } & Record<CustomerNumber, number>;

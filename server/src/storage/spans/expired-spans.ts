@@ -1,8 +1,14 @@
-/** By organization: what was received before, in nanoseconds since the epoch, is to go. Of others everything stays. */
+/**
+ * By organization: what was received before this time, in nanoseconds since 1970, is deleted. Everything of other
+ * organizations is kept.
+ */
 export type Cutoffs = ReadonlyMap<string, bigint>;
 
-/** `rows` of spans and their `months` that are deleted from here on; `overdueMs`: by how much the oldest of it is older than it should be. */
+/**
+ * How many `rows` of spans, and `months` of them, are now being deleted. `overdueMs`: how long the oldest of them is
+ * past its retention.
+ */
 export type Expired = { rows: number; months: number; overdueMs: number };
 
-/** Parts of tables that are still to be gone through, and their size. */
+/** The number of table parts that deletions still have to process, and their size. */
 export type DeletionProgress = { parts: number; bytes: number };

@@ -35,7 +35,7 @@ const open = (bounds: Partial<QueryBounds> = {}, inserts: Record<string, string>
 describeSpanStore("ClickHouse over HTTP", open, "transport");
 describeSeveralWriters("ClickHouse over HTTP", () => ({ store: open(), database: openSpanDatabase(location()) }));
 
-describe("a ClickHouse server that fails", () => {
+describe("a failing ClickHouse server", () => {
   let store: SpanStore;
   beforeAll(async () => {
     store = open();
@@ -52,7 +52,7 @@ describe("a ClickHouse server that fails", () => {
     );
 
   it.each(["503", "reset"] as const)(
-    "is unavailable to reads and deletions and retryable to inserts while it answers %s",
+    "makes reads and deletions fail as unavailable and inserts as retryable if it fails with %s",
     async (refuse) => {
       const org = `org_refused_${refuse}`;
       const batch = { ndjson: ndjson(org), rows: 1, token: `refused-${refuse}` };
@@ -76,7 +76,7 @@ describe("a ClickHouse server that fails", () => {
     },
   );
 
-  it("has a batch once that was stored without an answer and sent again", async () => {
+  it("stores a batch once if the response was lost and the batch is sent again", async () => {
     const batch = { ndjson: ndjson("org_ambiguous"), rows: 1, token: "ambiguous-1" };
     await server.setFaults({ dropInsertReplies: 1 });
     await expect(store.insert(batch)).rejects.toMatchObject({ kind: "retryable" });
@@ -85,7 +85,7 @@ describe("a ClickHouse server that fails", () => {
     expect(summary).toMatchObject({ number_of_requests: 1, total_cost: 1 });
   });
 
-  it("has a row once an insert that the server collects is answered", async () => {
+  it("has stored the row when an asynchronous insert is acknowledged", async () => {
     const collecting = open({}, { async_insert: "1", insert_quorum: "0" });
     await collecting.insert({ ndjson: ndjson("org_collected"), rows: 1, token: "collected-1" });
     const summary = await store.summarizeSpans({ scope: { organization_id: "org_collected" }, window });
@@ -97,7 +97,7 @@ describe("a ClickHouse server that fails", () => {
     { cluster: null, inserts: { insert_quorum: "2" }, said: "insert_quorum = '2'" },
     { cluster: "main", inserts: { insert_quorum: "auto" }, said: "insert_quorum = 'auto'" },
     { cluster: "main", inserts: {}, said: "insert_quorum = 0" },
-  ])("asks for $said, and keeps rows that too few replicas took", async ({ cluster, inserts, said }) => {
+  ])("sends $said, and treats too few live replicas as retryable", async ({ cluster, inserts, said }) => {
     const asked: string[] = [];
     const tooFew = createServer((request, response) => {
       asked.push(new URL(request.url ?? "", "http://localhost").searchParams.get("query") ?? "");
@@ -117,7 +117,7 @@ describe("a ClickHouse server that fails", () => {
     tooFew.close();
   });
 
-  it("is unavailable where nothing listens", async () => {
+  it("is unavailable if nothing listens on the address", async () => {
     const nowhere = openSpanStore({
       kind: "clickhouse",
       url: "http://127.0.0.1:9",

@@ -5,25 +5,25 @@ import { storedSpan } from "./queries/result-values.ts";
 import type { StoredSpan } from "./span-store.ts";
 
 /**
- * A span as the engine wrote it: its values as JSON texts, in the order of the columns that were asked for, each a byte
- * string (`lib/byte-string.ts`). Of very many spans most is passed on as it is: that is neither decoded nor parsed.
+ * A span as the engine wrote it: its values as JSON texts, in the order of the requested columns, each a byte string
+ * (`lib/byte-string.ts`). Very large reads pass most values on without decoding or parsing them.
  */
 export type RawSpan = readonly string[];
 
-/** Where the value of a column is in spans that were read with `columns`. */
+/** The index of a column in spans that were read with `columns`. */
 export function rawPlace(columns: readonly ReadColumn[], column: ReadColumn): number {
   const place = columns.indexOf(column);
   if (place === -1) throw new Error(`spans were read without ${column}`);
   return place;
 }
 
-/** Parses what is `wanted` of spans that were read with `columns`. */
+/** Returns a parser of the `wanted` columns of spans that were read with `columns`. */
 export function rawReader(
   columns: readonly ReadColumn[],
   wanted: readonly ReadColumn[] = columns,
 ): (span: RawSpan) => StoredSpan {
   const places = wanted.map((column) => rawPlace(columns, column));
-  // Copies of one object share its shape; members that are added one by one make a hash table of each row.
+  // Copies of one object share its shape; members added one by one would make each row a hash table.
   const shape = JSON.parse(JSON.stringify(Object.fromEntries(wanted.map((column) => [column, null])))) as ResultRow;
   return (span) => {
     const row = { ...shape };
@@ -34,7 +34,7 @@ export function rawReader(
   };
 }
 
-/** Most values of most spans are absent, and need no parser. */
+/** Most values of most spans are absent and need no parser. */
 function valueOf(json: string): unknown {
   if (json === '""') return "";
   if (json === "null") return null;

@@ -5,7 +5,10 @@ import type { ListTracesQuery } from "./trace-queries.ts";
 export const exportFormats = ["jsonl", "csv", "parquet"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Takes a piece of a file, which nobody else reads after. The next one is made when it has resolved; when it throws, no further ones are. */
+/**
+ * Takes one chunk of a file, which nobody else reads afterwards. The next chunk is made after it has resolved, and none
+ * after it has thrown.
+ */
 export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
 
 /** `fields` are names of `exportedSpan`. */
@@ -31,14 +34,16 @@ export type ExportUsageQuery = SpanSelection & {
 
 export type SpanExports = {
   /**
-   * Hands on the spans of a selection as a file, in no order and as they were at one moment. Fails late, when part of the file was
-   * taken already, as well as early.
+   * Writes the selected spans to `take` as a file, in no order and as of one moment. May also fail after a part of the
+   * file was taken.
    */
   exportSpans(query: ExportSpansQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
 
-  /** The same of the traces that `listTraces` lists. */
+  /** The same for the traces that `listTraces` lists. */
   exportTraces(query: ExportTracesQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
 
-  /** What customers used, in each period, of each model, the highest cost first. Spans that count for no customer are left out. */
+  /**
+   * The usage of customers by period and model, the highest cost first. Spans that count for no customer are left out.
+   */
   exportUsage(query: ExportUsageQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
 };

@@ -1,11 +1,10 @@
 import type { ReadColumn } from "../../domain/span.ts";
 import type { Page, SpanSelection, StoredSpan } from "./span-store.ts";
 
-/** How spans are listed: in which order, and from where on. */
-
 /**
- * Ties end in (timestamp, unique_id), in the same direction. Absent values come last in both. With `score`,
- * an evaluator's id or slug, its scores come first: numbers by value, everything else by text; so do values of a key with `metadata`.
+ * Ties are broken by (timestamp, unique_id), in the same direction. Absent values come last in both directions. With
+ * `score` (an evaluator's id or slug), spans are sorted by its scores first: numbers by value, everything else by text.
+ * The same holds for the values of a key with `metadata`.
  */
 export type SpanSort = { field: SpanSortField; descending: boolean; score?: string; metadata?: string };
 
@@ -33,7 +32,7 @@ export const spanSortFields = [
 ] as const;
 export type SpanSortField = (typeof spanSortFields)[number];
 
-/** The place of a span in an order: what it is sorted by, as text, null where absent, and what tells it apart. */
+/** The position of a span in an order: the values it is sorted by, as text (null = absent), and its key. */
 export type SpanPlace = { values: ReadonlyArray<string | null> } & Pick<
   StoredSpan,
   "timestamp" | "unique_id" | "environment"
@@ -42,11 +41,11 @@ export type SpanPlace = { values: ReadonlyArray<string | null> } & Pick<
 export type ListSpansQuery = SpanSelection &
   Page & {
     sort: SpanSort;
-    /** Columns to read; those of the key are always there. */
+    /** Columns to read; the columns of the key are always included. */
     fields: readonly ReadColumn[];
-    /** Begins behind this place of the window, whatever the number of the page: spans that came or went since move nothing. */
+    /** Starts after this position, regardless of `page`: spans that came or went in the meantime shift nothing. */
     after?: SpanPlace | undefined;
   };
 
-/** `count` is exact and of all pages; `next` is the place of the last row where others follow it. */
+/** `count` is exact and covers all pages; `next` is the position of the last row if more rows follow. */
 export type SpanPage = { count: number; rows: StoredSpan[]; next?: SpanPlace | undefined };

@@ -1,6 +1,6 @@
 import type { SpanCondition, SpanSelection } from "./span-store.ts";
 
-/** What a point of a time series, or a group of spans, is measured by. */
+/** The metrics of a point of a time series, or of a group of spans. */
 export const spanMetrics = [
   "number_of_requests",
   "error_count",
@@ -38,10 +38,10 @@ export type PercentileMetric = Extract<SpanMetric, `p${number}_${string}`>;
 export const isPercentile = (metric: SpanMetric): metric is PercentileMetric => /^p\d\d_/.test(metric);
 export const percentileMetrics: readonly PercentileMetric[] = spanMetrics.filter(isPercentile);
 
-/** Null where no span has a value. */
+/** Null if no span has a value. */
 export type Percentiles = Record<PercentileMetric, number | null>;
 
-/** What is 0 where there are no spans; all else is unknown there. */
+/** Metrics that are 0 without spans; all others are unknown then. */
 export const countMetrics: ReadonlySet<SpanMetric> = new Set<SpanMetric>([
   "number_of_requests",
   "error_count",
@@ -57,16 +57,22 @@ export const countMetrics: ReadonlySet<SpanMetric> = new Set<SpanMetric>([
 /** A column, `trace`, `thread` or `metadata__<key>`. */
 export type SeriesKey = string;
 
-/** How something is charted. */
+/** How data is charted. */
 export type SeriesQuery<Metric extends string> = {
-  /** In seconds since the epoch, rising, at least one; the first is at or before the window. */
+  /**
+   * The starts of the buckets in seconds since 1970, ascending, at least one; the first is at or before the start of
+   * the window.
+   */
   starts: readonly number[];
   groupBy: readonly SeriesKey[];
   metrics: readonly Metric[];
-  /** How many series there are at most, beside the one of all others; the largest by `rankBy`. */
+  /** The most series, besides the one of all others; the largest by `rankBy`. */
   top: number;
   rankBy: Metric;
-  /** For a reader who does not wait and hardly ever has more groups than `top`: one statement then reads them, on one core. */
+  /**
+   * For reads that nobody waits for and that hardly ever have more groups than `top`: one statement then reads them, on
+   * one core.
+   */
   isInBackground?: boolean;
 };
 
@@ -74,8 +80,8 @@ export type SeriesQuery<Metric extends string> = {
 export type SpanSeriesQuery = SpanSelection & SeriesQuery<SpanMetric> & { scores: readonly string[] };
 
 /**
- * The same for several filters at a time, whose parameters have names of their own; undefined has none. `top` is how many groups there are
- * at most, of all filters together.
+ * The same for several filters in one read. Their parameters have distinct names; undefined means no filter. `top` is
+ * the most groups of all filters together.
  */
 export type SplitSeriesQuery = Omit<SpanSeriesQuery, "filter" | "scores" | "rankBy" | "isInBackground"> & {
   filters: ReadonlyArray<SpanCondition | undefined>;
@@ -85,22 +91,22 @@ export type SplitSeriesQuery = Omit<SpanSeriesQuery, "filter" | "scores" | "rank
 export type SeriesPoint = Record<string, number | null>;
 
 export type SpanSeries = {
-  /** The value of each key; '' is the absent value. Traces and threads have their `environment` too. */
+  /** The value of each key; '' is an absent value. Traces and threads also have their `environment`. */
   group: Record<string, string | number | null>;
-  /** By the place of their bucket in `starts`; buckets without spans are absent. */
+  /** By the index of their bucket in `starts`; buckets without spans are absent. */
   points: ReadonlyMap<number, SeriesPoint>;
-  /** Over the whole window; undefined where there are no spans. */
+  /** Over the whole window; undefined if there are no spans. */
   totals: SeriesPoint | undefined;
 };
 
-/** `other` is undefined where every group has a series of its own. */
+/** `other` is undefined if every group has its own series. */
 export type SpanSeriesResult = { series: SpanSeries[]; other: Omit<SpanSeries, "group"> | undefined };
 
 /** The part of `SpanStore` about series of spans. */
 export type SpanSeriesReads = {
-  /** Spans by bucket of time, and by group. */
+  /** Spans by time bucket and by group. */
   spanSeries(query: SpanSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
 
-  /** All groups of the spans of each filter; undefined where there are too many. */
+  /** All groups of the spans of each filter; undefined if there are too many. */
   splitSeries(query: SplitSeriesQuery, signal?: AbortSignal): Promise<SpanSeries[][] | undefined>;
 };

@@ -38,13 +38,13 @@ import type { Percentiles, SeriesKey, SpanSeriesReads, SpanSeriesResult } from "
 import type { UsageReads } from "./usage-facts.ts";
 
 /**
- * Where spans live: ClickHouse, in the process or behind a URL. One contract, proven on both by `contract/`.
+ * The port to stored spans: ClickHouse, in the process or behind a URL. `contract/` tests both.
  *
- * Every read sees each span once: of the rows of one key (organisation, environment, timestamp, unique_id) the highest
- * version, and none where that one is a tombstone (`is_deleted` = 1).
+ * Every read sees each span once: of the rows with one key (organization, environment, timestamp, unique_id) the
+ * highest version, and none if that version is a tombstone (`is_deleted` = 1).
  *
- * Every read fails with `ServiceError`: `query_too_large` when it took more time or memory than it may, `unavailable`
- * when the store cannot be reached or too many queries wait. Reads whose signal is aborted reject with its reason.
+ * A read throws `ServiceError`: `query_too_large` if it exceeds its time or memory limit, `unavailable` if the store
+ * cannot be reached or too many queries wait. An aborted read rejects with the reason of its signal.
  */
 export type SpanStore = SpanExports &
   SpanEditing &
@@ -52,13 +52,12 @@ export type SpanStore = SpanExports &
   SpanSeriesReads &
   UsageReads &
   SpanSums & {
-    /** Brings the tables up to date. Any number of nodes may do so at once. */
+    /** Migrates the tables. Any number of nodes may do so at the same time. */
     migrate(): Promise<void>;
 
     /**
-     * Stores ready rows: `ndjson` holds `rows` lines, each a `SpanRow`, and goes in byte by byte. All rows or none.
-     * The same token with the same bytes is stored once, as far back as the last 1000 inserts. Once it resolves, nothing reads
-     * `ndjson` any more.
+     * Stores `ndjson`, unchanged: `rows` lines, each a `SpanRow`. All rows or none. The same token with the same bytes
+     * is stored once, as far back as the last 1000 inserts. `ndjson` is not read after this resolves.
      *
      * @throws SpanInsertError
      */
@@ -67,69 +66,69 @@ export type SpanStore = SpanExports &
     /** A page past the end is empty. */
     listSpans(query: ListSpansQuery, signal?: AbortSignal): Promise<SpanPage>;
 
-    /** All columns of one span; undefined when there is none in the scope. Of two environments, the newest version. */
+    /** All columns of one span, the newest version if two environments have it; undefined if there is none. */
     retrieveSpan(scope: SpanScope, uniqueId: string, signal?: AbortSignal): Promise<StoredSpan | undefined>;
 
     summarizeSpans(query: SpanSelection, signal?: AbortSignal): Promise<SpanSummary>;
 
-    /** Models whose spans have no cost though something of them was counted, those with most spans first. */
+    /** Models whose spans have usage but no cost, those with the most spans first. */
     listUnpriced(query: SpanSelection, signal?: AbortSignal): Promise<UnpricedModel[]>;
 
-    /** `count` is the number of groups, `rows` one page of them. */
+    /** `count` is the number of all groups; `rows` are one page of them. */
     groupSpans(query: GroupSpansQuery, signal?: AbortSignal): Promise<{ count: number; rows: SpanGroup[] }>;
 
-    /** Which values fields have, and how often. */
+    /** The values of fields and their frequencies. */
     facetSpans(query: SpanFacetsQuery, signal?: AbortSignal): Promise<SpanFacets>;
 
-    /** The traces that `listTraces` would list, by bucket of time, and by group. */
+    /** The traces that `listTraces` would list, by time bucket and by group. */
     traceSeries(query: TraceSeriesQuery, signal?: AbortSignal): Promise<SpanSeriesResult>;
 
-    /** What evaluators say of the spans of a selection. */
+    /** Figures of the scores of the selected spans, by evaluator. */
     summarizeScores(query: SpanSelection, signal?: AbortSignal): Promise<ScoreFigures[]>;
 
-    /** The same for each of some groups of them, in no order. */
+    /** The same for some groups of the spans, in no order. */
     groupScores(query: GroupScoresQuery, signal?: AbortSignal): Promise<Array<{ text: string; figures: ScoreFigures }>>;
 
-    /** `count` is exact, and `rows` are one page. A trace is listed when a span of it ended within the window. */
+    /** `count` is exact; `rows` are one page. A trace is listed if one of its spans ended within the window. */
     listTraces(query: ListTracesQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredTrace[] }>;
 
-    /** Where the spans of a trace lie, in each environment of the scope that may have some. */
+    /** The time range of a trace in each environment of the scope that may have spans of it. */
     placeTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<TracePlace[]>;
 
-    /** How large the trace is that lies within the stretch, which `placeTraces` overstates where spans were sent again. */
+    /** The exact size of the trace within the stretch. `placeTraces` overstates it if spans were resent. */
     weighTrace(
       query: Pick<ListTraceSpansQuery, "scope" | "traceId" | "stretch">,
       signal?: AbortSignal,
     ): Promise<TraceWeight>;
 
-    /** The trace of this id in each environment of the scope that has one. */
+    /** The trace with this id in each environment of the scope that has one. */
     retrieveTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<StoredTrace[]>;
 
     /** One page of the spans of one trace, earliest start first. */
     listTraceSpans(query: ListTraceSpansQuery, signal?: AbortSignal): Promise<RawSpan[]>;
 
-    /** All spans of the trace of this id, in no order, as they were at one moment; undefined where there are many. */
+    /** All spans of the trace with this id, in no order, as of one moment; undefined if there are many. */
     readSmallTrace(query: SmallTraceQuery, signal?: AbortSignal): Promise<RawSpan[] | undefined>;
 
-    /** Hands on the spans of one trace, at most `limit` of them, by their ends: there may be very many. */
+    /** Passes at most `limit` spans of one trace to `take`, in the order of their ends. */
     readTraceSpans(
       query: Omit<ListTraceSpansQuery, "offset">,
       take: (span: RawSpan) => void,
       signal?: AbortSignal,
     ): Promise<void>;
 
-    /** `count` is exact, and `rows` are one page of the threads that have a span in the window. */
+    /** `count` is exact; `rows` are one page of the threads with a span in the window. */
     listThreads(query: ListThreadsQuery, signal?: AbortSignal): Promise<{ count: number; rows: StoredThread[] }>;
 
-    /** `count` is exact, and `keys` are one page of the customers that there are; with a window, of those with a span in it. */
+    /** `count` is exact; `keys` are one page of all customers or, with a window, of those with a span in it. */
     listCustomers(query: ListCustomersQuery, signal?: AbortSignal): Promise<{ count: number; keys: CustomerPageKey[] }>;
 
-    /** What the spans of some customers say, in no order; those without any are left out. */
+    /** Figures of customers from their spans, in no order. Customers without spans are left out. */
     describeCustomers(query: DescribeCustomersQuery, signal?: AbortSignal): Promise<StoredCustomer[]>;
 
     /**
-     * Spans of a customer no longer name it in any read once this resolves; with a time, those that ended or were received until
-     * then, and calls that were under way. Safe to repeat.
+     * Removes the customer from its spans in every read. With `erasedNs`, only from spans received until then, and from
+     * those that ended or whose call began until then and that were received shortly after. Safe to repeat.
      */
     unnameCustomer(key: CustomerKey, erasedNs?: bigint, signal?: AbortSignal): Promise<void>;
 
@@ -139,19 +138,19 @@ export type SpanStore = SpanExports &
       signal?: AbortSignal,
     ): Promise<{ count: number; keys: Array<{ trace_unique_id: string; environment: string }> }>;
 
-    /** How many spans a trace has in each environment of the scope that has any, and how many of them ended in the window. */
+    /** How many spans a trace has in each environment that has any, and how many of them ended in the window. */
     countTraceSpans(
       query: { scope: SpanScope; traceId: string; window: TimeWindow },
       signal?: AbortSignal,
     ): Promise<Array<{ environment: string; inWindow: number; total: number }>>;
 
-    /** Takes the spans of these deletions out of every read. Safe to repeat. */
+    /** Hides the spans of these deletions from every read. Safe to repeat. */
     deleteTraces(deletions: readonly TraceDeletion[], signal?: AbortSignal): Promise<void>;
 
-    /** Frees, in the background, the disk space of deleted traces; what hides them goes when it is older than the cutoff. */
+    /** Frees the disk space of deleted traces in the background. Tombstones are removed once older than the cutoff. */
     purgeDeleted(cutoffNs: bigint, signal?: AbortSignal): Promise<void>;
 
-    /** The spans of these keys, in their order; those that are gone are left out. */
+    /** The spans with these keys, in the same order. Keys without a span any more are left out. */
     hydrateSpans(
       scope: SpanScope,
       keys: readonly SpanKey[],
@@ -160,8 +159,8 @@ export type SpanStore = SpanExports &
     ): Promise<StoredSpan[]>;
 
     /**
-     * What some spans add to their conversations, by unique_id; those of none are left out. The spans name their conversation:
-     * they have the columns `conversationColumns`.
+     * The messages that spans add to their conversations, by unique_id. Spans of no conversation are left out. The
+     * spans must have the columns `conversationColumns`.
      */
     findNewMessages(
       scope: SpanScope,
@@ -170,17 +169,17 @@ export type SpanStore = SpanExports &
     ): Promise<Map<string, NewMessages>>;
 
     /**
-     * Takes what organizations keep no longer out of every read, and frees its disk space, both in the background. By receipt,
-     * because the times of a span are its sender's: a clock that is years off must not delete it, nor keep it for ever. Copies of scores go by when they were made.
+     * Deletes what is past its organization's retention, in the background. Age counts from receipt, because senders
+     * set the times of spans: a clock that is years off must not delete or keep them. Scores age from creation.
      */
     deleteExpired(cutoffs: Cutoffs, signal?: AbortSignal): Promise<Expired>;
 
-    /** What deletions in the background have still to do. */
+    /** What background deletions still have to do. */
     deletionProgress(signal?: AbortSignal): Promise<DeletionProgress>;
 
     /**
-     * Media of an organization by id, in no order; what no span of it, or of the trace, refers to (any more) is left out. Texts
-     * have at most `maxChars` together (96 MiB where it is not said): beyond it the largest come with an empty text.
+     * Media of an organization by id, in no order, except what no span of it (or of the trace) refers to. All texts
+     * together have at most `maxChars` characters (default 96 Mi): beyond it, the largest have an empty text.
      */
     readMedia(
       of: MediaOwner,
@@ -188,20 +187,19 @@ export type SpanStore = SpanExports &
       options?: { signal?: AbortSignal; maxChars?: number },
     ): Promise<Media[]>;
 
-    /** Deletes, in the background, media that no stored span refers to and that was last inserted before `cutoffMs`. */
+    /** Deletes media in the background that no stored span refers to and that was last inserted before `cutoffMs`. */
     sweepMedia(cutoffMs: number, signal?: AbortSignal): Promise<void>;
 
     /** @throws ServiceError `unavailable` */
     ping(signal?: AbortSignal): Promise<void>;
 
-    /** Waits for what is under way. */
+    /** Waits for running work. */
     close(): Promise<void>;
   };
 
 /**
- * A row that may share its key with an earlier one says `is_resend`: 1, as its first member, and `hasResends` tells of
- * such rows. Embedded, reads rely on it; a server may have other nodes' rows, which nobody marks, so there they do not.
- * `table`: what the rows are, spans unless it says otherwise.
+ * A row that may share its key with an earlier one begins with `is_resend`: 1; `hasResends` says that there are some.
+ * Embedded reads rely on it; reads of a server do not: other nodes' rows are not marked. `table`: default spans.
  */
 export type SpanBatch = {
   ndjson: Buffer;
@@ -214,18 +212,18 @@ export type SpanBatch = {
 /** Spans that ended within [fromNs, toNs], both inclusive, in nanoseconds since 1970. */
 export type TimeWindow = { fromNs: bigint; toNs: bigint };
 
-/** A WHERE part over the columns of the table, with ClickHouse's placeholders `{name:Type}`. See filter/to-clickhouse.ts. */
+/** A WHERE condition over the table's columns, with placeholders `{name:Type}`. See filter/to-clickhouse.ts. */
 export type SpanCondition = {
   sql: string;
   params: StatementParams;
-  /** The columns that it reads, where that is known, and the keys of metadata, where it reads no others. */
+  /** The columns that it reads, if known, and the keys of metadata, if it reads no others. */
   columns?: ReadonlySet<string>;
   metadataKeys?: ReadonlySet<string> | undefined;
-  /** The conditions that it joins by AND, where they are known. See `SqlOperand`. */
+  /** The conditions that it joins with AND, if known. See `SqlOperand`. */
   operands?: ReadonlyArray<{ sql: string; columns: ReadonlySet<string>; isDemand: boolean }>;
 };
 
-/** Lists go to `Array(…)` placeholders; everything else is bound as its text. */
+/** Lists are for `Array(…)` placeholders; every other value is bound as its text. */
 export type StatementParams = Record<string, string | readonly string[]>;
 
 export type SpanSelection = {
@@ -240,7 +238,9 @@ export type Page = {
   pageSize: number;
 };
 
-/** JSON columns are text ('' = absent), times `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`, integers text where a double loses digits. */
+/**
+ * JSON columns are text ('' = absent), times `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`, integers text if a double loses digits.
+ */
 export type StoredSpan = Pick<Required<StoredColumns>, "timestamp" | "unique_id" | "environment"> &
   Omit<StoredColumns, "version"> & { version: string };
 type StoredColumns = { [C in SpanColumn]?: StoredValue<(typeof spanColumns)[C]> } & {
@@ -256,7 +256,7 @@ type StoredValue<K extends ColumnKind> = K extends "text" | "uuid" | "time" | "j
         ? boolean | null
         : Record<string, string>;
 
-/** Sums skip absent values, averages too; both are 0 where there is none. Cost in USD, times in seconds. */
+/** Sums and averages skip absent values and are 0 if there are none. Cost in USD, times in seconds. */
 export type SpanSummary = {
   number_of_requests: number;
   total_cost: number;
@@ -319,15 +319,15 @@ export type SpanGroupSortField = (typeof spanGroupSortFields)[number];
 export type GroupSpansQuery = SpanSelection &
   Page & {
     groupBy: readonly SeriesKey[];
-    /** Groups that have this in a value. */
+    /** Only groups with this text in a value, ignoring case. */
     search?: string | undefined;
     sort: { field: SpanGroupSortField; descending: boolean };
   };
 
 export type SpanGroup = {
-  /** The values grouped by; `trace` and `thread` have their id and `environment`. '' is the group without a value. */
+  /** The values grouped by; `trace` and `thread` also have their `environment`. '' is the group without a value. */
   key: Record<string, string | number | null>;
-  /** The same as one text, by which `groupScores` finds it. */
+  /** The same as one text, the key for `groupScores`. */
   text: string;
   first_timestamp: string;
   last_timestamp: string;
@@ -337,7 +337,7 @@ export type SpanGroup = {
 /** `keys` are the texts of groups. */
 export type GroupScoresQuery = SpanSelection & { groupBy: readonly SeriesKey[]; keys: readonly string[] };
 
-/** Over the scores of one evaluator that have a value. Averages count true as 1; null where no value is a number. */
+/** Figures of the scores of one evaluator. `avg_score` counts true as 1, and is null if no value is a number. */
 export type ScoreFigures = {
   evaluator_id: string;
   evaluator_slug: string;
@@ -345,36 +345,39 @@ export type ScoreFigures = {
   score_value_type: string;
   count: number;
   avg_score: number | null;
-  /** Null but for booleans. */
+  /** Null unless the scores are booleans. */
   true_count: number | null;
   false_count: number | null;
 };
 
-/** What finds one version of one span. */
+/** Identifies one version of one span. */
 export type SpanKey = Pick<StoredSpan, "timestamp" | "unique_id" | "environment" | "version">;
 
-/** Of the `count` messages of a span, those at these places, from 0, are new to its conversation. */
+/**
+ * `places`: positions, from 0, of the messages of a span that are new to its conversation. `count`: the number of
+ * messages of the span, 0 if none is new.
+ */
 export type NewMessages = { places: readonly number[]; count: number };
 
-/** What groups of spans, such as traces, are filtered by. */
+/** A filter of groups of spans, such as traces. */
 export type GroupCondition = {
-  /** On spans, and the same for all of a group: narrows what is read. */
+  /** A condition on spans that is the same for all spans of a group. Narrows what is read. */
   where?: SpanCondition | undefined;
-  /** On spans: `match_<i>` says whether any span of the group fulfils the i-th. */
+  /** Conditions on spans: `match_<i>` is whether any span of the group meets the i-th. */
   matches: readonly SpanCondition[];
-  /** On the columns of the key, `figure_<name>` and `match_<i>`. */
+  /** A condition on the columns of the key, `figure_<name>` and `match_<i>`. */
   having: SpanCondition;
-  /** The names of figures that `having` reads. */
+  /** The names of the figures that `having` reads. */
   figures: readonly string[];
 };
 
 /**
- * - `poison`: the store read the rows and refuses them for what is in them; the same bytes will never go in.
- * - `retryable`: everything else. It may have been stored nevertheless: try again with the same token.
+ * - `poison`: the store rejects the content of the rows. The same bytes will never be accepted.
+ * - `retryable`: everything else. The batch may have been stored nevertheless: retry with the same token.
  */
 export class SpanInsertError extends Error {
   readonly kind: "poison" | "retryable";
-  /** From 1; undefined where the store did not tell. */
+  /** From 1; undefined if the store did not report it. */
   readonly failedRow: number | undefined;
 
   constructor(kind: "poison" | "retryable", options: { failedRow?: number | undefined; cause: unknown }) {

@@ -1,54 +1,60 @@
 /**
- * Sums of spans by slots of five minutes and by hours, environment and model, which reads without filters take in place of the spans
- * (docs/adr/0033-sums-are-stored-up-to-a-watermark.md). They are made in passes: each plans, builds all that is due, and is finished. Passes of
- * several nodes at a time do no harm.
+ * Sums of spans by slots of five minutes and by hours, environment and model. Reads without filters use them instead of
+ * the spans (docs/adr/0033-sums-are-stored-up-to-a-watermark.md). They are built in passes: plan, build all that is
+ * due, finish. Concurrent passes of several nodes are harmless.
  */
 export type SpanSums = {
-  /** What to do next; a new epoch begins where the clock of the store went back. */
+  /** Plans the next pass; starts a new epoch if the clock of the store went back. */
   planSums(timing: SumsTiming, signal?: AbortSignal): Promise<SumsPlan>;
 
-  /** Whether it is this node's turn to build, for a while from now: mostly once, as two may ask at one moment. */
+  /**
+   * Whether this node may build for `forMs` from now. Usually one node gets it, but two that ask at the same moment may
+   * both.
+   */
   takeSumsTurn(node: string, forMs: number): Promise<boolean>;
 
-  /** What a pass has to build of a day, in portions of about `rows` spans. */
+  /** The sums of one day that a pass has to build, in portions of about `rows` spans. */
   listDueSums(pass: SumsPass, day: SumsDay, rows: SumsPortion, signal?: AbortSignal): Promise<DueSums[]>;
 
-  /** Sums the slots or hours anew from what is stored, in place of what there was of them. */
+  /** Builds the sums of slots or hours from the stored data, replacing what they had. */
   buildSums(pass: SumsPass, organizationId: string, due: DueSums, signal?: AbortSignal): Promise<void>;
 
-  /** All that was due is built: from here on reads rely on it. */
+  /** Everything that was due is built: reads rely on it from now on. */
   finishSums(pass: SumsPass): Promise<void>;
 
-  /** Begins anew with nothing: reads take the spans until a pass is finished. */
+  /** Discards all sums: reads use the spans until a pass is finished. */
   resetSums(): Promise<void>;
 
-  /** Up to when what was stored is in the sums, and the time, in ms, by the store's clock. */
+  /** `watermarkMs`: rows stored until then are in the sums. `nowMs`: the time of the store's clock. */
   readSumsState(signal?: AbortSignal): Promise<{ watermarkMs: number; nowMs: number }>;
 };
 
 export type SumsTiming = {
-  /** How long before the plan a row must have been stored: more than clocks of servers differ, and than replicas lag. */
+  /**
+   * How long before the plan a row must have been stored. Larger than the clock difference between servers and the lag
+   * of replicas.
+   */
   marginMs: number;
-  /** How long a slot stays open after its end: what comes later makes it be built again. */
+  /** How long a slot stays open after its end. Rows that come later cause a rebuild. */
   openMs: number;
 };
 
 export type SumsPortion = {
-  /** Of one statement. */
+  /** The rows of one statement. */
   rows: number;
-  /** Of one slot: a larger one is always read from the spans, and a larger hour from its slots. */
+  /** The rows of one slot. Larger slots are always read from the spans, and larger hours from their slots. */
   slotRows: number;
 };
 
-/** Slots of `seconds` by their start: those of five minutes, or hours. */
+/** Slots of `seconds` length (five minutes or an hour) by their start. */
 export type DueSums = { seconds: number; slots: number[] };
 
 export type SumsPlan =
   | { kind: "pass"; pass: SumsPass; days: SumsDay[] }
-  /** Rows are being deleted in the background, or inserts run for long: later. */
+  /** Rows are being deleted in the background, or an insert runs for long: try later. */
   | { kind: "wait" };
 
-/** Times in ms; `closed…`: slots that begin before are built. */
+/** Times in ms; `closed…`: slots that begin before it are built. */
 export type SumsPass = {
   epoch: number;
   afterMs: number;

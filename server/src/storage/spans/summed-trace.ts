@@ -6,7 +6,7 @@ import { parseTimeNs } from "../../lib/time.ts";
 import type { StoredSpan } from "./span-store.ts";
 import type { StoredTrace } from "./trace-queries.ts";
 
-/** What spans have to be read with for `domain/trace-figures.ts`. */
+/** The columns that `domain/trace-figures.ts` needs. */
 export const figureFields = [
   "unique_id",
   "timestamp",
@@ -34,7 +34,9 @@ export function treeSpan({ unique_id, span_unique_id, span_parent_id, start_time
   };
 }
 
-/** A trace as lists have it, from what was added up of its spans. `root` is undefined when it is gone since. */
+/**
+ * Returns a trace as lists show it, from the sums of its spans. `root` is undefined if it was deleted in the meantime.
+ */
 export function summedTrace(
   { trace_unique_id, environment }: Pick<StoredTrace, "trace_unique_id" | "environment">,
   sums: TraceSums,
@@ -55,7 +57,7 @@ export function summedTrace(
   };
 }
 
-/** Of a span that was just read, whatever its version. */
+/** The key of the root, which was just read; the version does not matter. */
 export function rootKey(environment: string, { root }: TraceSums) {
   return { timestamp: root.timestamp, unique_id: root.unique_id, environment, version: "" };
 }

@@ -9,11 +9,11 @@ export type ListThreadsQuery = {
   condition?: GroupCondition | undefined;
 } & SeesEdits &
   Page & {
-    /** Ties end in the thread, in the same direction. */
+    /** Ties are broken by the thread, in the same direction. */
     sort: { field: ThreadSortField; descending: boolean };
   };
 
-/** `customer_identifier` is that of the first span that has one, '' where none has. */
+/** `customer_identifier` is that of the first span with one, '' if none has one. */
 export type StoredThread = { thread_identifier: string; environment: string; customer_identifier: string } & Record<
   ThreadNumber,
   number

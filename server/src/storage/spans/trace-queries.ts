@@ -9,7 +9,7 @@ export type ListTracesQuery = {
   condition?: GroupCondition | undefined;
 } & SeesEdits &
   Page & {
-    /** Ties end in the trace id, in the same direction. */
+    /** Ties are broken by the trace id, in the same direction. */
     sort: { field: TraceSortField; descending: boolean };
   };
 
@@ -17,25 +17,28 @@ export type TraceStretch = { first: string; last: string };
 
 export type TraceWeight = {
   span_count: number;
-  /** Of input, output, messages and metadata. */
+  /** The size of input, output, messages and metadata. */
   payload_bytes: number;
 };
 
-/** Rows of older versions and of deleted spans are among these: as much as there may be, not as there is. */
+/** Includes rows of older versions and of deleted spans: an upper bound. */
 export type TracePlace = TraceWeight & {
   environment: string;
-  /** The ends of its first and last span. */
+  /** The end times of its first and last span. */
   stretch: TraceStretch;
-  /** Whether something came in within `limits.movingTraceS`: what was placed may move while it is read. */
+  /**
+   * Whether a row was received within the last `limits.movingTraceS` seconds: the trace may still move while it is
+   * read.
+   */
   is_recent: boolean;
 };
 
 export type ListTraceSpansQuery = {
   scope: SpanScope;
   traceId: string;
-  /** Where to look: the trace's own. */
+  /** The time range of the trace. */
   stretch: TraceStretch;
-  /** What the spans are read with: their values come in this order, others may follow. */
+  /** The columns to read: values come in this order, others may follow. */
   columns: readonly ReadColumn[];
   limit: number;
   offset?: number;
@@ -44,13 +47,13 @@ export type ListTraceSpansQuery = {
 export type SmallTraceQuery = Pick<ListTraceSpansQuery, "scope" | "traceId" | "columns">;
 
 /**
- * A trace as a whole. Texts are '' where absent. The root is the earliest span without a parent in the trace; `name`
- * and `organization_key_id` are the root's.
+ * A whole trace. Texts are '' if absent. The root is the earliest span without a parent in the trace; `name` and
+ * `organization_key_id` are the root's.
  */
 export type StoredTrace = {
   trace_unique_id: string;
   environment: string;
-  /** As times of spans. `end_time` is the latest end. */
+  /** In the form of span times. `end_time` is the latest end. */
   start_time: string;
   end_time: string;
   name: string;

@@ -2,7 +2,7 @@ import { traceTexts } from "../../domain/trace.ts";
 import type { SeriesQuery } from "./span-series.ts";
 import type { ListTracesQuery } from "./trace-queries.ts";
 
-/** What a point of a time series of traces is measured by. */
+/** The metrics of a point of a time series of traces. */
 export const traceMetrics = [
   "number_of_traces",
   "number_of_failed_traces",
@@ -26,7 +26,7 @@ export const traceMetrics = [
 ] as const;
 export type TraceMetric = (typeof traceMetrics)[number];
 
-/** What is 0 where there are no traces; all else is unknown there. */
+/** Metrics that are 0 without traces; all others are unknown then. */
 export const traceCountMetrics: ReadonlySet<TraceMetric> = new Set<TraceMetric>([
   "number_of_traces",
   "number_of_failed_traces",
@@ -40,9 +40,9 @@ export const traceCountMetrics: ReadonlySet<TraceMetric> = new Set<TraceMetric>(
   "number_of_customers",
 ]);
 
-/** What traces are grouped by. */
+/** The keys that traces can be grouped by. */
 export const traceGroupings = [...traceTexts, "name", "environment"] as const;
 
-/** A trace has the time of its last span; one that goes on after the window belongs to the last bucket. */
+/** A trace has the time of its last span. A trace that continues after the window belongs to the last bucket. */
 export type TraceSeriesQuery = Pick<ListTracesQuery, "scope" | "window" | "condition" | "edits"> &
   SeriesQuery<TraceMetric>;

@@ -3,8 +3,9 @@ import { openSpanStore, type SpansLocation } from "./drivers/open-span-store.ts"
 import type { SpanStore } from "./span-store.ts";
 
 /**
- * Opens the span store, its tables up to date, for as long as it is used. The node's folder is held meanwhile where the store is in it.
- * @throws ServiceError `conflict` while a server runs on it
+ * Opens the span store and migrates it, then closes it after use. Holds the lock of the node's data folder meanwhile if
+ * the store is in it.
+ * @throws ServiceError `conflict` if a server is running on that folder
  */
 export function createWithSpans(config: { dataDir: string; spans: SpansLocation }) {
   return async <T>(use: (spans: SpanStore) => Promise<T>): Promise<T> => {
