@@ -20,7 +20,7 @@ const anyText = fc.string({
 });
 
 describe("bindLiterals", () => {
-  it("gives the engine the very text, whatever it is", async () => {
+  it("passes any text to the engine unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(anyText, async (text) => {
         expect(await select("{a:String}", { a: text })).toBe(text);
@@ -29,7 +29,7 @@ describe("bindLiterals", () => {
     );
   });
 
-  it("gives the engine the very list", async () => {
+  it("passes any list to the engine unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyText), async (list) => {
         expect(await select("{a:Array(String)}", { a: list })).toEqual(list);
@@ -49,7 +49,7 @@ describe("bindLiterals", () => {
     ]);
   });
 
-  it("puts nothing of a value into the statement but hexadecimal digits", () => {
+  it("writes values as hexadecimal digits only", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(bindLiterals("{a:String}", { a: text })).toMatch(/^(''|unhex\('[0-9A-F]*'\))$/);
@@ -57,7 +57,7 @@ describe("bindLiterals", () => {
     );
   });
 
-  it("refuses a statement whose parameter has no value", () => {
+  it("throws if a parameter has no value", () => {
     expect(() => bindLiterals("{a:String}", {})).toThrow("parameter a");
     expect(() => bindLiterals("{toString:String}", {})).toThrow("parameter toString");
   });

@@ -29,7 +29,7 @@ import {
   withSettings,
 } from "./span-database.ts";
 
-// The defaults are sized for a server of its own: mark and index caches of gigabytes, and nine tenths of the memory.
+// The defaults are sized for a dedicated server: mark and index caches of gigabytes, and nine tenths of the memory.
 const startArguments = [
   `--mark_cache_size=${storageLimits.embeddedMarkCacheBytes}`,
   `--primary_index_cache_size=${storageLimits.embeddedMarkCacheBytes}`,
@@ -40,12 +40,12 @@ const startArguments = [
 /**
  * ClickHouse inside the process (chDB). One data folder per process; a second store may open the same one.
  *
- * A connection runs one statement at a time, so reads have a few of them; inserts, deletes and kills each have their own.
- * A statement occupies a thread of libuv's pool while it runs: UV_THREADPOOL_SIZE must leave room for file access.
+ * A connection runs one statement at a time, so reads have several; inserts, deletes and kills each have their own. A
+ * running statement occupies a thread of libuv's pool: UV_THREADPOOL_SIZE must leave room for file access.
  */
 export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions = {}): SpanDatabase {
   const { Session, drainPending } = loadEngine();
-  // Start arguments can only be given to a session; it stays open so that the engine does as long as the store.
+  // Only a session takes start arguments. It stays open so that the engine runs as long as the store.
   const engine = openEngine(Session, path);
   const connect = () => new Session(path);
   const bounds: QueryBounds = { ...defaultBounds, ...options.bounds };
@@ -111,10 +111,10 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   };
 }
 
-/** Its message says what an operator can do. */
+/** The message tells the operator what to do. */
 export class SpanStoreUnopened extends Error {}
 
-/** Only here: an installation for nodes that use a server goes without the package, which is most of its size. */
+/** Loaded on demand: installations that use a server can leave out the package, which is most of their size. */
 function loadEngine(): typeof Chdb {
   try {
     return createRequire(import.meta.url)("chdb") as typeof Chdb;
@@ -141,10 +141,10 @@ const defaultBounds: QueryBounds = {
   queued: storageLimits.queriesQueued,
 };
 
-/** Comes whether anybody looks or not. */
+/** Health checks run it all the time, so it does not count as a read. */
 const ping: Statement = { name: "ping", sql: "SELECT 1" };
 
-/** Knows what is under way. */
+/** Tracks running work. */
 function createTracker(): { track: <T>(work: Promise<T>) => Promise<T>; settled: () => Promise<unknown> } {
   const underWay = new Set<Promise<unknown>>();
   return {
@@ -158,14 +158,14 @@ function createTracker(): { track: <T>(work: Promise<T>) => Promise<T>; settled:
   };
 }
 
-/** Of a reply, which is given back. */
+/** Decodes a reply and frees its memory. */
 function textOf(bytes: Buffer): string {
   const text = bytes.toString("utf8");
   freeBytes(bytes);
   return text;
 }
 
-/** @param file holds the rows; without it they go in the text of the statement */
+/** @param file has the rows; if undefined, they are sent in the text of the statement */
 async function insertRows(session: Session, batch: SpanBatch, file: string | undefined): Promise<void> {
   const table = batch.table ?? "spans";
   const settings = insertSettings(batch.token);
@@ -185,13 +185,14 @@ type ReadParts = {
   onQuery: SpanDatabaseOptions["onQuery"];
 };
 
-/** Reads that share connections and bounds. */
+/** Runs reads with shared connections and bounds. */
 function createReads(bounds: QueryBounds, { connect, control, track, onQuery }: ReadParts) {
   const readers = createReaders(bounds.inFlight, connect);
   const withinBounds = createQueryGate(bounds, onQuery);
   const prepared = new WeakSet<Session>();
   const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
-    // Values are part of the text here, so it may be long. This one setting cannot stand in the statement it is for.
+    // The text includes the values, so it may be long. This setting does not work inside the statement that it applies
+    // to.
     if (!prepared.has(session)) await session.queryAsync(`SET max_query_size = ${storageLimits.queryTextBytes}`);
     prepared.add(session);
     const bound = bindLiterals(statement.sql, statement.params ?? {});
@@ -229,8 +230,8 @@ type Readers = {
 };
 
 /**
- * Connections for reads. One whose statement failed is never used again: chDB keeps what the statement had written of its
- * result, and puts it before the result of the next one, which may be another organisation's.
+ * Connections for reads. After a failed statement, a connection is never used again: chDB keeps what the statement had
+ * written of its result, and puts it before the result of the next one, which may belong to another organization.
  */
 function createReaders(count: number, connect: () => Session): Readers {
   const open = new Set(Array.from({ length: count }, connect));

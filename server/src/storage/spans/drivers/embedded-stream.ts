@@ -13,23 +13,25 @@ import { createQueryGate, exportGate } from "./query-gate.ts";
 import type { EngineSettings, SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
 import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
 
-/** A statement on a connection that nobody else uses; its values are part of its text. What fails aborts the signal. */
+/** A statement, with its values in the text, on a connection of its own. A failure aborts the signal. */
 type Streamed = { session: Session; sql: string; settings: EngineSettings; take: TakeBytes };
 type Write = (streamed: Streamed, signal: AbortSignal) => Promise<void>;
 
 type Engine = {
-  /** Its data folder. */
+  /** The data folder. */
   path: string;
   connect: () => Session;
   /** For kills. */
   control: Session;
-  /** Holds the engine open for as long as the work takes. */
+  /** Keeps the engine open until the work is done. */
   track: (work: Promise<void>) => Promise<void>;
   merges: Pick<MergePause, "sawRead">;
   onQuery: SpanDatabaseOptions["onQuery"];
 };
 
-/** `SpanDatabase.stream` of chDB: each export has a connection of its own, as a connection runs one statement at a time. */
+/**
+ * `SpanDatabase.stream` of chDB. Each export has its own connection, because a connection runs one statement at a time.
+ */
 export function createEmbeddedStream({
   path,
   connect,
@@ -60,8 +62,8 @@ export function createEmbeddedStream({
 }
 
 /**
- * How many rows a block may have. Of parts fresh from an insert the engine does not know how large rows are, and reads as many at once as
- * it may: where they are large, a block of them would take, several times over, what all exports together may.
+ * Returns the most rows of a block. The engine does not know how large the rows of freshly inserted parts are and reads
+ * as many as it may: if they are large, one block would take several times the memory of all exports together.
  */
 async function blockRows(session: Session): Promise<number> {
   const parts =
@@ -73,7 +75,7 @@ async function blockRows(session: Session): Promise<number> {
   return found === "" ? most : Number(found);
 }
 
-/** Runs `work`, whose signal is aborted when `take` fails too: then the engine has nobody to write for. */
+/** Runs `work` with a signal that is also aborted if `take` fails: nobody needs the output then. */
 async function untilRefused(
   take: TakeBytes,
   signal: AbortSignal,
@@ -92,8 +94,8 @@ async function untilRefused(
 }
 
 /**
- * The engine makes a chunk when it is asked for: a client that takes nothing holds up no thread of it. It makes the next while one is
- * handed on.
+ * The engine makes a chunk on demand, so a slow client blocks none of its threads. It makes the next chunk while `take`
+ * handles one.
  */
 function writeChunks(format: Exclude<ExportFormat, "parquet">): Write {
   return async ({ session, sql, settings, take }, signal) => {
@@ -107,7 +109,7 @@ function writeChunks(format: Exclude<ExportFormat, "parquet">): Write {
         if (bytes.length > 0) await take(bytes);
       }
     } finally {
-      // What is not taken any more is made all the same, and may fail.
+      // The next chunk is made even if nobody takes it, and it may fail.
       await Promise.allSettled([next]);
       await chunks.return?.();
     }
@@ -115,8 +117,8 @@ function writeChunks(format: Exclude<ExportFormat, "parquet">): Write {
 }
 
 /**
- * Of chunks, each would be a file of its own. So the engine writes one file, which is read while it grows. It lies in the data
- * folder without a name: nothing of it is left behind, also after a crash.
+ * Parquet in chunks would be one file for each chunk. So the engine writes one file, which is read while it grows. It
+ * is in the data folder without a name, so that nothing is left behind, even after a crash.
  */
 function writeThroughFile(folder: string): Write {
   return async ({ session, sql, settings, take }, signal) => {
@@ -140,7 +142,7 @@ function writeThroughFile(folder: string): Write {
       }
       await writing;
     } finally {
-      // The caller ends it where it goes on: until then the file is the engine's.
+      // The engine uses the file until the statement ends. If it is still running, the caller kills it.
       await settled;
       await file.close();
     }
@@ -149,7 +151,7 @@ function writeThroughFile(folder: string): Write {
 
 const pieceBytes = 256 * 1024;
 
-/** By default the engine collects 256 MiB before it writes anything. */
+/** By default the engine buffers 256 MiB before it writes anything. */
 const fileSettings = { engine_file_truncate_on_insert: 1, min_insert_block_size_bytes: storageLimits.exportBlockBytes };
 
 async function refuseFullDisk(folder: string): Promise<void> {

@@ -1,15 +1,15 @@
 import { ServiceError } from "../../../domain/errors.ts";
 import { SpanInsertError } from "../span-store.ts";
 
-/** Numbers from ClickHouse's `src/Common/ErrorCodes.cpp`. */
+/** Error codes from ClickHouse's `src/Common/ErrorCodes.cpp`. */
 
 /** TOO_MANY_ROWS, TIMEOUT_EXCEEDED, TOO_DEEP_AST, TOO_BIG_AST, TOO_SLOW, CANNOT_ALLOCATE_MEMORY, SET_SIZE_LIMIT_EXCEEDED, MEMORY_LIMIT_EXCEEDED, TOO_MANY_BYTES, TOO_MANY_ROWS_OR_BYTES. */
 const tooLargeCodes = new Set([158, 159, 160, 167, 168, 173, 191, 241, 307, 396]);
 
 /**
- * The store is there but cannot answer now: ALL_CONNECTION_TRIES_FAILED, TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION,
- * SOCKET_TIMEOUT, NETWORK_ERROR, NO_ZOOKEEPER, ABORTED, TABLE_IS_READ_ONLY, NOT_ENOUGH_SPACE, TOO_FEW_LIVE_REPLICAS,
- * ALL_REPLICAS_ARE_STALE, AUTHENTICATION_FAILED, KEEPER_EXCEPTION.
+ * The store exists but cannot respond now: ALL_CONNECTION_TRIES_FAILED, TOO_MANY_SIMULTANEOUS_QUERIES,
+ * NO_FREE_CONNECTION, SOCKET_TIMEOUT, NETWORK_ERROR, NO_ZOOKEEPER, ABORTED, TABLE_IS_READ_ONLY, NOT_ENOUGH_SPACE,
+ * TOO_FEW_LIVE_REPLICAS, ALL_REPLICAS_ARE_STALE, AUTHENTICATION_FAILED, KEEPER_EXCEPTION.
  */
 const unavailableCodes = new Set([279, 202, 203, 209, 210, 225, 236, 242, 243, 285, 369, 516, 999]);
 
@@ -21,15 +21,15 @@ const unavailableCodes = new Set([279, 202, 203, 209, 210, 225, 236, 242, 243, 2
  */
 const poisonCodes = new Set([6, 25, 26, 27, 33, 38, 41, 53, 69, 70, 72, 117, 130, 131, 349, 376, 407, 464, 467, 691]);
 
-/** The server gave no answer, or one that is not ClickHouse's. */
+/** The server sent no response, or one that is not ClickHouse's. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
-    super("no answer from the span store", { cause });
+    super("no response from the span store", { cause });
     this.name = "UnreachableError";
   }
 }
 
-/** The code of a ClickHouse exception, wherever the client put it; undefined when it is none. */
+/** The code of a ClickHouse exception, wherever the client put it; undefined for other errors. */
 function engineCode(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   const { code, clickhouseCode, cause } = error as { code?: unknown; clickhouseCode?: unknown; cause?: unknown };
@@ -39,12 +39,12 @@ function engineCode(error: unknown): number | undefined {
   return written ? Number(written[1]) : engineCode(cause);
 }
 
-/** What the client threw, as `UnreachableError` where ClickHouse did not say it. */
+/** Wraps an error of the client in `UnreachableError` unless it comes from ClickHouse. */
 export function orUnreachable(error: unknown): unknown {
   return engineCode(error) === undefined ? new UnreachableError(error) : error;
 }
 
-/** What a failed statement is to the caller; faults of ours stay as they are. */
+/** Maps the error of a failed statement to a `ServiceError`. Returns our own errors unchanged. */
 export function asReadError(error: unknown): unknown {
   const code = engineCode(error) ?? 0;
   if (error instanceof UnreachableError || unavailableCodes.has(code) || isServerOutOfMemory(error)) {
@@ -59,7 +59,7 @@ export function asReadError(error: unknown): unknown {
   return error;
 }
 
-/** The server as a whole is short of memory, which says nothing about this query. */
+/** Whether the server as a whole is out of memory, which says nothing about this query. */
 function isServerOutOfMemory(error: unknown): boolean {
   return error instanceof Error && /memory limit \(total\)|\(total\) memory limit/i.test(error.message);
 }

@@ -29,17 +29,17 @@ import {
 } from "./span-database.ts";
 
 export type HttpLocation = {
-  /** The origin alone, such as `https://clickhouse:8443`. */
+  /** The origin only, such as `https://clickhouse:8443`. */
   url: string;
   username: string;
   password: string;
   database: string;
   cluster: string | null;
-  /** Settings of inserts, by the engine's names. */
+  /** Settings for inserts, by the engine's names. */
   inserts?: Record<string, string>;
 };
 
-// Without it the server streams, and an error in the middle of a reply comes as a part of it.
+// Without it the server streams, and an error in the middle of a response becomes part of it.
 const wholeReply = { wait_end_of_query: 1 } as const;
 
 /** A ClickHouse server or cluster over HTTP. */
@@ -52,7 +52,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
     queued: storageLimits.queriesQueued,
     ...options.bounds,
   };
-  // What goes wrong is thrown, and told by those who asked; the client would write it to the console, statement and all.
+  // Errors are thrown, and callers log them. The client would print them to the console, with the statement.
   const log = { level: ClickHouseLogLevel.OFF };
   const server = { url, username, password, log, database, compression: { request: false, response: true } };
   const reads = openReads(server, { bounds, connections: storageLimits.spanHttpConnections }, options.onQuery);
@@ -63,8 +63,8 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
     use_multipart_params_auto: true,
   });
   const exports = createHttpStream({ url, username, password, log, database }, options.onQuery);
-  // A distributed table would answer before its shards have the rows, or the deletion.
-  // A row leaves the journal only when it is stored, whatever collects it on the server.
+  // A row leaves the journal only when it is stored, even if the server collects inserts. On a cluster, a distributed
+  // table would otherwise respond before its shards have the rows or the deletion.
   const inserting: EngineSettings = { wait_for_async_insert: 1, ...inserts };
   const clustered: EngineSettings = cluster === null ? {} : { distributed_foreground_insert: 1, insert_quorum: 0 };
 
@@ -92,7 +92,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
           clickhouse_settings: wholeReply,
           ...(signal ? { abort_signal: signal } : {}),
         });
-        // The reply is empty, but the connection is free for the next request only when it has been read.
+        // The response is empty, but the connection is only free after it has been read.
         result.stream.resume();
       } catch (error) {
         throw asInsertError(error);
@@ -109,7 +109,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
 
 type Format = "JSON" | typeof rawFormat;
 
-/** Reads that share connections and bounds. */
+/** Runs reads with shared connections and bounds. */
 function openReads(
   server: ClickHouseClientConfigOptions,
   { bounds, connections }: { bounds: QueryBounds; connections: number },
@@ -143,7 +143,7 @@ function openReads(
   };
 }
 
-/** The client gives no bytes. */
+/** The client returns text, not bytes. */
 function rawRowsOf(text: string): RawRows {
   return readRawRows(Buffer.from(text));
 }

@@ -7,7 +7,7 @@ import { createQueryGate, exportGate } from "./query-gate.ts";
 import type { SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
 import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
 
-/** `SpanDatabase.stream` of a server. */
+/** `SpanDatabase.stream` over HTTP. */
 export function createHttpStream(
   server: ClickHouseClientConfigOptions,
   onQuery: SpanDatabaseOptions["onQuery"],
@@ -40,8 +40,8 @@ export function createHttpStream(
 }
 
 /**
- * Hands on a reply that the server streams. What goes wrong in the middle of one the server writes behind what it has sent by then, as
- * text, and closes as if all was well: so only what ends as a file of the format does is whole.
+ * Passes a streamed response on to `take`. If the server fails in the middle, it appends the error as text and closes
+ * normally. So a response is only complete if it ends as a file of its format does.
  */
 async function takeWhole(reply: Readable, format: ExportFormat, take: TakeBytes, signal: AbortSignal): Promise<void> {
   let tail = Buffer.alloc(0);
@@ -55,9 +55,9 @@ async function takeWhole(reply: Readable, format: ExportFormat, take: TakeBytes,
   throw new Error(`the span store failed while it wrote an export${code ? `: ${code[0]}` : ""}`);
 }
 
-/** Messages of the engine are shorter. */
+/** Error messages of the engine are shorter. */
 const tailBytes = 16 * 1024;
-/** Newer servers put their messages between two of these. */
+/** Newer servers put their error messages between two of these. */
 const exceptionMark = "__exception__\r\n";
 
 const isWhole: Record<ExportFormat, (tail: Buffer) => boolean> = {

@@ -19,7 +19,7 @@ const bytesOf = (letter: string, extra = 0): Buffer => Buffer.alloc(storageLimit
 const textAt = (path: string | undefined): Promise<string | undefined> =>
   Promise.resolve(path && readFileSync(path, "utf8"));
 
-test("each is lent a file of its own bytes and no others, which has no name and is empty afterwards", async () => {
+test("lends an unnamed file with exactly the given bytes, and empties it afterwards", async () => {
   let lent: string | undefined;
   for (const bytes of [bytesOf("a", 1000), bytesOf("b"), bytesOf("c", 5)]) {
     const text = await file.lend(bytes, (path) => {
@@ -32,13 +32,13 @@ test("each is lent a file of its own bytes and no others, which has no name and 
   }
 });
 
-test("few bytes, and what comes while it is lent, have no file", async () => {
+test("lends no file for few bytes or while the file is in use", async () => {
   expect(await file.lend(Buffer.from("few"), textAt)).toBeUndefined();
   const inner = await file.lend(bytesOf("d"), () => file.lend(bytesOf("e"), textAt));
   expect(inner).toBeUndefined();
 });
 
-test("it is lent again after a failure, and nothing is without a folder to hold it", async () => {
+test("lends the file again after a failure, and none if the folder does not exist", async () => {
   await expect(file.lend(bytesOf("f"), () => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
   expect(await file.lend(bytesOf("g"), textAt)).toHaveLength(storageLimits.insertFileBytes);
   const gone = createInsertFile(join(folder, "gone"));

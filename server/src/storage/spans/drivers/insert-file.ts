@@ -5,24 +5,24 @@ import { randomToken } from "../../../lib/random-token.ts";
 import { storageLimits } from "../../limits.ts";
 
 /**
- * Rows on their way into the engine, in a file. It takes them in the text of the statement as well, but copies and searches that from
- * end to end for words of its own language first, which costs a third of the insert.
+ * Passes rows to the engine in a file. The engine also accepts them in the text of the statement, but copies the text
+ * and scans all of it for its own keywords first, which costs a third of the insert.
  */
 export type InsertFile = {
   /**
-   * @param insert given the path of a file that holds the bytes for as long as it takes; undefined where they go in the text: few
-   * bytes, others in the file, or a disk that may need its room for what is stored
+   * @param insert called with the path of a file that has the bytes until it resolves, or with undefined if the rows go
+   * in the text: if they are few, if the file is in use, or if the disk needs its room for stored data
    */
   lend<T>(bytes: Buffer, insert: (path: string | undefined) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
-/** @param folder on whose disk it lies. It has no name there, so that nothing of it is left behind. */
+/** @param folder on the disk for the file. The file has no name, so that nothing is left behind. */
 export function createInsertFile(folder: string): InsertFile {
   let opened: Promise<FileHandle> | undefined;
   let isLent = false;
 
-  /** The path of the file with these bytes in it. */
+  /** Writes the bytes to the file and returns its path. */
   const fill = async (bytes: Buffer): Promise<string | undefined> => {
     const { bavail, bsize } = await statfs(folder);
     if (bavail * bsize - bytes.length < storageLimits.insertFileRoomBytes) return undefined;
@@ -52,7 +52,7 @@ export function createInsertFile(folder: string): InsertFile {
   };
 }
 
-/** A file that has no name, so that nothing of it is left behind. */
+/** Opens a file without a name, so that nothing of it is left behind. */
 export async function openNameless(folder: string): Promise<FileHandle> {
   const path = join(folder, `insert-${randomToken(12)}`);
   const file = await open(path, "wx+", 0o600);

@@ -3,8 +3,8 @@ import type { Session } from "chdb";
 import { storageLimits } from "../../limits.ts";
 
 /**
- * Ends the statement on abort, and only then the wait for it: the connection is not free before.
- * A kill that comes before the statement is registered finds nothing, hence again and again.
+ * Kills the statement on abort, then waits for its end, because the connection is not free before. A kill before the
+ * statement is registered finds nothing, so kills are repeated.
  */
 export async function killOnAbort<T>(
   work: Promise<T>,

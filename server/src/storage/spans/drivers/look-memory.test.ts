@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createLookMemory } from "./look-memory.ts";
 
-describe("what a look found", () => {
-  it("is told again until rows come in", async () => {
+describe("the result of a probe query", () => {
+  it("is cached until rows are written", async () => {
     const memory = createLookMemory();
     let rows = 0;
     const look = async () => rows;
@@ -13,13 +13,13 @@ describe("what a look found", () => {
     expect(await memory.read("a", look)).toBe(1);
   });
 
-  it.each(["begins before the look", "ends before it", "ends after it"])(
-    "is not kept where an insert %s",
+  it.each(["begins before the probe", "ends before it", "ends after it"])(
+    "is not cached if an insert %s",
     async (when) => {
       const memory = createLookMemory();
       const [insert, look] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
       const begin = () => memory.during(() => insert.promise);
-      const early = when === "begins before the look" ? begin() : undefined;
+      const early = when === "begins before the probe" ? begin() : undefined;
       const looked = memory.read("a", () => look.promise);
       const writing = early ?? begin();
       const order = when === "ends after it" ? [look, insert] : [insert, look];
@@ -33,7 +33,7 @@ describe("what a look found", () => {
     },
   );
 
-  it("is not kept where the look failed", async () => {
+  it("is not cached if the probe failed", async () => {
     const memory = createLookMemory();
     await expect(memory.read("a", () => Promise.reject(new Error("aborted")))).rejects.toThrow("aborted");
     expect(await memory.read("a", async () => "found")).toBe("found");

@@ -1,6 +1,6 @@
 import { storageLimits } from "../../limits.ts";
 
-/** Remembers what looks at rows found until any rows come in or go. */
+/** Caches the results of probe queries until any row is inserted or deleted. */
 export type LookMemory = {
   read<T>(key: string, look: () => Promise<T>): Promise<T>;
   during<T>(write: () => Promise<T>): Promise<T>;
@@ -12,7 +12,7 @@ export function createLookMemory(): LookMemory {
   let underWay = 0;
   return {
     async read<T>(key: string, look: () => Promise<T>): Promise<T> {
-      // A key says what is looked for, and so of which type it is.
+      // The key identifies the probe, and so the type of its result.
       if (found.has(key)) return found.get(key) as T;
       const before = begun;
       const isQuiet = underWay === 0;

@@ -22,8 +22,8 @@ let pause: MergePause;
 beforeEach(async () => {
   [busyShare, nowMs] = [1, 0];
   await session.queryAsync("DROP TABLE IF EXISTS spans SYNC");
-  // Merged as soon as there are two parts, so that what stays apart was kept apart.
-  // Of the engine that spans have, whose parts are of level 1 from their insert on.
+  // Merges as soon as there are two parts, so parts stay apart only if merges are paused. Has the engine of the span
+  // table, whose parts have level 1 from their insert.
   await session.queryAsync(`CREATE TABLE spans (n UInt64) ENGINE = ReplacingMergeTree ORDER BY n
     SETTINGS merge_selector_base = 2, min_age_to_force_merge_seconds = 1`);
   pause = createMergePause(new Session(path), { everyMs: 20, busyShare: () => busyShare, nowMs: () => nowMs });
@@ -42,11 +42,11 @@ async function smallParts(): Promise<number> {
   return Number(result.text());
 }
 
-/** Until the engine was told: a look or two. */
+/** Waits for a tick or two, until the engine was paused or resumed. */
 const looks = (): Promise<void> => sleep(200);
 const merged = { timeout: 20_000, interval: 50 };
 
-test("parts stay as they are while the loop is busy and nobody reads, and are merged when it is calm", async () => {
+test("pauses merges while the loop is busy and nobody reads, and resumes them when it is idle", async () => {
   await looks();
   await insert(12);
   await sleep(1_500);
@@ -55,7 +55,7 @@ test("parts stay as they are while the loop is busy and nobody reads, and are me
   await vi.waitFor(async () => expect(await smallParts()).toBe(0), merged);
 });
 
-test("a read lets merges on, for as long as somebody counts as reading", async () => {
+test("resumes merges for a while after a read", async () => {
   await looks();
   await insert(12);
   pause.sawRead();
@@ -67,13 +67,13 @@ test("a read lets merges on, for as long as somebody counts as reading", async (
   expect(await smallParts()).toBe(5);
 });
 
-test("many parts are merged however busy the loop is", async () => {
+test("merges many parts even if the loop is busy", async () => {
   await looks();
   await insert(storageLimits.mergePauseMaxParts + 1);
   await vi.waitFor(async () => expect(await smallParts()).toBeLessThan(storageLimits.mergePauseFromParts), merged);
 });
 
-test("a delete is done while the loop is busy", async () => {
+test("completes a delete while the loop is busy", async () => {
   await looks();
   await insert(3);
   await pause.without(() =>
@@ -83,7 +83,7 @@ test("a delete is done while the loop is busy", async () => {
   expect(Number(left.text())).toBe(2);
 });
 
-test("a store that is closed leaves no pause behind", async () => {
+test("resumes merges when the store is closed", async () => {
   await looks();
   await insert(5);
   await pause.stop();

@@ -3,26 +3,26 @@ import { loopBusyShare } from "../../../lib/loop-busy-share.ts";
 import { storageLimits } from "../../limits.ts";
 
 /**
- * Puts merges of the span table off while the event loop is busy and nobody reads: they write rows again for the sake of reads,
- * on processors that calls wait for (docs/adr/0028). When many small parts wait, merges go on until few are left.
+ * Pauses merges of the span table while the event loop is busy and nobody reads: merges rewrite rows to speed up reads,
+ * on processors that calls need (docs/adr/0028). If many small parts pile up, merges run until few are left.
  */
 export type MergePause = {
-  /** Somebody reads: merges go on, for a while at least. */
+  /** To be called on each read: merges run, at least for a while. */
   sawRead(): void;
-  /** Merges go on until the work is done: for deletes, which wait for what merges wait for. */
+  /** Lets merges run until the work is done: for deletes, which a pause would block too. */
   without<T>(work: () => Promise<T>): Promise<T>;
-  /** Lets merges on and closes the session. */
+  /** Resumes merges and closes the session. */
   stop(): Promise<void>;
 };
 
 export type MergePauseOptions = {
   everyMs?: number;
-  /** How much of the time since the last call the event loop was busy. */
+  /** The share of the time since the last call for which the event loop was busy. */
   busyShare?: () => number;
   nowMs?: () => number;
 };
 
-/** @param session used by nobody else */
+/** @param session nobody else may use it */
 export function createMergePause(session: Session, options: MergePauseOptions = {}): MergePause {
   const {
     everyMs = storageLimits.mergePauseEveryMs,
@@ -47,14 +47,14 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
     if (!isBusy || !mayPause()) return;
     const { small, underWay } = await countParts(session);
     if (isPaused && small > storageLimits.mergePauseMaxParts) await set(false);
-    // A merge that is stopped half way was in vain.
+    // Stopping a running merge would waste its work.
     if (!isPaused && small <= storageLimits.mergePauseFromParts && underWay === 0 && mayPause()) await set(true);
-    // Somebody may have come while the engine was told.
+    // A read may have come while the statement ran.
     if (isPaused && !mayPause()) await set(false);
   };
 
   const look = (isBusy: boolean): Promise<void> => {
-    // Where the engine does not say how it is, no pause goes on; what fails then is tried again with the next look.
+    // If the state of the engine cannot be read, the pause ends; if that fails too, the next tick tries again.
     running ??= decide(isBusy)
       .catch(() => (isPaused ? set(false) : undefined))
       .catch(() => undefined)
@@ -93,8 +93,8 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
 }
 
 /**
- * Parts that no merge has made, and what is written again now, or is to be. They are of one insert: their level says nothing, as this
- * engine collapses rows of one key when they come in, and then counts that as a first merge.
+ * Counts parts that come from a single insert, and merges and mutations that are running or pending. The level of a
+ * part does not tell: this engine collapses rows with the same key on insert and counts that as a first merge.
  */
 async function countParts(session: Session): Promise<{ small: number; underWay: number }> {
   const ofSpans = "database = currentDatabase() AND table = 'spans'";

@@ -1,16 +1,16 @@
 import { storageLimits } from "../../limits.ts";
 
 /**
- * The last finished pass of sums, times in ms. `hasHours`: it summed hours too, which earlier versions do not. `isAhead`: its watermark lies
- * in the future, so that the clock must have gone back.
+ * The last finished pass of sums, times in ms. `hasHours`: whether it summed hours too, which earlier versions do not.
+ * `isAhead`: its watermark is in the future, so the clock must have gone back.
  */
 export type LastPass = { epoch: number; watermarkMs: number; closedMs: number; hasHours: boolean; isAhead: boolean };
 
-/** Remembers it for a moment: an earlier pass only knows less. */
+/** Caches the last pass briefly: a slightly older pass only covers less. */
 export type PassMemory = {
   read(look: () => Promise<LastPass>): Promise<LastPass>;
   forget(): void;
-  /** How many spans the busiest slot of an organization has; `look` finds out. */
+  /** The number of spans in the busiest slot of an organization; `look` reads it. */
   busiestSlot(organizationId: string, look: () => Promise<number>): Promise<number>;
   /** A window with fewer spans is read without sums. */
   sumsFromSpans: number;

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createQueryGate } from "./query-gate.ts";
 
-test("queries of one organization, running and waiting, leave room for another's, which begin at once and take turns", async () => {
+test("leaves room for queries of another organization, which start immediately and take turns", async () => {
   const outcomes: string[] = [];
   const gate = createQueryGate({ inFlight: 6, queued: 20 }, ({ outcome }) => outcomes.push(outcome));
   const begun: string[] = [];

@@ -5,8 +5,8 @@ import { asReadError } from "./engine-errors.ts";
 import type { QueryOutcome, SpanDatabaseOptions, Statement } from "./span-database.ts";
 
 /**
- * Bounds how many queries run and wait, in turns by organization, and tells how each ended. A query may take all of its time, so
- * that one organization leaves places for others'.
+ * Bounds how many queries run and wait, fairly by organization, and reports how each ended. A query may take its full
+ * time limit, so one organization must leave places for others.
  */
 export function createQueryGate(
   bounds: { inFlight: number; queued: number; waitMs?: number },
@@ -48,7 +48,7 @@ export function createQueryGate(
   };
 }
 
-/** Exports run for as long as their clients take. */
+/** Exports run as long as their clients take. */
 export const exportGate = {
   inFlight: storageLimits.exportsInFlight,
   queued: storageLimits.exportsQueued,

@@ -1,17 +1,17 @@
 import { freeBytes } from "../../../lib/free-bytes.ts";
 import type { EngineSettings, QueryResult, RawRows, ResultRow } from "./span-database.ts";
 
-/** Reads a reply in ClickHouse's format `JSON`. */
+/** Parses a reply in ClickHouse's format `JSON`. */
 export function readRows(text: string): QueryResult {
-  // An empty reply is what a statement without a result gives.
+  // A statement without a result has an empty reply.
   if (text === "") return { rows: [], rowsBeforeLimit: undefined };
   const { data, rows_before_limit_at_least: rowsBeforeLimit } = asReply(JSON.parse(text));
   return { rows: data, rowsBeforeLimit };
 }
 
 /**
- * Asks for rows of JSON texts with tabs between them, where JSON has none: `readRawRows` finds the values without parsing
- * them.
+ * Requests rows of JSON texts separated by tabs, which JSON texts do not contain: `readRawRows` finds the values
+ * without parsing them.
  */
 export const rawFormat = "CustomSeparated";
 export const rawSettings = {
@@ -20,8 +20,8 @@ export const rawSettings = {
 } as const satisfies EngineSettings;
 
 /**
- * Reads a reply in that format as byte strings, a row when it is asked for: most rows are done with at once. The reply is given
- * back when they are.
+ * Reads a reply in that format as byte strings, one row at a time: most rows are short-lived. Frees the reply after the
+ * last row.
  */
 export function readRawRows(reply: Buffer): RawRows {
   const end = reply.at(-1) === newline ? reply.length - 1 : reply.length;
@@ -59,9 +59,9 @@ const newline = 0x0a;
 
 type Reply = { data: ResultRow[]; rows_before_limit_at_least?: number };
 
-/** The format is the engine's own, asked for by name; only its frame is checked. */
+/** Only the outer structure is checked: the format was requested by name. */
 function asReply(value: unknown): Reply {
   if (typeof value === "object" && value !== null && "data" in value && Array.isArray(value.data))
     return value as Reply;
-  throw new Error("the span store answered in another format than asked for");
+  throw new Error("the span store replied in a format that was not requested");
 }

@@ -1,30 +1,30 @@
 import { storageLimits } from "../../limits.ts";
 
-/** Tells a read whether rows that share a key with others may have come in while it ran. */
+/** Tells a read whether rows that share a key with others may have been written while it ran. */
 export type ResendWatch = {
-  /** The same before and after a read: none came in. Undefined while some are coming in. */
+  /** Equal before and after a read if none were written in between. Undefined while some are being written. */
   state(): number | undefined;
   during<T>(write: () => Promise<T>): Promise<T>;
-  /** Whether an organization is known to have none of them, in any window. */
+  /** Whether an organization is known to have none, in any window. */
   hasNone(organizationId: string): boolean;
   foundNone(organizationId: string): void;
-  /** What the last look for a kind of read met: that of an organization, and of what the read has to know. */
+  /** The result of the last probe for a kind of read: of one organization, with certain needs for counts. */
   lastLook(kind: string): Look | undefined;
   looked(kind: string, look: Look): void;
 };
 
-/** What reads look for before they choose how to read. */
+/** What reads probe for before they choose how to read. */
 export const lookedFor = ["resend", "counts"] as const;
 export type LookedFor = (typeof lookedFor)[number];
 
 export type Look = {
-  /** Of the watch over each, before it. */
+  /** The states of the watches before the probe. */
   states: Readonly<Record<LookedFor, number | undefined>>;
-  /** What there is in the window that was read. */
+  /** What the probed window has. */
   found: ReadonlySet<LookedFor>;
-  /** What the organization has, but perhaps in other windows. */
+  /** What the organization has, possibly only in other windows. */
   elsewhere: ReadonlySet<LookedFor>;
-  /** How many reads took it since that they would find the same counts. */
+  /** How many reads since then have assumed the same counts without a probe. */
   reads: number;
 };
 

@@ -1,11 +1,11 @@
 import { storageLimits } from "../../limits.ts";
 
-/** Remembers which organizations have a row in a table beside the spans, and which have none, so that reads of theirs need not ask. */
+/** Remembers which organizations have rows in a side table, and which have none, so that their reads need no probe. */
 export type SideTableWatch = {
   hasNone(organizationId: string): boolean;
-  /** One whose rows went may still be said to have some. */
+  /** May still be true after the rows of an organization were deleted. */
   hasSome(organizationId: string): boolean;
-  /** The same before and after a look: no row came in. Undefined while some are coming in. */
+  /** Equal before and after a probe if no row was written in between. Undefined while some are being written. */
   state(): number | undefined;
   foundNone(organizationId: string): void;
   foundSome(organizationId: string): void;
@@ -40,13 +40,13 @@ function createSideTableWatch(): SideTableWatch {
   };
 }
 
-/** Of the tables that there are. */
+/** The watches of all side tables. */
 export function watchSideTables(): {
   counts: SideTableWatch;
   edits: SideTableWatch;
   scores: SideTableWatch;
   extents: SideTableWatch;
-  /** Runs an insert into a table, of spans if it is undefined. */
+  /** Runs an insert into a table; undefined is the table of spans. */
   during: <T>(table: string | undefined, write: () => Promise<T>) => Promise<T>;
 } {
   const [counts, edits] = [createSideTableWatch(), createSideTableWatch()];

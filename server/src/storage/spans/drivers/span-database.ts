@@ -6,36 +6,38 @@ import type { PassMemory } from "./pass-memory.ts";
 import type { ResendWatch } from "./resend-watch.ts";
 import type { SideTableWatch } from "./side-table-watch.ts";
 
-/** What the queries need of an engine; `embedded-database.ts` and `http-database.ts` are the two there are. */
+/** The port that queries need from an engine. Implemented by `embedded-database.ts` and `http-database.ts`. */
 export type SpanDatabase = {
-  /** The cluster that the tables are spread over; null for one server. */
+  /** The cluster that the tables are spread over; null for a single server. */
   cluster: string | null;
   database: string;
   /** @throws what `asReadError` makes of the engine's errors, or the signal's reason */
   query(statement: Statement, signal?: AbortSignal): Promise<QueryResult>;
   /**
-   * The same with each value as JSON text in a byte string, in the order of the statement, a row made when it is asked for:
-   * for many rows. Of a row of names and values the names would be most, and rows that live together cost the collector
-   * dearly.
+   * The same for many rows: each value is JSON text in a byte string, in the order of the statement, and a row is made
+   * on demand. With named values, the names would take most of the space, and rows that all live at the same time are
+   * expensive for the garbage collector.
    */
   queryRaw(statement: Statement, signal?: AbortSignal): Promise<RawRows>;
   /**
-   * A read of upkeep: with places, threads and time of its own, so that it takes none of those of people, and no limit of theirs ends it.
+   * A read of upkeep. It has its own places, threads and time limit, so it takes none from the reads of people and is
+   * not ended by their limits.
    *
-   * @throws as `query` does
+   * @throws like `query`
    */
   upkeep(statement: Statement, signal?: AbortSignal): Promise<QueryResult>;
   /**
-   * Hands on what the engine writes of a statement as a file of the format, in constant memory: one column of lines for `jsonl`, no
-   * header for `csv`. Few run at a time (`storageLimits.exportsInFlight`), each with bounds of its own. Resolves when `take` has had the whole.
+   * Passes the result of a statement to `take` as a file of the format, in constant memory: one column of lines for
+   * `jsonl`, no header for `csv`. Few run at a time (`storageLimits.exportsInFlight`), each with its own bounds.
+   * Resolves when `take` has taken everything.
    *
-   * @throws as `query` does, or what `take` throws; what was handed on by then is no whole file
+   * @throws like `query`, or what `take` throws; what was taken by then is not a complete file
    */
   stream(statement: Statement, format: ExportFormat, take: TakeBytes, signal: AbortSignal): Promise<void>;
-  /** DDL and deletes, one statement, without a bound on its time. @throws as `query` does */
+  /** DDL and deletes: one statement, without a time limit. @throws like `query` */
   execute(statement: Statement): Promise<void>;
   /**
-   * An INSERT … SELECT into a table that no row of spans is read from, beside all else and with little of the machine.
+   * An INSERT … SELECT into a table that spans are not read from. Runs beside everything else, with few resources.
    * @throws the engine's own error
    */
   build(statement: Statement): Promise<void>;
@@ -44,20 +46,20 @@ export type SpanDatabase = {
   passes: PassMemory;
   ping(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
-  /** Present where every row comes from this node, so that `is_resend` tells all that may share a key. */
+  /** Present if all rows come from this node, so `is_resend` marks every row that may share its key. */
   resends?: Omit<ResendWatch, "during">;
-  /** Present there too: every insert and deletion passes it. */
+  /** Present in the same case: sees every insert and deletion. */
   looks?: Omit<LookMemory, "during">;
   /** The same for rows of `span_counts`. */
   counts?: Omit<SideTableWatch, "during">;
-  /** And of `span_edits`, `scores` and `trace_extents`. */
+  /** The same for rows of `span_edits`, `scores` and `trace_extents`. */
   edits?: Omit<SideTableWatch, "during">;
   scores?: Omit<SideTableWatch, "during">;
   extents?: Omit<SideTableWatch, "during">;
 };
 
 export type Statement = {
-  /** Names the kind of statement in metrics. */
+  /** The name of the kind of statement in metrics. */
   name: string;
   sql: string;
   params?: StatementParams;
@@ -68,7 +70,7 @@ export type EngineSettings = Record<string, string | number>;
 
 export type ResultRow = Record<string, unknown>;
 
-/** Rows of a reply, which are read once. */
+/** Rows of a reply; they can be read once. */
 export type RawRows = Iterable<string[]> & {
   readonly size: number;
   /** The last row, available before the others are read. Undefined if there are no rows. */
@@ -77,18 +79,18 @@ export type RawRows = Iterable<string[]> & {
 
 export type QueryResult = {
   rows: ResultRow[];
-  /** How many rows there would be without LIMIT; exact with the setting `exact_rows_before_limit`. */
+  /** The number of rows without LIMIT; exact with the setting `exact_rows_before_limit`. */
   rowsBeforeLimit: number | undefined;
 };
 
 export type QueryOutcome = "ok" | "query_too_large" | "unavailable" | "refused" | "aborted" | "failed";
 
 export type SpanDatabaseOptions = {
-  /** What one query may take; `limits.ts` has the defaults. */
+  /** The bounds of one query; `limits.ts` has the defaults. */
   bounds?: Partial<QueryBounds>;
-  /** Sums are read where a window may have so many spans; `limits.ts` has the default. */
+  /** Sums are read if a window may have this many spans; `limits.ts` has the default. */
   sumsFromSpans?: number;
-  /** Called after each query: for metrics. `refused` means that too many were waiting. */
+  /** Called after each query, for metrics. `refused`: too many queries were waiting. */
   onQuery?: (event: { name: string; seconds: number; outcome: QueryOutcome }) => void;
 };
 
@@ -99,17 +101,16 @@ export type QueryBounds = {
   queued: number;
 };
 
-/** `SETTINGS` stand in the statement itself: sent beside it, an embedded connection would keep them for the next one. */
+/** Puts `SETTINGS` into the statement: an embedded connection would keep separate settings for the next statement. */
 export function withSettings(sql: string, settings: EngineSettings): string {
   const list = Object.entries(settings).map(([name, value]) => `${name} = ${literal(name, value)}`);
   return list.length === 0 ? sql : `${sql} SETTINGS ${list.join(", ")}`;
 }
 
-// Settings are written by us alone; this holds the door shut all the same.
+// Only our own code writes settings. The check is a second line of defence.
 function literal(name: string, value: string | number): string {
   if (typeof value === "number") return String(value);
-  if (!/^[\w.:/-]*$/.test(value))
-    throw new Error(`the value of the setting ${name} has characters that it may not have`);
+  if (!/^[\w.:/-]*$/.test(value)) throw new Error(`the value of the setting ${name} has forbidden characters`);
   return `'${value}'`;
 }
 
@@ -118,12 +119,12 @@ export function readSettings(bounds: Pick<QueryBounds, "timeMs" | "memoryBytes">
     max_execution_time: bounds.timeMs / 1000,
     max_memory_usage: bounds.memoryBytes,
     output_format_json_quote_64bit_integers: 1,
-    // Partitions follow from the key, so versions of one span are never in two of them.
+    // The partition follows from the key, so all versions of a span are in the same one.
     do_not_merge_across_partitions_select_final: 1,
   };
 }
 
-/** The engine's names of the formats, and how it writes them. */
+/** The engine's names and settings of the formats. */
 export const streamFormats: Record<ExportFormat, { name: string; settings: EngineSettings }> = {
   jsonl: { name: "CustomSeparated", settings: { format_custom_escaping_rule: "Raw" } },
   csv: { name: "CSV", settings: { output_format_csv_crlf_end_of_line: 1, format_csv_null_representation: "" } },
@@ -131,15 +132,15 @@ export const streamFormats: Record<ExportFormat, { name: string; settings: Engin
     name: "Parquet",
     settings: {
       output_format_parquet_row_group_size_bytes: storageLimits.exportRowGroupBytes,
-      // A tenth of the work and of the file, for readers that look for single values.
+      // The filter is a tenth of the work and of the file, and only helps readers that look for single values.
       output_format_parquet_write_bloom_filter: 0,
-      // Threads of its own for encoding would come on top of those of the statement, and take a tenth more of the processor.
+      // Encoding threads would come on top of those of the statement, and take a tenth more of the processor.
       output_format_parquet_parallel_encoding: 0,
     },
   },
 };
 
-/** Small blocks, few threads: rows may hold megabytes, and calls and inserts go on meanwhile. */
+/** Small blocks and few threads: rows may have megabytes, and calls and inserts go on meanwhile. */
 export function streamSettings(format: ExportFormat): EngineSettings {
   return {
     ...readSettings({ timeMs: storageLimits.exportTimeMs, memoryBytes: storageLimits.exportMemoryBytes }),
@@ -158,7 +159,7 @@ export const upkeepBounds: QueryBounds = {
   queued: storageLimits.upkeepQueued,
 };
 
-/** As the bounds say, with few threads. */
+/** Gives a statement of upkeep few threads. */
 export function upkeepStatement(statement: Statement): Statement {
   return { ...statement, settings: { max_threads: storageLimits.upkeepThreads, ...statement.settings } };
 }
@@ -172,7 +173,7 @@ export const buildSettings: EngineSettings = {
   insert_deduplicate: 0,
 };
 
-/** Whatever the server's defaults are. One batch may hold any month. */
+/** Set explicitly, whatever the server's defaults are. One batch may have rows of any month. */
 export function insertSettings(token: string): EngineSettings {
   return {
     async_insert: 0,
