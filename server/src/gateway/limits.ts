@@ -3,34 +3,34 @@ const MiB = 1024 * 1024;
 
 /** Limits of the gateway, with the unit in each name. */
 export const gatewayLimits = {
-  /** Retries of each model where the caller says nothing. */
+  /** Retries of each model if the caller does not set them. */
   defaultRetries: 2,
   modelsPerCall: 32,
   retryWaitMs: 30_000,
-  /** No attempt of a call begins later than this after its arrival. */
+  /** No attempt of a call begins later than this after the call's arrival. */
   routeDeadlineMs: 300_000,
   coolingCredentials: 10_000,
   failuresBeforeCoolDown: 3,
   coolDownMs: 1_000,
   coolDownMaxMs: 60_000,
   deadCredentialMs: 30_000,
-  /** A cool-down this short is waited out where there is nothing else to try. */
+  /** A cool-down up to this long is waited for if there is nothing else to try. */
   coolDownWaitMs: 2_000,
   /** How long others wait for the one call that tries a credential again. */
   probeMs: 10_000,
   cataloguedModels: 10_000,
   credentialChars: 16 * KiB,
   cachedProviderSettings: 5_000,
-  /** Of stored credentials, how many are opened at start to find out whether the secret key is still the one of before. */
+  /** How many stored credentials are opened at start to check that the secret key is still the same. */
   settingsCheckedAtStart: 1_000,
   cachedProviderSettingMs: 5_000,
-  /** An answer that is larger is not kept. */
+  /** Larger answers are not cached. */
   cacheEntryBytes: 1 * MiB,
   cacheMemoryBytes: 64 * MiB,
   cacheMemoryEntries: 20_000,
   cacheTtlDefaultMs: 30 * 24 * 60 * 60 * 1_000,
   cacheTtlMaxMs: 365 * 24 * 60 * 60 * 1_000,
-  /** Credentials of a model whose answers are looked for. */
+  /** Credentials of a model for which the cache is looked up. */
   cacheKeysPerCall: 8,
   cacheReadMs: 100,
   cacheReadsInFlight: 1_000,
@@ -39,49 +39,49 @@ export const gatewayLimits = {
   upstreamEventBytes: 16 * MiB,
   /** Attempts that the span of a call lists, if one of them failed. */
   recordedAttempts: 16,
-  /** Keys that are asked for a response whose id does not say which one made it. */
+  /** Keys that are tried for a response whose id does not name its key. */
   responseKeysPerCall: 16,
-  /** Ids of responses of which a node remembers who made them, and for how long. */
+  /** Response ids whose creator a node remembers, and for how long. */
   responseOwners: 20_000,
   responseOwnerMs: 60 * 60_000,
-  /** Of larger requests nothing is written of the record before they end: it would lie in memory as long as they take. */
+  /** Records of larger requests are not precomputed: they would occupy memory until the call ends. */
   draftedBodyBytes: 64 * KiB,
   recordedAttemptChars: 512,
-  /** What of an upstream's error is told. */
+  /** Characters of an upstream's error message that are reported. */
   upstreamMessageChars: 4096,
-  /** A recording to transcribe, as OpenAI bounds it. */
+  /** Size of a recording to transcribe; OpenAI's limit. */
   audioFileBytes: 25 * MiB,
   formFields: 256,
   formFieldBytes: 1 * MiB,
-  /** A whole answer of an upstream. */
+  /** One whole response of an upstream. */
   upstreamReplyBytes: 64 * MiB,
-  /** Bytes held back before the first content of a stream. Beyond them the stream is forwarded without content. */
+  /** Bytes buffered before the first content of a stream. Beyond them the stream is forwarded without content. */
   heldStreamBytes: 256 * KiB,
-  /** How long the end of a stream may take after all that matters has come. */
+  /** How long the end of a stream may take after all relevant data has arrived. */
   upstreamTrailMs: 1_000,
-  /** Ids of spans that calls named for theirs, and how long they are remembered: no later call replaces the span of another. */
+  /** Span ids that calls chose, and how long they are remembered: no later call replaces the span of another. */
   callIdentities: 50_000,
   callIdentityMs: 24 * 60 * 60 * 1_000,
-  /** How long an upstream that does not know `stream_options` is not asked with it. */
+  /** How long `stream_options` is left out for an upstream that does not know it. */
   usageRefusalMs: 60 * 60 * 1_000,
-  /** Text of one answer that is recorded; more is passed on and left out of the span. */
+  /** Recorded text of one response; the rest is forwarded but not part of the span. */
   recordedChars: 4 * MiB,
   recordedChoices: 128,
   recordedToolCalls: 1_024,
-  /** Spans of finished calls that wait for the journal; at either bound no further calls are taken. */
+  /** Spans of finished calls that wait for the journal. At either limit no further calls are accepted. */
   recordsWaiting: 20_000,
   recordBytesWaiting: 256 * MiB,
-  /** How long a finished call waits for others, so that many are one entry of the journal. */
+  /** How long a finished call waits for others, so that many share one journal entry. */
   recordBatchMs: 50,
   recordBatch: 500,
   /** Batches that the journal may commit as one. */
   recordBatchesTogether: 8,
-  /** Small beside the room of a journal, which must have room for all of it at once. */
+  /** Small compared with the journal's capacity: the journal must have room for the whole batch. */
   recordBatchBytes: 4 * MiB,
   recordRetryMinMs: 100,
   recordRetryMaxMs: 5_000,
   recordDrainPollMs: 5,
-  /** How long a start waits until the journal has what an earlier process left of them. */
+  /** How long a start waits until the journal has the records of an earlier process. */
   recordsRecallMs: 5_000,
   /** Items of a list, or members of an object, within one service parameter. */
   serviceParamItems: 256,

@@ -6,9 +6,9 @@ import type { CallError } from "./client-answer.ts";
 import type { ServiceParams } from "../request/service-params.ts";
 
 /**
- * Asks the budget of the call's customer.
- * @param identity of the call's span; the call's record has the same one
- * @param estimate asked for where there is a customer; null where the price is unknown
+ * Checks the budget of the call's customer.
+ * @param identity the identity of the call's span, which the call's record shares
+ * @param estimate called only if there is a customer; returns null if the price is unknown
  */
 export function admitCall(
   budgets: Budgets,
@@ -25,7 +25,7 @@ export function admitCall(
   });
 }
 
-/** Takes over what a call says of its customer though it needs no budget. @throws ServiceError `invalid_request` */
+/** Stores what a call states about its customer, although it needs no budget. @throws ServiceError `invalid_request` */
 export async function hearCustomer(budgets: Budgets, origin: SpanOrigin, params: ServiceParams): Promise<void> {
   if (params.customer_params !== undefined) await budgets.hear(customerSaid(origin, params));
 }
@@ -39,13 +39,13 @@ function customerSaid({ organization_id, environment }: SpanOrigin, params: Serv
   };
 }
 
-/** Who the call is for. */
+/** The identifier of the call's customer. */
 export function customerOf({ customer_identifier, customer_params }: ServiceParams): string | undefined {
   const named = customer_identifier ?? customer_params?.["customer_identifier"];
   return typeof named === "string" && named !== "" ? named : undefined;
 }
 
-/** What the caller is told of a call that may not begin; undefined for one that may. */
+/** The error for a call that may not begin; undefined for one that may. */
 export function refusalOf(admission: Admission): CallError | undefined {
   if (admission.isAllowed) return undefined;
   const { code, message, retryAfterS } = admission;

@@ -3,7 +3,10 @@ import { logIdHeaders } from "../../domain/product-families.ts";
 import { formatUuid } from "../../domain/identity.ts";
 import { isRecorded, type CallLedger } from "./call-ledger.ts";
 
-/** The headers of every answer of the gateway: which span records it, who answered, and what the gateway took of the time. */
+/**
+ * The headers of every gateway response: the id of the span, the provider and model, and the gateway's own share of the
+ * time.
+ */
 export function answerHeaders(
   ledger: CallLedger,
   { overheadMs, adjusted = [] }: { overheadMs: number; adjusted?: readonly string[] },
@@ -23,14 +26,14 @@ export function answerHeaders(
   return headers;
 }
 
-/** Under the product's name, and under those that its legacy SDKs read. */
+/** Uses the product's header name, and those that its legacy SDKs read. */
 function headersOfLogId(id: string): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { "x-spanway-log-id": id };
   for (const name of logIdHeaders) headers[name] = id;
   return headers;
 }
 
-/** Names come from callers and stand in headers: what does not belong there is left out. */
+/** Names come from callers: characters that are not allowed in a header are replaced with `?`. */
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?");
 }

@@ -3,22 +3,22 @@ import { errorOfProblem } from "./client-answer.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { Attempt } from "../routing/plan.ts";
 
-/** What became of one attempt, as the span tells it. `status_code` is the upstream's own, null where it gave none. */
+/** The outcome of one attempt, as the span lists it. `status_code` is the upstream's own, null if it sent none. */
 export type AttemptNote = {
   provider: string;
   model: string;
   status_code: number | null;
-  /** As a caller might be told: never an address or a credential. */
+  /** Safe to show to a caller: never an address or a credential. */
   error_message: string | null;
-  /** Seconds, without the wait before it. */
+  /** Seconds, without the wait before the attempt. */
   latency: number;
-  /** USD, of one that failed and is charged for. */
+  /** USD, if the attempt failed and is charged for. */
   cost?: number;
 };
 
 /**
- * The attempts of a call, noted from the first that fails: a call that went well at once has nothing to tell beyond its span. The last
- * place is kept for the attempt that ended the call.
+ * Notes the attempts of a call, starting with the first that fails: a call that succeeds at once has no notes. The last
+ * place is reserved for the attempt that ended the call.
  */
 export function noteAttempt(
   notes: AttemptNote[],
@@ -40,13 +40,14 @@ export function noteAttempt(
 
 function resultOf(outcome: UpstreamProblem | "success" | "cut"): Pick<AttemptNote, "status_code" | "error_message"> {
   if (outcome === "success") return { status_code: 200, error_message: null };
-  if (outcome === "cut") return { status_code: null, error_message: "The call was cut before the answer was whole." };
+  if (outcome === "cut")
+    return { status_code: null, error_message: "The call was aborted before the response was complete." };
   const { message } = errorOfProblem(outcome);
   const status = outcome.isUnsent === true ? null : outcome.status || null;
   return { status_code: status, error_message: message.slice(0, gatewayLimits.recordedAttemptChars) };
 }
 
-/** The same without an upstream's own words, which may quote what was said. */
+/** The notes without the upstream's messages, which may quote content. */
 export function withoutWords(notes: readonly AttemptNote[]): AttemptNote[] {
   return notes.map((note) => ({ ...note, error_message: note.error_message === null ? null : "The attempt failed." }));
 }

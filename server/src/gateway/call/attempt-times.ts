@@ -2,9 +2,9 @@ import type { UpstreamTimeouts } from "./exchange.ts";
 import type { PlanStep } from "../routing/plan.ts";
 
 /**
- * The times of one attempt: where other models may still be asked, it leaves time for them, by the deadline of the route and by that of
- * the whole call. A stream that has begun has all of the time, as nobody else can answer any more.
- * @param leftMs of the time for the whole call
+ * The timeouts of one attempt. It leaves time for the models that may still be tried, within the deadlines of the route
+ * and of the call. A stream gets all remaining total time: once it has begun, no other model can answer.
+ * @param leftMs the time left for the whole call
  */
 export function timesOf(
   timeouts: UpstreamTimeouts,

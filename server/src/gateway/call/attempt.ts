@@ -11,30 +11,30 @@ import type { StreamSink, StreamSource } from "../stream/stream-source.ts";
 /** How one attempt ended. */
 export type AttemptEnd =
   | { kind: "reply"; reply: WholeReply }
-  /** A stream that is complete. */
+  /** A complete stream. */
   | { kind: "streamed" }
-  /** `hasContent`: some of the stream was sent on already, so that no other upstream may answer. */
+  /** `hasContent`: part of the stream was forwarded already, so that no other upstream may answer. */
   | { kind: "problem"; problem: UpstreamProblem; hasContent: boolean }
   | { kind: "gone" };
 
-/** What reads an answer, and who is notified of it. */
+/** The reader of a response, and the listeners of its progress. */
 export type AttemptRun = {
   reader: AnswerReader;
   isStream: boolean;
-  /** Whether a whole reply has to go on as a stream although it might be answered as it is. */
+  /** Whether a whole reply must be sent as a stream even if the API allows a whole response. */
   mustStream(): boolean;
   signal: AbortSignal;
-  /** The headers of an answer that is given to the caller. */
+  /** Called with the headers of a response that is forwarded to the caller. */
   onAnswer(headers: IncomingHttpHeaders): void;
-  /** Whole events of a stream. `hasContent`: a caller could use something in them. */
+  /** Called with whole events of a stream. `hasContent`: they contain something that a caller could use. */
   onEvents(events: Buffer | string, hasContent: boolean): void;
-  /** The exchange, to pause it while the caller is slow. */
+  /** Receives the exchange, which is paused while the caller is slow. */
   attach(exchange: Exchange): void;
 };
 
 export type UpstreamParts = { pools: Pools; times: UpstreamTimeouts; isOperatorHost: boolean };
 
-/** Makes one call of one upstream. Rejects only for faults of ours. */
+/** Sends one request to one upstream. Rejects only for faults of the gateway. */
 export function askUpstream(call: OutgoingCall, run: AttemptRun, parts: UpstreamParts): Promise<AttemptEnd> {
   return new Promise((resolve, reject) => {
     const sink = new AnswerSink(run, resolve, reject);
@@ -48,14 +48,14 @@ export function askUpstream(call: OutgoingCall, run: AttemptRun, parts: Upstream
   });
 }
 
-/** Reads a reply that needs no upstream. */
+/** Reads a reply that came from no upstream. */
 export function readReply(reply: WholeReply, run: AttemptRun): Promise<AttemptEnd> {
   return new Promise((resolve, reject) => {
     new AnswerSink(run, resolve, reject).take(reply);
   });
 }
 
-/** Reads the answer of one exchange, whatever it turns out to be: a stream, a whole reply or an error. */
+/** Reads the response of one exchange: a stream, a whole reply or an error. */
 class AnswerSink implements ExchangeSink, StreamSink {
   exchange: Exchange | undefined;
   readonly #run: AttemptRun;
@@ -130,7 +130,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
     this.onFailure(problem);
   }
 
-  /** A whole reply: given as a stream to a caller who wants one. */
+  /** Takes a whole reply: sends it as a stream if the caller requested one. */
   take(reply: WholeReply): void {
     const { reader, isStream } = this.#run;
     try {
@@ -159,7 +159,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
     if (problem !== undefined) this.onProblem(problem);
   }
 
-  /** What a reader throws of a reply is a fault of the upstream, all else one of ours. */
+  /** A `BadReply` is a fault of the upstream; any other error is a bug of the gateway. */
   #onThrown(error: unknown): void {
     this.exchange?.abort();
     if (isStackOverflow(error)) error = new BadReply("The provider's reply nests too deep.");
@@ -185,7 +185,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
   }
 }
 
-/** Texts of any depth can be parsed, but not all of them written again. */
+/** `JSON.parse` accepts any depth, but `JSON.stringify` overflows the stack on some of what it parsed. */
 function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message === "Maximum call stack size exceeded";
 }

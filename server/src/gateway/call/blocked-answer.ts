@@ -2,13 +2,13 @@ import { isObject } from "../../lib/json.ts";
 import type { ChatDigest } from "../chat/chat-digest.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 
-/** Members of a message that a caller could use. A refusal only says that there is nothing, and reasoning is no answer. */
+/** Members of a message that a caller could use. A refusal or reasoning alone is not a usable answer. */
 const saying = ["content", "tool_calls", "function_call", "images", "audio"] as const;
 
 /**
- * The problem of an answer that a filter of the provider held back as a whole: it ended every choice, and none says anything. Another
- * model may have another filter.
- * @returns undefined for every other answer
+ * The problem of a response that a provider's content filter withheld completely: every choice ended with
+ * `content_filter` and none has content. Another model may have another filter.
+ * @returns undefined for every other response
  */
 export function blockOf(completion: Record<string, unknown>): UpstreamProblem | undefined {
   const { choices, usage } = completion;
@@ -20,21 +20,21 @@ export function blockOf(completion: Record<string, unknown>): UpstreamProblem | 
   return blockProblem(first?.["refusal"], isObject(usage) ? usage : undefined);
 }
 
-/** @param refusal what was said in place of the answer */
+/** @param refusal the text that replaces the answer */
 export function blockProblem(refusal: unknown, usage: Record<string, unknown> | undefined): UpstreamProblem {
   return {
     kind: "request",
     status: 200,
-    message: typeof refusal === "string" && refusal !== "" ? refusal : "A filter of the provider held the answer back.",
+    message: typeof refusal === "string" && refusal !== "" ? refusal : "A content filter withheld the response.",
     code: "content_filter",
     ...(usage && { usage }),
   };
 }
 
-/** The same of what a stream has said so far. */
+/** The same for what a stream has sent so far. */
 export function blockOfStream(digest: ChatDigest): UpstreamProblem | undefined {
   const finishes = digest.finishReasons();
-  // Asked with every stream that may go on elsewhere: messages are only put together where it matters.
+  // Runs for every stream that may fall back to another model: build messages only if every choice was filtered.
   if (!finishes.every((finish) => finish === "content_filter")) return undefined;
   const messages = digest.messages();
   const choices = finishes.map((finish_reason, i) => ({ finish_reason, message: messages[i] }));

@@ -2,7 +2,10 @@ import type { CallLedger } from "./call-ledger.ts";
 import { readUsageObject } from "../../pricing/usage-object.ts";
 import { secondsOf } from "../../lib/time.ts";
 
-/** The `request_breakdown` of an answer: what its span says, for the caller at once. Times are seconds, cost is USD. */
+/**
+ * The `request_breakdown` of a response: what the span records, sent to the caller right away. Times are in seconds,
+ * cost is in USD.
+ */
 export function breakdownOf(
   ledger: CallLedger,
   { costUsd, elapsedMs }: { costUsd: number | null; elapsedMs: number },

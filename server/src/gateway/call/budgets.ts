@@ -1,6 +1,6 @@
 import type { Environment } from "../../domain/principal.ts";
 
-/** Whom a call is for, and what it says of them. */
+/** The customer of a call, and what the call states about the customer. */
 export type CustomerOfCall = {
   organizationId: string;
   environment: Environment;
@@ -16,22 +16,28 @@ export type RecalledCall = {
   costUsd: number | null;
 };
 
-/** What the gateway asks of whoever keeps the budgets of customers. */
+/** The gateway's port to the budgets of customers. */
 export type Budgets = {
-  /** Reserves before the call what it may cost at most. @param call.estimateUsd null where the price is unknown */
+  /** Reserves the highest possible cost before the call. @param call.estimateUsd null if the price is unknown */
   admit(call: CustomerOfCall & { estimateUsd: number | null; callId: string }): Admission | Promise<Admission>;
-  /** Settles what an earlier process reserved for a call and left a record of, if it did not settle it itself. `callId` is that of `admit`. */
+  /**
+   * Settles a reservation of an earlier process that left a record of the call but did not settle it. `callId` is that
+   * of `admit`.
+   */
   recall(call: RecalledCall): Promise<void>;
-  /** Takes over what is said of the customer of a call that costs nothing. @throws ServiceError `invalid_request` */
+  /** Stores what a free call states about its customer. @throws ServiceError `invalid_request` */
   hear(call: CustomerOfCall): Promise<void>;
 };
 
-/** `limitInfo` is plain JSON, snake_case, and becomes part of the span. */
+/** `limitInfo` is plain JSON in snake_case and becomes part of the span. */
 export type Admission =
   | {
       isAllowed: true;
       limitInfo: Record<string, unknown>;
-      /** The reservation ends; may be called again, off the caller's path. The cost is asked for where one was made. */
+      /**
+       * Ends the reservation. May be called more than once, off the caller's path. Computes the cost only if there was
+       * a reservation.
+       */
       settle(costUsd: () => number | null): void;
     }
   | {

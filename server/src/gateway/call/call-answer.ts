@@ -17,19 +17,19 @@ import {
 } from "./client-answer.ts";
 import type { AnswerReader, CallOperation, GatewayCall, WholeReply } from "./operation.ts";
 
-/** The answer to one caller: a whole body, a stream or an error. The record is written before its last bytes. */
+/** The response to one caller: a whole body, a stream or an error. The record is written before its last bytes. */
 export class CallAnswer {
   readonly stream: ClientStream;
   readonly #errors: ErrorForm;
-  /** Reads what the upstream answers that is asked now. */
+  /** Reads the response of the current upstream. */
   reader: AnswerReader | undefined;
-  /** Headers of that upstream's answer that go on. */
+  /** Headers of that upstream's response that are forwarded. */
   passed: OutgoingHttpHeaders | undefined;
-  /** Parameters that it was not asked for as the caller put them. */
+  /** Parameters that were changed or omitted for that upstream. */
   adjusted: readonly string[] = [];
-  /** An upstream is asked that has not failed yet. */
+  /** An upstream was called and has not failed yet. */
   isAsking = false;
-  /** Time spent on upstreams so far, in milliseconds; the rest is ours. */
+  /** Time spent on upstreams so far, in milliseconds. The rest is the gateway's overhead. */
   upstreamMs = 0;
   readonly #call: GatewayCall;
   readonly #ledger: CallLedger;
@@ -49,7 +49,7 @@ export class CallAnswer {
     });
   }
 
-  /** Answers with what the last attempt ended in. */
+  /** Sends the response for the end of the last attempt. */
   end(end: AttemptEnd): void {
     if (end.kind === "gone") return this.abandon();
     if (end.kind === "problem" && end.hasContent) return this.#breakOff(this.#errors.ofBreak(end.problem));
@@ -85,7 +85,7 @@ export class CallAnswer {
     });
   }
 
-  /** A stream that failed after its first content. */
+  /** Ends a stream that failed after its first content. */
   #breakOff(error: CallError): void {
     this.#ledger.isCut = true;
     this.#ledger.statusCode = error.status;
@@ -101,8 +101,8 @@ export class CallAnswer {
   }
 
   /**
-   * The caller left, which is 499 as nginx has it, or the service stops and could wait no longer, which is what the caller is then told.
-   * What an upstream had begun is paid for.
+   * The caller disconnected, recorded as 499 like in nginx, or the service stops, which is then the caller's error.
+   * What an upstream had begun is billed.
    */
   abandon(): void {
     const ledger = this.#ledger;
@@ -115,7 +115,7 @@ export class CallAnswer {
     if (error !== undefined) this.#state(this.#errors.told(error));
   }
 
-  /** Within the stream, where its head had to go out before anybody answered. */
+  /** Sends the error within the stream if its head was sent already. */
   #state(error: CallError): void {
     const { response } = this.#call;
     if (this.stream.isOpen) return this.stream.fail(error);

@@ -14,65 +14,68 @@ import { completedUsage, costOf, estimateUsage } from "../record/usage-report.ts
 import type { ServiceParams } from "../request/service-params.ts";
 
 /**
- * What is known of one call, filled in as it goes on: its span is made of this, however the call ends. Times are
- * milliseconds since the call arrived, but for `startedAtMs`, which is since the epoch.
+ * The state of one call, filled in step by step. Its span is built from this, however the call ends. Times are
+ * milliseconds since the call arrived, except `startedAtMs`, which is since the epoch.
  */
 export type CallLedger = {
   origin: SpanOrigin;
-  /** Of the recorder: whether no other call has that identity. */
+  /** The recorder's `claim`: whether no other call has this identity. */
   claim: (identity: Buffer) => boolean;
-  /** Another call had the ids that this one names: its span has an id of its own, below the one that was named. */
+  /** Another call used the ids that this call names: its span gets its own id and becomes a child of the named span. */
   isRepeated: boolean;
-  /** The span's identity, and its `unique_id` as the caller was told it. */
+  /** The span's identity: the `unique_id` that the caller received. */
   identity: Buffer;
   /** `custom`: a count of tokens, which costs nothing. */
   logType: "chat" | "transcription" | "embedding" | "response" | "custom";
   startedAtMs: number;
-  /** The members of the caller's body without service parameters; empty where it could not be read. */
+  /** The members of the caller's body without service parameters. Empty if the body could not be read. */
   asked: Record<string, unknown>;
   params: ServiceParams;
-  /** The parameters could not be read: nobody knows whether content may be kept. */
+  /** The parameters could not be read: it is unknown whether content may be stored. */
   isUnread: boolean;
   stream: boolean;
-  /** As it was asked for until the call has a plan, then as the upstream calls it that is asked, or would have been. */
+  /**
+   * The requested name until the call has a plan; then the upstream's name for the model that is, or would have been,
+   * called.
+   */
   model: string;
   hasPlan: boolean;
   provider: string;
   attempts: number;
-  /** See attempt-notes.ts: empty as long as none failed. */
+  /** See attempt-notes.ts: empty as long as no attempt failed. */
   attemptNotes: AttemptNote[];
   /** When the first attempt began. */
   routedMs: number | undefined;
   firstTokenMs: number | undefined;
   endedMs: number;
   statusCode: number;
-  /** It ended before its answer was whole. */
+  /** The call ended before its response was complete. */
   isCut: boolean;
-  /** An upstream gave an answer, or a part of one: it is paid for, by tokens or by time. */
+  /** An upstream returned all or part of a response, which is billed by tokens or by time. */
   isAnswered: boolean;
-  /** What the caller was told. */
+  /** The message that the caller received. */
   errorMessage: string | undefined;
-  /** The answer's messages, one for each choice. */
+  /** The messages of the response, one per choice. */
   messages: Array<Record<string, unknown>>;
-  /** Fields of the span that hold something else that was said. */
+  /** Span fields for other content. */
   content: Record<string, unknown>;
-  /** How long the recording plays that is transcribed. */
+  /** The duration of the transcribed recording. */
   audioSeconds: number | undefined;
-  /** The provider's id of its answer. */
+  /** The provider's id of its response. */
   responseId: string | undefined;
   usage: Record<string, unknown> | undefined;
   isUsageEstimated: boolean;
-  /** USD that attempts before the last one cost although they failed. */
+  /** USD that failed attempts before the last one cost. */
   failedUsd: number;
   warnings: string[];
   limitInfo: Record<string, unknown> | undefined;
-  /** Of the cached answer, whoever is given it; absent where the call did not ask for the cache. */
+  /** The key of the cached answer, also on a miss; absent if the call did not request the cache. */
   cacheKey: string | undefined;
   /** The answer came from the cache. */
   isCached: boolean;
 };
 
-/** That of a call that has just arrived. */
+/** The ledger of a call that has just arrived. */
 export function newLedger(
   { origin, startedAtMs }: Pick<CallLedger, "origin" | "startedAtMs">,
   recorder: Pick<Recorder, "claim">,
@@ -115,7 +118,7 @@ export function newLedger(
   };
 }
 
-/** Takes over the service parameters: from here on it is known whether content may be kept, and who the span is. */
+/** Stores the service parameters. From here on it is known whether content may be stored, and which span this is. */
 export function takeParams(ledger: CallLedger, params: ServiceParams): void {
   ledger.params = params;
   ledger.isUnread = false;
@@ -124,26 +127,29 @@ export function takeParams(ledger: CallLedger, params: ServiceParams): void {
   const { organization_id, environment } = ledger.origin;
   const identity = spanIdentity({ organization_id, environment, trace, span });
   ledger.isRepeated = !ledger.claim(identity);
-  if (ledger.isRepeated) ledger.warnings.push(`another call was recorded as the span ${span}: this one is below it`);
+  if (ledger.isRepeated) ledger.warnings.push(`another call was recorded as the span ${span}: this one is its child`);
   else ledger.identity = identity;
 }
 
-/** Takes over whom the call would ask first: a call that is refused after all is told under the same name as one that is answered. */
+/**
+ * Takes the model from the first attempt of the plan, so that refused calls are recorded under the same model name as
+ * answered ones.
+ */
 export function takePlan(ledger: CallLedger, { first }: Pick<Plan, "first">): void {
   ledger.hasPlan = true;
   ledger.model = first[0]?.target.model ?? ledger.model;
 }
 
 /**
- * Another attempt begins. What is charged of a failed one is a sum of money alone, as another model may have made it; the usage of the
- * call is that of its last attempt.
+ * Begins another attempt. A charged failed attempt adds only an amount in USD, because another model may have caused
+ * it. The usage of the call is that of its last attempt.
  */
 export function beginAttempt(ledger: CallLedger, { provider, model }: Target, prices: PriceBook): void {
   if (ledger.usage !== undefined) {
     ledger.failedUsd += costOfAnswer(ledger, prices) ?? 0;
     ledger.usage = undefined;
   }
-  // What an earlier attempt said is not the answer.
+  // Output of an earlier attempt is not part of the response.
   ledger.messages = [];
   ledger.responseId = undefined;
   ledger.attempts += 1;
@@ -151,14 +157,18 @@ export function beginAttempt(ledger: CallLedger, { provider, model }: Target, pr
   ledger.model = model;
 }
 
-/** Takes over what an attempt is paid for of which the caller saw nothing: providers charge for an answer that failed where they counted it. */
+/**
+ * Stores the usage of a failed attempt of which the caller saw nothing: providers charge for a failed response that
+ * they counted.
+ */
 export function takeFailed(ledger: CallLedger, problem: UpstreamProblem, digest?: ChatDigest): void {
-  // Whoever says that it failed has not charged for what it counted on the way; where it broke off, nobody took that back.
+  // A provider that reports a failure does not charge for interim counts. If the stream broke off, the last counts
+  // stand.
   const isCut = problem.isCut === true || problem.status === 0;
   ledger.usage = readable(problem.usage ?? digest?.usage() ?? (isCut ? digest?.usageSoFar() : undefined));
 }
 
-/** Takes over an answer that was given before. It costs nothing, and so takes nothing of a budget. */
+/** Takes a cached answer. It costs nothing, and so uses no budget. */
 export function takeRecalled(
   ledger: CallLedger,
   { key, provider, model }: { key: string; provider: string; model: string },
@@ -168,16 +178,16 @@ export function takeRecalled(
   Object.assign(ledger, { isCached: true, cacheKey: key, provider, model, limitInfo, routedMs });
 }
 
-/** Takes over what a stream said, so far. */
+/** Takes what a stream has sent so far. */
 export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): void {
   if (digest === undefined) return;
   ledger.messages = digest.messages();
   ledger.responseId = digest.id();
   ledger.usage = digest.usage();
-  if (digest.isCut()) ledger.warnings.push("the completion was too long to be kept whole");
+  if (digest.isCut()) ledger.warnings.push("the completion was too long to be recorded completely");
 }
 
-/** Takes over a whole reply. */
+/** Takes a whole reply. */
 export function takeReply(ledger: CallLedger, completion: Record<string, unknown>): void {
   ledger.messages = messagesOf(completion);
   if (typeof completion["id"] === "string") ledger.responseId = completion["id"];
@@ -185,7 +195,10 @@ export function takeReply(ledger: CallLedger, completion: Record<string, unknown
   ledger.usage = usage && usageWithTier(usage, completion);
 }
 
-/** What an answer is paid by: the usage that was stated, or else an estimate by what was said, together with what was counted. */
+/**
+ * Determines the billed usage: the one that the upstream stated, or else an estimate from the text, merged with interim
+ * counts.
+ */
 export function settleUsage(ledger: CallLedger, digest?: ChatDigest): void {
   ledger.isAnswered = true;
   if (untokened.has(ledger.logType)) return;
@@ -197,27 +210,30 @@ export function settleUsage(ledger: CallLedger, digest?: ChatDigest): void {
   ledger.usage = completedUsage(readable(digest?.usageSoFar()), estimate);
 }
 
-/** What is paid by time, or not at all. */
+/** Billed by time, or not at all. */
 const untokened: ReadonlySet<CallLedger["logType"]> = new Set(["transcription", "custom"]);
 
-/** Undefined for a usage that cannot be billed: no counts, negative counts, or a side that is no count. Record and budget then use the same estimate. */
+/**
+ * Undefined for a usage that cannot be billed: no counts, negative counts, or a side that is not a count. Record and
+ * budget then use the same estimate.
+ */
 function readable(usage: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   const read = usage && readUsageObject(usage);
   return read === undefined || read.isUnread === true ? undefined : usage;
 }
 
-/** Whether the call leaves a span: all do, but for answers from the cache that the caller wants to have left out. */
+/** Whether the call leaves a span: all do, except cache hits with `omit_log`. */
 export function isRecorded({ isCached, params }: CallLedger): boolean {
   return !(isCached && params.cache_options?.omit_log === true);
 }
 
-/** In USD, of all its attempts; null where model or usage are unknown, and no failed attempt is known to have cost something. */
+/** USD for all attempts. Null if model or usage is unknown and no failed attempt is known to have cost something. */
 export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null {
   const costUsd = costOfAnswer(ledger, prices);
   return ledger.failedUsd === 0 ? costUsd : (costUsd ?? 0) + ledger.failedUsd;
 }
 
-/** Of the last attempt alone, by tokens or by the time of a recording. */
+/** USD for the last attempt only, by tokens or by the duration of a recording. */
 export function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
   const { origin, model, provider, startedAtMs: atMs } = ledger;
   if (ledger.logType === "custom") return 0;
@@ -229,7 +245,7 @@ export function isPaid({ isAnswered, usage }: CallLedger): boolean {
   return isAnswered || usage !== undefined;
 }
 
-/** What the last attempt is paid by: tokens, or the time of a recording where none were counted. */
+/** The billed usage of the last attempt: tokens, or the duration of a recording if no tokens were counted. */
 export function billedUsage({ isAnswered, usage, audioSeconds }: CallLedger): Record<string, unknown> | undefined {
   if (usage !== undefined || !isAnswered || audioSeconds === undefined) return usage;
   return { type: "duration", seconds: audioSeconds };

@@ -13,11 +13,11 @@ export type RecordDeps = {
   recorder: Pick<Recorder, "add" | "claim">;
   router: Pick<Router, "modelName">;
   prices: PriceBook;
-  /** Calls that have just asked their upstream. */
+  /** Queues the records of calls that were just sent to their upstream. */
   drafting: Pick<TurnQueue<CallRecord>, "add">;
 };
 
-/** The record of one call: its ledger, and at its end the span and what the customer is charged. */
+/** The record of one call: its ledger, and at its end the span and the customer's charge. */
 export class CallRecord {
   readonly ledger: CallLedger;
   admission: Admission | undefined;
@@ -33,13 +33,12 @@ export class CallRecord {
     this.ledger = newLedger(call, deps.recorder, operation.logType);
   }
 
-  /** What the caller asks for is recorded. */
   takeRequest({ asked, recorded }: CallRequest): void {
     this.ledger.asked = asked;
     this.#recorded = recorded;
   }
 
-  /** Does what the request determines while an upstream is waited for. */
+  /** Does the work that depends only on the request, while the upstream's response is pending. */
   prepare(): void {
     if (this.#recorded !== undefined) this.#describe();
     else this.#deps.drafting.add(this);
@@ -56,8 +55,9 @@ export class CallRecord {
   }
 
   /**
-   * An upstream began to answer, which is paid for: by the usage that it stated, or else by what was said.
-   * @param counted what it stated with a failure
+   * Settles the usage of a call whose upstream began to answer: the usage that it stated, or else an estimate from its
+   * output.
+   * @param counted the usage that it stated with a failure
    */
   settleUsage(digest: ChatDigest | undefined, counted?: Record<string, unknown>): void {
     this.#describe();
@@ -66,7 +66,10 @@ export class CallRecord {
     settleUsage(this.ledger, digest);
   }
 
-  /** Once, when it is known how the call ends, and before its caller knows. `onWritten` is called when it may. */
+  /**
+   * Writes the record, once: when the outcome is known and before the caller learns it. Calls `onWritten` when the
+   * response may end.
+   */
   write(onWritten: () => void): void {
     const { ledger } = this;
     if (this.#isWritten) return onWritten();
@@ -76,7 +79,7 @@ export class CallRecord {
     this.#describe();
     if (!ledger.hasPlan) ledger.model = this.#deps.router.modelName(ledger.model);
     const { origin, identity, failedUsd } = ledger;
-    // The intake makes the cost of the usage; it does not know that of other attempts.
+    // The intake computes the cost of the usage. It does not know the cost of failed attempts.
     const costUsd = failedUsd > 0 ? costOfCall(ledger, this.#deps.prices) : undefined;
     const record = {
       read: failedUsd > 0 ? undefined : this.#draft && completeDraft(this.#draft, ledger),
@@ -87,12 +90,12 @@ export class CallRecord {
     return this.#deps.recorder.add(record, () => this.#close(onWritten));
   }
 
-  /** Resolves when it is written, also where no answer saw to it. */
+  /** Resolves when the record is written, also if no response triggered it. */
   written(): Promise<void> | undefined {
     return this.#isWritten ? undefined : new Promise((resolve) => this.write(resolve));
   }
 
-  /** Settled last: what was charged has its record. */
+  /** Settles the charge last, so that every charge has its record. */
   #close(onWritten: () => void): void {
     const { ledger, admission } = this;
     try {

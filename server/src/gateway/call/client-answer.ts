@@ -5,7 +5,7 @@ import { gatewayLimits } from "../limits.ts";
 import type { Exchange } from "./exchange.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 
-/** An error as OpenAI has it, with its status. */
+/** An error in OpenAI's form, with its HTTP status. */
 export type CallError = {
   status: number;
   message: string;
@@ -13,24 +13,24 @@ export type CallError = {
   param: string | null;
   code: string | null;
   headers?: OutgoingHttpHeaders;
-  /** The body itself, where an upstream of the caller's own API said it. */
+  /** The upstream's own body, if the upstream speaks the caller's API. */
   body?: string;
 };
 
-/** How an API tells errors. */
+/** How an API states errors. */
 export type ErrorForm = {
-  /** What a caller is told of an upstream that did not answer. */
+  /** The error for an upstream that did not answer. */
   ofProblem(problem: UpstreamProblem): CallError;
-  /** The same of one that failed within its answer. */
+  /** The error for an upstream that failed within its response. */
   ofBreak(problem: UpstreamProblem): CallError;
-  /** The same error, with the status that the API has for it. */
+  /** The same error with the status that this API uses for it. */
   told(error: CallError): CallError;
   body(error: CallError): string;
-  /** The event that ends a stream. */
+  /** The event that ends a stream with this error. */
   event(error: CallError): string;
 };
 
-/** What a caller is told of an upstream that did not answer: never a 401, which would blame the caller's own key. */
+/** The error for an upstream that did not answer. Never a 401: that would blame the caller's own key. */
 export function errorOfProblem(problem: UpstreamProblem): CallError {
   const { kind, message, type, param, code } = problem;
   if (kind === "request") {
@@ -49,7 +49,7 @@ export function errorOfProblem(problem: UpstreamProblem): CallError {
   };
 }
 
-/** It is ours that something is short, not the upstream's. */
+/** The gateway itself lacks a resource, not the upstream. */
 function ownShortage(message: string): CallError {
   return {
     status: 503,
@@ -61,7 +61,7 @@ function ownShortage(message: string): CallError {
   };
 }
 
-/** Why an upstream did not answer, for programs. The upstream's own code is told where none of ours says it. */
+/** A machine-readable reason why an upstream did not answer: the upstream's own code if none of ours fits. */
 function codeOfUpstream({ kind, status, type, code, message }: UpstreamProblem): string {
   const words = `${type ?? ""} ${code ?? ""} ${message}`;
   if (kind === "credential")
@@ -69,7 +69,7 @@ function codeOfUpstream({ kind, status, type, code, message }: UpstreamProblem):
   if (kind !== "busy") return code ?? "upstream_failed";
   if (status === 408 || status === 504) return "upstream_timeout";
   if (status === 503 || status === 529) return "upstream_overloaded";
-  // Within a stream there are words alone.
+  // Errors within a stream have no status: only their text can be matched.
   const isRate =
     status === 429 || /rate.?limit|throttl|too.?many.?requests|resource.?exhausted|quota|\b429\b/i.test(words);
   return isRate ? "upstream_rate_limited" : "upstream_overloaded";
@@ -81,7 +81,7 @@ function isOutOfMoney(status: number, words: string): boolean {
 
 const secondsADay = 24 * 60 * 60;
 
-/** What is absurd was not asked for. */
+/** Ignores waits of more than a day. */
 function waitOf({ kind, retryAfterMs = 0 }: UpstreamProblem): OutgoingHttpHeaders | undefined {
   const seconds = Math.ceil(retryAfterMs / 1_000);
   return kind !== "credential" && seconds > 0 && seconds <= secondsADay
@@ -89,7 +89,7 @@ function waitOf({ kind, retryAfterMs = 0 }: UpstreamProblem): OutgoingHttpHeader
     : undefined;
 }
 
-/** A mistake of the caller's, or a state of ours, that was thrown. */
+/** The error for a thrown `ServiceError`: a mistake of the caller or a state of the gateway. */
 export function errorOfService(error: ServiceError): CallError {
   const status = errorCodes[error.code];
   const [param] = Object.keys(error.errors ?? {});
@@ -115,13 +115,14 @@ export const openaiErrors: ErrorForm = {
 const common: OutgoingHttpHeaders = { "x-content-type-options": "nosniff" };
 
 /**
- * Called once nothing of an answer can fail any more, with what sends the end of it: called back when that may go out.
+ * Called when nothing in the response can fail any more. It calls `sendEnd`, which sends the end, once that may be
+ * sent.
  */
 export type BeforeEnd = (sendEnd: () => void) => void;
 
 /**
- * Answers with one body.
- * @param beforeEnd called before any byte of it is sent
+ * Sends a response with one body.
+ * @param beforeEnd called before any byte of the body is sent
  */
 export function answerWhole(
   response: ResponseWriter,
@@ -150,13 +151,13 @@ export function answerError(
   answerWhole(response, error.status, form.body(error), { ...headers, ...error.headers }, beforeEnd);
 }
 
-/** Ends a stream of OpenAI's chat. */
+/** Ends a stream of OpenAI's chat API. */
 export const doneEvent = "data: [DONE]\n\n";
 
 /**
- * The stream to a caller. No event of it is sent before its first content, so that until then another upstream may be
- * asked; from then on what fails can only be told within the stream. The same holds for its head, unless the answer takes so long
- * that whoever stands between would take the connection for dead: then head and a comment go out before.
+ * The stream to a caller. No event is sent before the first content, so that another upstream may still be tried; after
+ * that, a failure can only be reported within the stream. The head waits too, unless the response takes so long that an
+ * intermediary would consider the connection dead: then the head and a comment are sent early.
  */
 export class ClientStream {
   readonly #response: ResponseWriter;
@@ -168,11 +169,11 @@ export class ClientStream {
   #sentAtMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #waitsForDrain = false;
-  /** What is paused while the caller reads slower than it is sent to. */
+  /** Paused while the caller reads slower than data arrives. */
   source: Pick<Exchange, "pause" | "resume"> | undefined;
-  /** The head went out. */
+  /** The head was sent. */
   isOpen = false;
-  /** Events went out: no other upstream may answer. */
+  /** Events were sent: no other upstream may answer. */
   isCommitted = false;
 
   constructor(
@@ -189,7 +190,7 @@ export class ClientStream {
     this.#errors = told.errors ?? openaiErrors;
   }
 
-  /** From here on a silence of so many milliseconds is filled with a comment, until `release`. */
+  /** From now until `release`, sends a comment after each silence of `commentMs`. */
   keepAlive(commentMs: number): void {
     this.#sentAtMs = performance.now();
     const look = (): void => {
@@ -200,12 +201,12 @@ export class ClientStream {
     this.#timer = setTimeout(look, commentMs).unref();
   }
 
-  /** No comment goes out any more. */
+  /** Stops the comments. */
   release(): void {
     clearTimeout(this.#timer);
   }
 
-  /** Events before the first content: they wait for it, as long as they are few. */
+  /** Buffers events that come before the first content, up to `heldStreamBytes`. */
   hold(events: Buffer | string): void {
     if (this.isCommitted) return this.write(events);
     this.#waiting.push(typeof events === "string" ? events : Buffer.from(events));
@@ -214,7 +215,7 @@ export class ClientStream {
     return undefined;
   }
 
-  /** Whole events. */
+  /** @param events whole events */
   write(events: Buffer | string): void {
     if (!this.isCommitted) this.#commit();
     if (this.#response.destroyed) return;
@@ -232,13 +233,13 @@ export class ClientStream {
     });
   }
 
-  /** @param lastEvents what is still to be said; "" where the last event went out */
+  /** @param lastEvents what remains to be sent; "" if the last event was sent */
   end(lastEvents: string): void {
     if (!this.isCommitted) this.#commit();
     this.#end(lastEvents);
   }
 
-  /** Tells of a failure, and ends. What waits is of no more use. */
+  /** Reports a failure and ends the stream. Drops buffered events. */
   fail(error: CallError): void {
     if (!this.isCommitted) this.reset();
     if (!this.isOpen) this.#open();
@@ -254,13 +255,13 @@ export class ClientStream {
     });
   }
 
-  /** Forgets what waits: another upstream begins anew. */
+  /** Drops buffered events: another upstream starts over. */
   reset(): void {
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
 
-  /** A line alone: the blank line after it would be an empty event to some SDKs. */
+  /** A single line: the blank line after it would be an empty event to some SDKs. */
   #comment(): void {
     if (this.#response.destroyed) return this.release();
     if (!this.isOpen) this.#open();

@@ -8,7 +8,7 @@ import { Exchange, type UpstreamTimeouts } from "./exchange.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-/** An upstream that has been asked and does not answer yet; time is the test's own from here on. */
+/** Sends a request to an upstream that does not respond until the test makes it. Timers are faked from then on. */
 async function ask(timeouts: UpstreamTimeouts) {
   const asked = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => asked.resolve(response)).listen(0, "127.0.0.1");
@@ -36,7 +36,7 @@ async function ask(timeouts: UpstreamTimeouts) {
   return { exchange, response, ended: ended.promise, stop };
 }
 
-test("an answer that takes longer than five minutes is taken, as no time but ours is minded", async () => {
+test("accepts a response that takes longer than five minutes: only our own timeouts apply", async () => {
   const { exchange, response, ended, stop } = await ask({ firstByteMs: 600_000, idleMs: 600_000, totalMs: 1_800_000 });
   await vi.advanceTimersByTimeAsync(301_000);
   response.write("late ");
@@ -47,7 +47,7 @@ test("an answer that takes longer than five minutes is taken, as no time but our
   await stop();
 });
 
-test("P9: silence is thought until the answer has begun, and a fault from there on", async () => {
+test("P9: silence is allowed until the first content and is a fault after it", async () => {
   const { exchange, response, ended, stop } = await ask({ firstByteMs: 9_000, idleMs: 1_000, totalMs: 90_000 });
   response.write(": thinking");
   await vi.advanceTimersByTimeAsync(8_000);
@@ -57,7 +57,7 @@ test("P9: silence is thought until the answer has begun, and a fault from there 
   await stop();
 });
 
-test("P9: what keeps the connection alive before the answer has begun is no part of it", async () => {
+test("P9: bytes that keep the connection alive before the first content do not count as the response", async () => {
   const { response, ended, stop } = await ask({ firstByteMs: 9_000, idleMs: 1_000, totalMs: 90_000 });
   for (let n = 0; n < 9; n += 1) {
     response.write(": thinking");

@@ -6,41 +6,43 @@ import type { ExchangeController, ExchangeHandler } from "../../outgoing/http1/e
 import type { HostTrust, Pools } from "../../outgoing/pools.ts";
 import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
 
-/** How long an upstream may take, in milliseconds. */
+/** Timeouts for an upstream, in milliseconds. */
 export type UpstreamTimeouts = {
-  /** To the first content of its answer. What keeps the connection alive until then does not count: models think, and some hang. */
+  /**
+   * Until the first content of its response. Keep-alive bytes before that do not count: models think, and some hang.
+   */
   firstByteMs: number;
-  /** Between two pieces of its answer, once it has begun. */
+  /** Between two pieces of its response, once the content has begun. */
   idleMs: number;
-  /** Altogether, over all attempts of a call. */
+  /** In total, over all attempts of a call. */
   totalMs: number;
 };
 
-/** A call whose body may be a list of pieces, so that it can be sent again without being copied. */
+/** A request whose body may be a list of pieces, so that it can be sent again without a copy. */
 export type OutgoingCall = Omit<UpstreamCall, "body"> & { body: Buffer | readonly Buffer[] };
 
-/** Told of one exchange: a head, data, then either an end or a failure; nothing more after `abort`. */
+/** Receives the events of one exchange: a head, data, then either an end or a failure; nothing after `abort`. */
 export type ExchangeSink = {
   onHead(status: number, headers: IncomingHttpHeaders): void;
-  /** Decoded, where the upstream encoded its answer although it was asked not to. */
+  /** Called with decoded bytes, in case the upstream encoded its response although the request did not allow it. */
   onData(bytes: Buffer): void;
   onEnd(): void;
   onFailure(problem: UpstreamProblem): void;
 };
 
 /**
- * One request to an upstream and its answer, under our own clocks: time in which the reader holds the answer up counts
- * for the total alone.
+ * One request to an upstream and its response, under the gateway's own timeouts. Time in which the reader pauses the
+ * response counts only towards the total.
  */
 export class Exchange implements ExchangeHandler {
   readonly #sink: ExchangeSink;
   readonly #timeouts: UpstreamTimeouts;
   #controller: ExchangeController | undefined;
   #decoder: zlib.Gunzip | undefined;
-  /** One for both clocks: it looks at them when it rings, so that data that comes moves no timer. */
+  /** One timer for both timeouts: it checks them when it fires, so that incoming data does not reset a timer. */
   #timer: NodeJS.Timeout | undefined;
   #ringsAtMs = 0;
-  /** It is to ring earlier, once what is being read is through. */
+  /** The timer must be moved to an earlier time, once the current read is processed. */
   #isTimerLate = false;
   #quietUntilMs = 0;
   #totalUntilMs = 0;
@@ -53,7 +55,7 @@ export class Exchange implements ExchangeHandler {
     this.#timeouts = timeouts;
   }
 
-  /** @param call its url is absolute */
+  /** @param call has an absolute url */
   start(pools: Pools, call: OutgoingCall, trust: HostTrust): void {
     const { firstByteMs, totalMs } = this.#timeouts;
     const nowMs = performance.now();
@@ -69,14 +71,14 @@ export class Exchange implements ExchangeHandler {
     pools.dispatch(place.origin, trust, { method, path: place.path, headers, body }, this);
   }
 
-  /** The answer is of no more use: the connection is cut, now or as soon as it is there. */
+  /** Discards the response: aborts the connection now, or as soon as it exists. */
   abort(): void {
     if (this.#isOver) return;
     this.#end();
     this.#cut();
   }
 
-  /** Whoever reads has heard the first of the answer itself. */
+  /** The reader has received the first content of the response. */
   begun(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
@@ -98,7 +100,10 @@ export class Exchange implements ExchangeHandler {
     this.#decoder?.resume();
   }
 
-  /** All that matters has come. What follows is thrown away, so that the connection can be used again if little does. */
+  /**
+   * All relevant data has arrived. Discards the rest for up to `waitMs`, so that the connection can be reused if little
+   * follows.
+   */
   finish(waitMs: number): void {
     if (this.#isOver) return;
     this.#end();
@@ -116,7 +121,7 @@ export class Exchange implements ExchangeHandler {
     this.#heard();
     const coding = headers["content-encoding"];
     if (typeof coding === "string" && coding !== "identity" && coding !== "") this.#decode(coding.toLowerCase());
-    // A recipient dates what came without a date (RFC 9110): `retry-after` may be held against it.
+    // A recipient adds the date to a message that has none (RFC 9110): `retry-after` may be compared with it.
     if (status >= 400 && headers.date === undefined) headers = { ...headers, date: new Date().toUTCString() };
     if (!this.#isOver) this.#sink.onHead(status, headers);
   }
@@ -160,12 +165,12 @@ export class Exchange implements ExchangeHandler {
     this.#cut();
   }
 
-  /** Something came, or whoever reads has caught up: the time of silence begins anew, once the answer has begun. */
+  /** Data arrived, or the reader caught up: restarts the idle timeout if the content has begun. */
   #heard(): void {
     if (!this.#isBegun) return;
     this.#quietUntilMs = performance.now() + this.#timeouts.idleMs;
     if (this.#quietUntilMs >= this.#ringsAtMs || this.#isTimerLate) return;
-    // Most answers come whole and end with the very read that they begin with: then there is no time of silence to mind.
+    // Most responses arrive whole and end in the read in which they begin: then there is no idle time to watch.
     this.#isTimerLate = true;
     queueMicrotask(this.#moveTimer);
   }
@@ -197,13 +202,13 @@ export class Exchange implements ExchangeHandler {
   }
 
   #cut(): void {
-    this.#controller?.abort(new Error("the answer is of no more use"));
+    this.#controller?.abort(new Error("the response is no longer needed"));
   }
 
   #decode(coding: string): void {
     const create = lookUp(decoders, coding);
     if (create === undefined) {
-      this.#fail({ kind: "fault", status: 0, message: "The provider's answer is encoded in an unknown way." });
+      this.#fail({ kind: "fault", status: 0, message: "The provider's response has an unknown content encoding." });
       this.#cut();
       return;
     }
@@ -211,7 +216,7 @@ export class Exchange implements ExchangeHandler {
       .on("data", (bytes: Buffer) => this.#isOver || this.#sink.onData(bytes))
       .on("end", () => this.#complete())
       .on("error", () => {
-        this.#fail({ kind: "fault", status: 0, message: "The provider's answer could not be decoded." });
+        this.#fail({ kind: "fault", status: 0, message: "The provider's response could not be decoded." });
         this.#cut();
       });
   }
@@ -227,7 +232,7 @@ const decoders: Record<string, () => zlib.Gunzip> = {
   zstd: () => zlib.createZstdDecompress(),
 };
 
-/** What hindered an exchange, without addresses: they are no business of the caller. */
+/** The problem of a failed exchange, without addresses: they must not reach the caller. */
 function problemOf(error: Error): UpstreamProblem {
   if (error instanceof AddressRefused) {
     return {

@@ -13,87 +13,90 @@ import type { Attempt, Plan } from "../routing/plan.ts";
 import type { ServiceParams } from "../request/service-params.ts";
 import type { StreamSink, StreamSource } from "../stream/stream-source.ts";
 
-/** One request to the gateway, as it came over HTTP. The gateway writes the response and ends it. */
+/** One HTTP request to the gateway. The gateway writes the response and ends it. */
 export type GatewayCall = {
   origin: SpanOrigin;
-  /** What its key may do beside calling. */
+  /** Further permissions of the caller's key. */
   permissions: ReadonlySet<Permission>;
   bytes: Buffer;
   headers: IncomingHttpHeaders;
   /** The query string of the URL, unchanged, with its `?`. "" if the URL has no query. */
   search: string;
-  /** As the caller is told it. */
+  /** The id that the caller receives. */
   requestId: string;
-  /** Aborted when the caller leaves, or when the service stops. */
+  /** Aborted when the caller disconnects or the service stops. */
   signal: AbortSignal;
-  /** Milliseconds since the epoch at which the call arrived. */
+  /** Arrival time, in milliseconds since the epoch. */
   startedAtMs: number;
   elapsedMs(): number;
   response: ResponseWriter;
 };
 
 /**
- * What the operations of the gateway differ in: how a request is read, what an upstream is asked, and how its answer is read and
- * given to the caller. Everything else is the same for all of them, in run-call.ts.
+ * The parts in which the operations differ: how to read a request, what to send to an upstream, and how to read its
+ * response and return it to the caller. Everything else is the same for all operations, in run-call.ts.
  */
 export type CallOperation = {
   operation: Operation;
   logType: CallLedger["logType"];
-  /** How the API states errors; as OpenAI does where absent. */
+  /** How the API states errors. Default: OpenAI's form. */
   errors?: (requestId: string) => ErrorForm;
   /**
-   * Reads the caller's request, and writes into the ledger what is recorded of it, as early as it is known.
+   * Reads the caller's request, and writes what is recorded of it into the ledger as soon as it is known.
    * @throws ServiceError
    */
   read(call: GatewayCall, ledger: CallLedger): Promise<CallRequest> | CallRequest;
 };
 
-/** What a caller asks for. */
+/** A parsed request. */
 export type CallRequest = {
   params: ServiceParams;
-  /** "" where only `models` or a load balancing group name one. */
+  /** "" if only `models` or a load balancing group names a model. */
   model: string;
   betas: ReadonlySet<string>;
   routeProvider: string | undefined;
-  /** The caller's members for the provider. */
+  /** The members of the request that are meant for the provider. */
   asked: Record<string, unknown>;
-  /** The same as it is recorded, where it has another form; asked for once, while an upstream is waited for. */
+  /** The recorded form, if it differs from `asked`. Called once, while the upstream's response is pending. */
   recorded?: () => Record<string, unknown>;
   isStream: boolean;
-  /** The key that it is bound to. */
+  /** The provider key that the request is bound to. */
   bond?: KeyBond | undefined;
-  /** What is transcribed. */
+  /** The audio to transcribe. */
   recording?: Buffer;
-  /** An answer that was given before to the same request. */
+  /** Returns the cached response to the same request, if there is one. */
   recall?: (plan: Plan) => Promise<RecalledAnswer | undefined> | undefined;
   /**
-   * The call to one upstream. The same request may be sent to several, one after the other.
-   * @throws ServiceError where this upstream cannot be asked for it
+   * Builds the request to one upstream. May be called for several upstreams, one after the other.
+   * @throws ServiceError if this upstream cannot serve the request
    */
   call(attempt: Attempt): UpstreamRequest;
-  /** Whether the same upstream would answer to a call without what it refused; the next `call` leaves that out. */
+  /**
+   * Whether the same upstream would accept the request without the part that it refused. The next `call` omits that
+   * part.
+   */
   isCallChanged?: (attempt: Attempt, problem: UpstreamProblem) => boolean;
-  /** The answer of a model that is built in; absent where the operation has none. */
+  /** The reply of a built-in model. Absent if the operation has none. */
   builtIn?: (attempt: Attempt) => WholeReply | UpstreamProblem;
-  /** Reads the answer of one upstream. */
+  /** Creates the reader for the response of one upstream. */
   reader(how: ReaderOptions): AnswerReader;
-  /** Headers of an upstream's answer that go on to the caller. */
+  /** Selects the headers of the upstream's response that are forwarded to the caller. */
   passes?: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders;
 };
 
-/** `adjusted`: parameters that this upstream has no match for, and that were left out or changed. */
+/** `adjusted`: parameters without a match at this upstream, which were omitted or changed. */
 export type UpstreamRequest = OutgoingCall & { adjusted?: readonly string[] };
 
 export type ReaderOptions = {
-  /** Undefined for an answer that was recalled. */
+  /** Undefined for a recalled answer. */
   attempt: Attempt | undefined;
-  /** Whether calls like this one may go by several keys, so that what one of them made has to name it. */
+  /** Whether similar calls may use several keys, so that ids of what one key created must name that key. */
   hasManyKeys: boolean;
-  /** Whether another model can still answer: then a reply that a filter held back is a problem. */
+  /** Whether another model can still answer: then a reply that a content filter withheld is a problem. */
   mayAskOther: () => boolean;
 };
 
-/** A whole answer of an upstream, with a status of 2xx. `value`: what its bytes hold, where it is parsed already. */
+/** A complete upstream response with a 2xx status. `value`: the parsed body, if it is parsed already. */
 export type WholeReply = { headers: IncomingHttpHeaders; bytes: Buffer; value?: Record<string, unknown> };
 
 export type RecalledAnswer = {
@@ -104,30 +107,32 @@ export type RecalledAnswer = {
   adjusted: readonly string[];
 };
 
-/** Reads one answer into the ledger, and makes of it what the caller gets. */
+/** Reads one upstream response into the ledger and builds the caller's response from it. */
 export type AnswerReader = {
-  /** What a stream has said so far, where that is not in the ledger already; absent before a stream begins. */
+  /** What a stream has sent so far, if that is not in the ledger already. Absent before a stream begins. */
   digest?: ChatDigest | undefined;
-  /** Whether an answer with these headers is a stream, where one is wanted; by default all but JSON is. */
+  /** Whether a response with these headers is a stream, if one was requested. Default: every type except JSON. */
   isStream?: (headers: IncomingHttpHeaders) => boolean;
-  /** Reads a stream. There wherever a stream may be wanted. */
+  /** Creates the reader of a stream. Present wherever a stream may be requested. */
   stream?: (sink: StreamSink) => StreamSource;
   /**
    * Copies a whole reply into the ledger, or returns the problem that makes it unusable.
    * @throws BadReply
    */
   whole(reply: WholeReply): UpstreamProblem | undefined;
-  /** Gives a whole reply as the events of a stream. There wherever `stream` is. */
+  /** Writes a whole reply as the events of a stream. Present wherever `stream` is. */
   asStream?: (reply: WholeReply, sink: StreamSink) => void;
-  /** A whole reply goes on as it is, unless the head of a stream is out: the API has models that do not stream. */
+  /**
+   * A whole reply is forwarded as it is unless the head of a stream was sent: the API has models that do not stream.
+   */
   mayAnswerWhole?: boolean;
-  /** What an answer with an error's status says; read in OpenAI's form by default. */
+  /** Reads a response with an error status. Default: OpenAI's form. */
   problem?: (status: number, headers: IncomingHttpHeaders, bytes: Buffer) => UpstreamProblem;
-  /** The caller's whole answer. @param breakdown where one was asked for */
+  /** The caller's whole response. @param breakdown present if the caller requested one */
   answer(reply: WholeReply, breakdown: Record<string, unknown> | undefined): WholeAnswer;
-  /** What ends the caller's stream. @param breakdown where one was asked for */
+  /** The events that end the caller's stream. @param breakdown present if the caller requested one */
   lastEvents?: (breakdown: Record<string, unknown> | undefined) => string;
-  /** Keeps an answer that was given, so that it can be recalled. @param reply undefined after a stream */
+  /** Stores the answer so that it can be recalled. @param reply undefined after a stream */
   keep?: (reply: WholeReply | undefined, adjusted: readonly string[]) => void;
 };
 

@@ -22,12 +22,12 @@ export type AttemptDeps = {
   metrics: Pick<GatewayMetrics, "attempts">;
 };
 
-/** One call whose upstreams are asked. */
+/** One call that is sent to upstreams. */
 export type AskedCall = { call: GatewayCall; request: CallRequest; record: CallRecord; answer: CallAnswer };
 
 /**
- * Goes through the plan until an upstream answers, and reports to it how each attempt ended.
- * @returns how the last one ended: with the problem to answer with, where nobody answered
+ * Follows the plan until an upstream answers, and reports to the plan how each attempt ended.
+ * @returns the end of the last attempt: the problem to respond with, if no upstream answered
  */
 export async function runAttempts(deps: AttemptDeps, asked: AskedCall, plan: Plan): Promise<AttemptEnd> {
   const { answer } = asked;
@@ -56,7 +56,7 @@ export async function runAttempts(deps: AttemptDeps, asked: AskedCall, plan: Pla
 
 const outcomes = { reply: "success", streamed: "success", gone: "gone" } as const;
 
-/** An answer that was given before, on its way to this caller. */
+/** Sends a cached answer to this caller. */
 export function giveRecalled(asked: AskedCall, { reply, adjusted }: RecalledAnswer): Promise<AttemptEnd> {
   const how = { attempt: undefined, hasManyKeys: false, mayAskOther: () => false };
   const run = readingOf(asked, how, () => undefined);
@@ -64,12 +64,12 @@ export function giveRecalled(asked: AskedCall, { reply, adjusted }: RecalledAnsw
   return readReply(reply, run);
 }
 
-/** Of the time that a call may take, over all its attempts. */
+/** The time left for the call, over all its attempts. */
 function leftMs({ timeouts }: AttemptDeps, { call }: AskedCall): number {
   return timeouts.totalMs - call.elapsedMs();
 }
 
-/** Asks one upstream: once, or once more without what it did not know. */
+/** Calls one upstream: once, or once more without a parameter that it refused. */
 async function runAttempt(deps: AttemptDeps, asked: AskedCall, step: PlanStep, plan: Plan): Promise<AttemptEnd> {
   const { call, request, record } = asked;
   const { attempt } = step;
@@ -142,15 +142,15 @@ function ask(
   return askUpstream(upstream, run, { pools, times, isOperatorHost: attempt.isOperatorHost });
 }
 
-const noBuiltIn: UpstreamProblem = { kind: "request", status: 400, message: "This model answers chats alone." };
+const noBuiltIn: UpstreamProblem = { kind: "request", status: 400, message: "This model serves chat only." };
 
-/** What this upstream cannot be asked for. */
+/** The problem of a request that this upstream cannot serve. It was not sent. */
 function unsent({ message, errors = {} }: ServiceError): UpstreamProblem {
   const [param] = Object.keys(errors);
   return { kind: "request", status: 400, message, ...(param && { param }), isUnsent: true };
 }
 
-/** Reads one answer on its way to the caller. @param onBegun called at its first content */
+/** Reads one response on its way to the caller. @param onBegun called at its first content */
 function readingOf({ call, request, record, answer }: AskedCall, how: ReaderOptions, onBegun: () => void): AttemptRun {
   const { stream } = answer;
   const { ledger } = record;

@@ -19,7 +19,7 @@ import type { Router } from "../routing/router.ts";
 
 export type CallDeps = AttemptDeps &
   Omit<RecordDeps, "drafting"> & {
-    /** After how many milliseconds of silence a stream to a caller gets a comment. */
+    /** Milliseconds of silence after which a stream to a caller gets a comment. */
     commentMs: number;
     router: Router;
     budgets: Budgets;
@@ -27,11 +27,13 @@ export type CallDeps = AttemptDeps &
     metrics: GatewayMetrics;
   };
 
-/** Calls of models, whatever the operation. */
+/** Runs model calls of every operation. */
 export type CallRunner = {
-  /** Answers a call, and records it as one span however it ends. @throws ServiceError `unavailable` when it cannot. */
+  /**
+   * Answers a call and records it as one span, however it ends. @throws ServiceError `unavailable` if it cannot record
+   */
   run(operation: CallOperation, call: GatewayCall): Promise<void>;
-  /** Records a call whose body was refused. @throws ServiceError `unavailable` when it cannot. */
+  /** Records a call whose body was refused. @throws ServiceError `unavailable` if it cannot record */
   refuse(operation: CallOperation, call: UnreadCall, error: ServiceError): Promise<OutgoingHttpHeaders>;
 };
 
@@ -48,8 +50,8 @@ export function createCallRunner(deps: CallDeps): CallRunner {
 }
 
 /**
- * One call, from its first byte to its span: read, route, recall, admit, attempt, answer, record. Rejects only for faults of ours,
- * which are recorded as well.
+ * One call, from its first byte to its span: read, route, recall, admit, attempt, answer, record. Rejects only for
+ * faults of the gateway, which are recorded too.
  */
 async function runCall(deps: CallDeps & RecordDeps, operation: CallOperation, call: GatewayCall): Promise<void> {
   const record = new CallRecord(deps, operation, call);

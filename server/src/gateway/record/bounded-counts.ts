@@ -4,7 +4,10 @@ const maxDepth = 4;
 const maxValues = 500;
 const maxChars = 100;
 
-/** A usage as an upstream stated it, without what nests too deep, is too long or too much for a span: its counts are what a call is paid by. */
+/**
+ * A copy of an upstream's usage without values that nest too deep, are too long or too many for a span. The counts
+ * stay: the call is billed by them.
+ */
 export function boundedCounts(usage: unknown): unknown {
   let valuesLeft = maxValues;
   const copy = (value: unknown, depthLeft: number): unknown => {
@@ -15,7 +18,7 @@ export function boundedCounts(usage: unknown): unknown {
     if (depthLeft === 0) return undefined;
     if (Array.isArray(value))
       return value.slice(0, maxValues).flatMap((item: unknown) => copy(item, depthLeft - 1) ?? []);
-    // Plain counts come first, so that nothing nested takes their room.
+    // Plain counts come first, so that nested values cannot use up the limit.
     const members = Object.entries(value)
       .filter(([name]) => name.length <= maxChars)
       .toSorted(([, a], [, b]) => Number(typeof a === "object") - Number(typeof b === "object"));

@@ -5,19 +5,19 @@ import type { PreparedSpan } from "../../ingest/accept/prepared-span.ts";
 import type { ReadSpan } from "../../ingest/accept/read-span.ts";
 import { boundedCounts } from "./bounded-counts.ts";
 
-/** One finished call's span, as the intake reads it. */
+/** The span of one finished call, as the intake reads it. */
 export type SpanRecord = {
-  /** Asked for where `read` is not taken. */
+  /** Called if `read` is absent or not accepted. */
   body: () => Record<string, unknown>;
-  /** The same read already, for a call of which the intake has nothing to refuse. */
+  /** The already parsed span, for a call with nothing that the intake could refuse. */
   read?: ReadSpan | undefined;
   origin: SpanOrigin;
   identity: Buffer;
 };
 
 /**
- * A call is recorded whatever it holds: without the fields that the store cannot hold, at last without any content.
- * Undefined, and told to the operator, where it is refused even so.
+ * Prepares the record of a call whatever it contains: without the fields that the store refuses, or finally without any
+ * content. Returns undefined, after an error log, if even that is refused.
  */
 export function prepareRecord(
   intake: Pick<SpanIntake, "prepare" | "prepareRead">,
@@ -53,10 +53,10 @@ function withoutFields(
   const kept = Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)));
   const warnings = Array.isArray(kept["warnings"]) ? (kept["warnings"] as unknown[]) : [];
   if ("usage" in kept) kept["usage"] = boundedCounts(kept["usage"]);
-  return { ...kept, warnings: [...warnings, `left out, as the store cannot hold it: ${left.join(", ")}`] };
+  return { ...kept, warnings: [...warnings, `left out, because the store cannot hold it: ${left.join(", ")}`] };
 }
 
-/** What says whose call it was, and what it cost. */
+/** Fields that identify the call's customer and determine its cost. */
 const bareFields = new Set([
   "customer_identifier",
   "cost",

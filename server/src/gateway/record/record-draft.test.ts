@@ -25,10 +25,10 @@ const origin = {
   log_method: "gateway",
 } as const;
 
-/** The ids of another call stand in it. */
+/** A trace whose span ids another call has used. */
 const repeated = "trace-2";
 
-/** One that has the same time as every other. */
+/** An intake with a fixed clock. */
 function newIntake(): Pick<SpanIntake, "prepare" | "prepareRead"> {
   const metrics = createIngestMetrics(new Registry(), { waiting: () => ({ entries: 0, bytes: 0 }) } as never);
   return createSpanIntake({ journal: {} as never, prices, metrics, committed: () => undefined, now: () => 1.8e12 });
@@ -47,7 +47,7 @@ function ledgerOf(request: Record<string, unknown>): { ledger: CallLedger; bytes
   return { ledger, bytes: body.length };
 }
 
-/** The line of a call, made of a draft and without one. */
+/** The stored line of a call, with and without a precomputed span. */
 function linesOf(
   request: Record<string, unknown>,
   end: (ledger: CallLedger) => void,
@@ -85,7 +85,7 @@ function answered(ledger: CallLedger): void {
   takeReply(ledger, reply);
 }
 
-test("a reply's choices are kept in the order of their index", () => {
+test("stores a reply's choices in the order of their index", () => {
   const ledger = newLedger({ origin, startedAtMs: 0 }, { claim: () => true }, "chat");
   const choices = [2, 0, 1].map((index) => ({ index, message: { role: "assistant", content: String(index) } }));
   takeReply(ledger, { choices });
@@ -147,7 +147,7 @@ const outcome = fc.record({
   warnings: fc.array(text, { maxLength: 2 }),
 });
 
-test("a record that was drafted is the one that the intake makes of the whole body, whatever the call was", () => {
+test("a precomputed record equals the one that the intake builds from the whole body, for any call", () => {
   fc.assert(
     fc.property(request, fc.option(completion, { nil: undefined }), outcome, (asked, answer, facts) => {
       let lines;
@@ -157,7 +157,7 @@ test("a record that was drafted is the one that the intake makes of the whole bo
           Object.assign(ledger, facts);
         });
       } catch (error) {
-        // Parameters that the gateway refuses come to no draft.
+        // Requests whose parameters the gateway refuses have no precomputed span.
         fc.pre(!(error instanceof Error && error.name === "ServiceError"));
         throw error;
       }
@@ -167,7 +167,7 @@ test("a record that was drafted is the one that the intake makes of the whole bo
   );
 });
 
-test("common calls are drafted: whole, streamed, with tools, parameters or without content", () => {
+test("common calls are precomputed: whole, streamed, with tools, with parameters or without content", () => {
   const lines = [
     linesOf(call, answered),
     linesOf({ ...call, tools: [{ type: "function", function: { name: "f" } }], temperature: 0.5 }, answered),
@@ -188,7 +188,7 @@ test("common calls are drafted: whole, streamed, with tools, parameters or witho
   expect(JSON.stringify(lines[3]?.whole)).not.toMatch(/Hello|Hi/);
 });
 
-test("what an upstream nests too deep costs the content of a record, and not the record", () => {
+test("a response that nests too deep loses the content of its record, not the record", () => {
   const deep = JSON.parse(`${'{"a":'.repeat(filterLimits.spanDepth)}1${"}".repeat(filterLimits.spanDepth)}`) as object;
   const { drafted, whole, hasDraft } = linesOf(call, (ledger) => {
     answered(ledger);
@@ -199,7 +199,7 @@ test("what an upstream nests too deep costs the content of a record, and not the
   expect(whole).toMatchObject({ model: "gpt-4o", status: "success" });
 });
 
-test("durations are whole nanoseconds, and that of the call lies between its start and its end", () => {
+test("durations are whole nanoseconds, and a call's duration equals its end minus its start", () => {
   const { whole } = linesOf(call, (ledger) => {
     answered(ledger);
     Object.assign(ledger, {

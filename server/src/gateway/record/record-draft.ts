@@ -9,8 +9,8 @@ import type { CallLedger } from "../call/call-ledger.ts";
 import { outcomeOfCall, requestOfCall } from "./span-of-call.ts";
 
 /**
- * What of a call's record its request determines, made while its upstream is waited for: read as the intake reads it, and what is
- * long of it written. So little is left to do between the last byte of the upstream's answer and that of ours.
+ * The part of a call's record that its request determines, computed while the upstream's response is pending: parsed as
+ * the intake does, with long values serialized. This leaves little work between the upstream's last byte and ours.
  */
 export type RecordDraft = {
   values: BodyValues;
@@ -18,12 +18,12 @@ export type RecordDraft = {
 };
 
 /**
- * Undefined for a large request, for one with content beside its messages, and where the intake refuses something: it says so of the
- * whole body then.
+ * Undefined for a large request, for one with content beside its messages, and if the intake refuses something: the
+ * intake then reports that for the whole body.
  */
 export function draftRecord(ledger: CallLedger, bodyBytes: number): RecordDraft | undefined {
   if (bodyBytes > gatewayLimits.draftedBodyBytes || hasContent(ledger)) return undefined;
-  // The request keeps to the bounds of a span: who read it has seen to that.
+  // The request is within the bounds of a span: its reader checked that.
   const read = readBounded(requestOfCall(ledger), createNestedJson(domainLimits.bodyNodes));
   if (!read.ok) return undefined;
   const { values } = read;
@@ -40,10 +40,13 @@ function writeAhead(values: BodyValues, column: WrittenColumn["column"], written
   written.push({ column, value, json: JSON.stringify(value) });
 }
 
-/** Of a drafted request, at most: a value and what parts it from the next take two bytes; headers are shorter than bodies. */
+/**
+ * The most nodes of a request that is precomputed: a value and its separator take two bytes, and headers are shorter
+ * than bodies.
+ */
 const requestNodes = gatewayLimits.draftedBodyBytes;
 
-/** All of it, once the call has ended. Undefined where the intake might not take something as it is. */
+/** Completes the span when the call has ended. Undefined if the intake might not accept something unchanged. */
 export function completeDraft({ values, written }: RecordDraft, ledger: CallLedger): ReadSpan | undefined {
   const outcome = outcomeOfCall(ledger);
   const { completion_message, completion_messages, usage } = outcome;
@@ -55,7 +58,7 @@ export function completeDraft({ values, written }: RecordDraft, ledger: CallLedg
     isName(ledger.provider) &&
     ledger.errorMessage !== "" &&
     exceedsShape(ofUpstream, filterLimits.spanDepth, domainLimits.spanNodes - requestNodes) === undefined;
-  // What the request says and how it ended are told under different names.
+  // The fields of the request and of the outcome do not overlap.
   return isFit ? { values: Object.assign(outcome, values), written } : undefined;
 }
 

@@ -8,15 +8,14 @@ import type { Recorder } from "./recorder.ts";
 import { readServiceParams } from "../request/service-params.ts";
 import { spanOfCall } from "./span-of-call.ts";
 
-/** A call of which nothing but the head was read. */
+/** A call of which only the head was read. */
 export type UnreadCall = Pick<GatewayCall, "origin" | "permissions" | "headers" | "startedAtMs" | "elapsedMs">;
 
 /**
- * Records a call whose body was refused before it was read: all that is known of it stands in its head. What was refused for want of
- * memory is counted alone, as more records would only add to it.
- *
- * @returns the headers that tell the caller of the record
- * @throws ServiceError `unavailable` when the record might find no room.
+ * Records a call whose body was refused before it was read: only its head is known. Calls that were refused for lack of
+ * memory are not recorded, as more records would add to the shortage.
+ * @returns the headers that name the record to the caller
+ * @throws ServiceError `unavailable` if there might be no room for the record
  */
 export async function recordRefusal(
   recorder: Pick<Recorder, "add" | "claim" | "during">,
@@ -37,7 +36,7 @@ export async function recordRefusal(
   return answerHeaders(ledger, { overheadMs: ledger.endedMs });
 }
 
-/** Parameters that are wrong too are told by nobody: the body is what the call is refused for. */
+/** Ignores wrong parameters: the caller gets the error for the body. */
 function takeHeaderParams(ledger: CallLedger, call: UnreadCall): void {
   try {
     takeParams(ledger, readServiceParams({}, call));

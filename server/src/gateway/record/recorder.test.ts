@@ -28,7 +28,10 @@ function newFolder(): string {
   return path;
 }
 
-/** A recorder of three records at most, before a journal that is full until told; on the data folder of an earlier one, where given. */
+/**
+ * A recorder with room for three records of one organization, and a journal that is full until changed. Uses the data
+ * folder of an earlier one if given.
+ */
 function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
   const [rows, recalled]: [SpanRow[], string[]] = [[], []];
   const state = { isFull: true, refusals: 0 };
@@ -68,7 +71,7 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
     onRecalled: (row) => recalled.push(row.unique_id),
     maxRecords: 4,
   });
-  /** What its files keep when the process dies. */
+  /** Simulates the death of the process; resolves when only its files are left. */
   let death: Promise<void> | undefined;
   const die = (): Promise<void> =>
     (death ??= (async () => {
@@ -104,7 +107,7 @@ function record(model: string, organization = "org", more: Record<string, unknow
   return { body: () => body, origin: originOf(organization), identity: newIdentity() };
 }
 
-test("while the journal takes none, calls are taken as long as their records find room, and none is lost", async () => {
+test("while the journal accepts nothing, calls are accepted as long as there is room for their records, and none is lost", async () => {
   const { models, state, recorder, metric, files } = start();
   const call = (model: string): Promise<void> =>
     recorder.during("org", () => new Promise((resolve) => recorder.add(record(model), resolve)));
@@ -116,7 +119,7 @@ test("while the journal takes none, calls are taken as long as their records fin
   });
   await expect(refused).rejects.toMatchObject({ code: "unavailable", retryAfterS: 1 });
   expect(begun).toBe(0);
-  // Another organization's are taken all the same.
+  // Calls of another organization are still accepted.
   await recorder.during("other", () => Promise.resolve());
   await expect.poll(() => state.refusals).toBeGreaterThan(1);
   expect(await metric("records_waiting")).toBe(3);
@@ -129,7 +132,7 @@ test("while the journal takes none, calls are taken as long as their records fin
   expect(files()).toEqual({ 0: 0, 1: 0 });
 });
 
-test("calls that end together may be told so once the records of all of them are on disk", async () => {
+test("calls that end together are answered once all their records are on disk", async () => {
   const { recorder, files } = start();
   const sizes = await Promise.all(
     ["1", "2"].map(
@@ -140,7 +143,7 @@ test("calls that end together may be told so once the records of all of them are
   expect(sizes[1]).toBe(sizes[0]);
 });
 
-test("records of several organizations go apart, in their order", async () => {
+test("records of several organizations are written separately, in their order", async () => {
   const { models, state, recorder } = start();
   for (const [model, organization] of [
     ["a1", "a"],
@@ -153,7 +156,7 @@ test("records of several organizations go apart, in their order", async () => {
   expect(models()).toEqual(["a1", "a2", "b1"]);
 });
 
-test("stopping waits for calls under way and their records, as long as it may", async () => {
+test("stop waits for running calls and their records, up to its limit", async () => {
   const { models, state, recorder } = start();
   state.isFull = false;
   const call = recorder.during("org", async () => {
@@ -165,7 +168,7 @@ test("stopping waits for calls under way and their records, as long as it may", 
   await call;
 });
 
-test("what a process did not bring to the journal the next one does, with the same ids, times and values", async () => {
+test("the next process writes the records that the last one left to the journal, with the same ids, times and values", async () => {
   const first = start();
   const whole = record("whole", "a", {
     latency: 1.5,
@@ -200,7 +203,7 @@ test("what a process did not bring to the journal the next one does, with the sa
   expect(second.files()).toEqual({});
 });
 
-test("a journal that takes none at the start holds up neither the start nor new calls, and has all in the end", async () => {
+test("a journal that accepts nothing at the start delays neither the start nor new calls, and gets all records in the end", async () => {
   const first = start();
   first.recorder.add(record("old"));
   await first.die();
@@ -216,7 +219,7 @@ test("a journal that takes none at the start holds up neither the start nor new 
   expect(third.models()).toEqual(["old", "new"]);
 });
 
-test("of what reached the journal before the process died there is one row more, the same, that says so", async () => {
+test("records that reached the journal before the process died get one more, equal row, marked as a resend", async () => {
   const first = start();
   const trace = { trace_unique_id: "t", span_unique_id: "s" };
   const { organization_id, environment } = originOf("a");
@@ -229,7 +232,7 @@ test("of what reached the journal before the process died there is one row more,
   const spooled = first.rows.map((row) => JSON.stringify(row));
   await first.die();
 
-  // As if it had died before its files were emptied.
+  // As if the process had died before it removed its files.
   const spool = openCallSpool({ path: join(first.path, "calls"), maxBytes: 1e6, onProblem: () => undefined });
   spool.append(spooled.map((line) => Buffer.from(line)));
   spool.close();
@@ -250,7 +253,7 @@ test.each([
   ["cut off in its last record", (bytes: Buffer) => bytes.subarray(0, -5), ["1", "2"], []],
   ["cut off in a head", (bytes: Buffer) => Buffer.concat([bytes, bytes.subarray(0, 3)]), ["1", "2", "3"], []],
   ["followed by zeroes", (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(4_096)]), ["1", "2", "3"], []],
-  ["of somebody else", () => Buffer.from("this is no file of records of calls"), [], ["damaged"]],
+  ["of another program", () => Buffer.from("this is no file of records of calls"), [], ["damaged"]],
   [
     "flipped in its last record",
     (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -9), Buffer.from("!"), bytes.subarray(-8)]),
@@ -274,7 +277,7 @@ test.each([
   expect(second.models()).toEqual([...expected, "next"]);
 });
 
-test("what the spool does not take waits in memory, counts, and is lost only if the journal takes it neither", async () => {
+test("records that the spool refuses wait in memory, are counted, and are lost only if the journal refuses them too", async () => {
   const { models, state, recorder, metric, files } = start(undefined, { maxSpoolBytes: 2_000 });
   const large = { prompt_messages: [{ role: "user", content: "x".repeat(3_000) }] };
   recorder.add(record("small"));
@@ -290,7 +293,7 @@ test("what the spool does not take waits in memory, counts, and is lost only if 
   expect(Math.max(...Object.values(files()))).toBeGreaterThan(0);
 });
 
-test("where the disk refuses, records wait in memory, the operator is told once, and the spool goes on once it can", async () => {
+test("if the disk fails, records wait in memory, the operator is notified once, and the spool resumes when it can", async () => {
   const { path, models, state, recorder, metric, problems, files } = start();
   const blocked = join(path, "calls", "0");
   mkdirSync(blocked);
@@ -306,7 +309,7 @@ test("where the disk refuses, records wait in memory, the operator is told once,
   expect(await metric("records_lost_total")).toBe(0);
 });
 
-test("files of records are their owner's alone", async () => {
+test("files of records are readable only by their owner", async () => {
   const { path, recorder, die } = start();
   await new Promise<void>((resolve) => recorder.add(record("1"), resolve));
   expect(statSync(join(path, "calls", "0")).mode & 0o777).toBe(0o600);

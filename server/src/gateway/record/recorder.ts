@@ -14,30 +14,33 @@ import type { GatewayMetrics } from "../../telemetry/gateway-metrics.ts";
 import { prepareRecord, type SpanRecord } from "./prepare-record.ts";
 
 /**
- * Hands the spans of finished calls to the intake, many at a time and never on a caller's time. Until they are in the journal
- * they lie in the spool, so that a process that dies loses none of them. While the journal takes none they wait, within
- * bounds; at the bounds the gateway takes no further calls, so that no call goes unrecorded.
+ * Passes the spans of finished calls to the intake, in batches and never on a caller's time. Until the journal has them
+ * they are in the spool, so that a process that dies loses none. While the journal accepts nothing they wait, within
+ * limits; at the limits the gateway accepts no further calls, so that no call goes unrecorded.
  */
 export type Recorder = {
-  /** True for the first call that has this identity; those after it are spans of their own, as no call may replace another. */
+  /** True for the first call with this identity. Later ones get spans of their own, as no call may replace another. */
   claim(identity: Buffer): boolean;
-  /** Hands on what an earlier process left, and waits for that, but not for a journal that takes none. */
+  /** Dispatches what an earlier process left. Waits for that, but not for a journal that accepts nothing. */
   start(): Promise<void>;
   /**
-   * Records with all calls that end in this turn of the event loop; at once where no other call is under way.
-   * @param onSafe called when the record outlives this process, unless the spool fails: the last byte of the answer may go out
+   * Records the call together with all calls that end in this turn of the event loop; immediately if no other call is
+   * running.
+   * @param onSafe called when the record outlives this process, unless the spool fails: the last byte of the response
+   * may be sent
    */
   add(record: SpanRecord, onSafe?: () => void): void;
   /**
-   * Sees a call through that may end in a record.
-   * @throws ServiceError `unavailable`, before it begins, when its record might find no room, of all or of its organisation.
+   * Runs a call that may end in a record.
+   * @throws ServiceError `unavailable`, before it begins, if there might be no room for its record, overall or for its
+   * organization
    */
   during(organizationId: string, call: () => Promise<void>): Promise<void>;
-  /** Whether an organization that has no records waiting could make a call. */
+  /** Whether an organization without waiting records could make a call. */
   hasRoom(): boolean;
-  /** Hands on at once the records of calls that have been answered, and waits for that, `timeoutMs` at most. */
+  /** Dispatches the records of answered calls right away, and waits for that for at most `timeoutMs`. */
   caughtUp(timeoutMs: number): Promise<boolean>;
-  /** Waits until the calls under way have ended and all is recorded, `graceMs` at most. */
+  /** Waits for at most `graceMs` until the running calls have ended and everything is recorded. */
   stop(graceMs: number): Promise<void>;
 };
 
@@ -46,12 +49,12 @@ export type RecorderDeps = {
   spool: Pick<CallSpool, "append" | "turn" | "left">;
   metrics: GatewayMetrics;
   logger: Logger;
-  /** Told of each record that an earlier process left, before it is handed on. */
+  /** Called with each record that an earlier process left, before it is dispatched. */
   onRecalled: (row: SpanRow) => void;
   maxRecords?: number;
 };
 
-/** `bytes` is about how much memory it holds. */
+/** `bytes` is the approximate memory that it occupies. */
 type Waiting = { span: HeldSpan; bytes: number; isSpooled: boolean };
 
 type Ended = { record: SpanRecord; onSafe: (() => void) | undefined };
@@ -63,18 +66,18 @@ export function createRecorder(deps: RecorderDeps): Recorder {
 class SpooledRecorder implements Recorder {
   readonly #deps: RecorderDeps;
   #callsUnderWay = 0;
-  /** All that the journal does not have, but for what an earlier process left. */
+  /** Everything that the journal does not have yet, except what an earlier process left. */
   readonly #records: FairShare;
   readonly #bytes = new FairShare(gatewayLimits.recordBytesWaiting);
   #unspooled = 0;
-  /** What of it no flush has begun with. */
+  /** The part that no flush has started on. */
   #waiting: Waiting[] = [];
-  /** In which the lines of those lie. */
+  /** The buffers that contain the lines of those. */
   #waitingBytes: Buffer[] = [];
   readonly #left: LeftRecords[];
   #flushing: Promise<void> | undefined;
   #isScheduled = false;
-  /** Calls that ended in this turn of the loop. */
+  /** Calls that ended in this turn of the event loop. */
   readonly #ended = new TurnQueue<Ended>((calls) => this.#write(calls));
   readonly #stopping = new AbortController();
   readonly #claimed = new ExpiringLru<string, true>({
@@ -107,7 +110,7 @@ class SpooledRecorder implements Recorder {
     this.#ended.add({ record, onSafe }, this.#callsUnderWay === 1);
   }
 
-  /** One write for all calls that ended together: a system call for each would cost more than the rest of its record. */
+  /** Writes once for all calls that ended together: a system call each would cost more than the rest of the record. */
   #write(ended: readonly Ended[]): void {
     const { intake, spool, metrics, logger } = this.#deps;
     const spans: PreparedSpan[] = [];
@@ -128,7 +131,7 @@ class SpooledRecorder implements Recorder {
       try {
         onSafe?.();
       } catch (error) {
-        logger.error({ err: error }, "the answer of a gateway call could not be ended");
+        logger.error({ err: error }, "the response of a gateway call could not be ended");
       }
     }
   }
@@ -151,7 +154,7 @@ class SpooledRecorder implements Recorder {
     if (!isSpooled) this.#unspooled += by;
   }
 
-  /** With what ends meanwhile: a commit of the journal costs as much as a hundred records in it. */
+  /** Waits a little to collect more records: a journal commit costs as much as a hundred records in it. */
   #schedule(): void {
     if (this.#isScheduled || this.#stopping.signal.aborted) return;
     this.#isScheduled = true;
@@ -185,7 +188,7 @@ class SpooledRecorder implements Recorder {
   }
 
   async caughtUp(timeoutMs: number): Promise<boolean> {
-    // A flush that is under way may have begun before the last of them.
+    // A running flush may have begun before the last of them.
     const handOn = async (): Promise<boolean> => {
       await this.#flushing;
       this.#begin();
@@ -243,7 +246,7 @@ class SpooledRecorder implements Recorder {
     const { metrics, logger, onRecalled } = this.#deps;
     for (const text of file.texts()) {
       const span = recallSpan(text);
-      if (span === undefined) logger.error("what an earlier process left as the record of a call is none");
+      if (span === undefined) logger.error("a call record of an earlier process is unreadable");
       else {
         metrics.recordsRecalled.inc();
         if (span.row !== undefined) onRecalled(span.row);
@@ -252,7 +255,10 @@ class SpooledRecorder implements Recorder {
     }
   }
 
-  /** A few batches at a time, which the journal commits together: on a busy core each commit waits for its turn. */
+  /**
+   * Dispatches a few batches at a time, which the journal commits together: on a busy core each commit waits for its
+   * turn.
+   */
   async #handOnAll(records: Iterable<Waiting>): Promise<boolean> {
     let together: Array<Promise<boolean>> = [];
     const areTaken = async (): Promise<boolean> => (await Promise.all(together)).every((isTaken) => isTaken);
@@ -265,7 +271,7 @@ class SpooledRecorder implements Recorder {
     return await areTaken();
   }
 
-  /** False only when the recorder stops first. */
+  /** False only if the recorder stops first. */
   async #handOn(batch: readonly Waiting[]): Promise<boolean> {
     const { intake, metrics, logger } = this.#deps;
     const { signal } = this.#stopping;
@@ -286,12 +292,12 @@ class SpooledRecorder implements Recorder {
   }
 }
 
-/** The line, and the row with it where it is held. */
+/** The size of the line, and of the row if it is in memory. */
 function memoryOf({ line, row }: HeldSpan): number {
   return (row === undefined ? 1 : 3) * line.length + 2_000;
 }
 
-/** Records that may go in one request: of one organisation, and not too many bytes. */
+/** Batches that may go in one request: of one organization and of limited size. */
 function* batchesOf(records: Iterable<Waiting>): Generator<Waiting[]> {
   const open = new Map<string, { batch: Waiting[]; bytes: number }>();
   for (const record of records) {

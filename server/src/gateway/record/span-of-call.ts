@@ -7,7 +7,7 @@ import { secondsOf } from "../../lib/time.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
 import type { ServiceParams } from "../request/service-params.ts";
 
-/** The body of a call's span, as the intake reads it. With `disable_log` it holds nothing that was said. */
+/** The body of a call's span, as the intake reads it. With `disable_log` it has no content. */
 export function spanOfCall(ledger: CallLedger): Record<string, unknown> {
   return { ...outcomeOfCall(ledger), ...requestOfCall(ledger), ...(omitsContent(ledger) ? undefined : ledger.content) };
 }
@@ -36,12 +36,12 @@ const recordedParams: ReadonlySet<string> = new Set<keyof ServiceParams>([
   "positive_feedback",
 ]);
 
-/** What of it the request determines, as it came: from the time on that its parameters are read. */
+/** The part that the request determines, unchanged. Valid once its parameters are read. */
 export function requestOfCall(ledger: CallLedger): Record<string, unknown> {
   const { asked, params } = ledger;
   const span: Record<string, unknown> = {};
   const said: Record<string, unknown> = params;
-  // Most calls say none of them.
+  // Most calls have none of them.
   for (const name of Object.keys(said)) if (recordedParams.has(name)) span[name] = said[name];
   if (ledger.isRepeated) {
     delete span["span_unique_id"];
@@ -58,7 +58,7 @@ export function requestOfCall(ledger: CallLedger): Record<string, unknown> {
   return span;
 }
 
-/** As the semantic conventions of OpenTelemetry name operations: a span's name is operation and model. */
+/** Operation names from OpenTelemetry's semantic conventions: a span's name is operation and model. */
 const operationNames: Readonly<Record<CallLedger["logType"], string>> = {
   chat: "chat",
   response: "response",
@@ -67,7 +67,10 @@ const operationNames: Readonly<Record<CallLedger["logType"], string>> = {
   custom: "count_tokens",
 };
 
-/** What of it the gateway knows when the call has ended. All of it is ours, but for texts, messages and usage of an upstream. */
+/**
+ * The part that is known when the call has ended. All values are the gateway's own, except an upstream's texts,
+ * messages and usage.
+ */
 export function outcomeOfCall(ledger: CallLedger): BodyValues {
   const startNs = BigInt(Math.round(ledger.startedAtMs * 1e3)) * 1_000n;
   const notes = ledger.attemptNotes;
@@ -87,7 +90,7 @@ export function outcomeOfCall(ledger: CallLedger): BodyValues {
     status_code: ledger.statusCode,
     routing_time: secondsIfKnown(ledger.routedMs),
     time_to_first_token: secondsIfKnown(ledger.firstTokenMs),
-    // The answer of a cached call has the id of the call that made it.
+    // A cached response has the id of the call that created it.
     response_id: ledger.isCached ? undefined : ledger.responseId?.slice(0, domainLimits.identifierChars) || undefined,
     usage: billedUsage(ledger),
     usage_is_estimated: ledger.isUsageEstimated ? true : undefined,
@@ -107,7 +110,7 @@ function omitsContent({ isUnread, params }: CallLedger): boolean {
   return isUnread || params.disable_log === true;
 }
 
-/** An upstream's own words may quote what was said. */
+/** An upstream's message may quote content. */
 function toldWithoutWords({ errorMessage, statusCode }: CallLedger): string | undefined {
   return errorMessage === undefined ? undefined : `The call failed with status ${statusCode}.`;
 }
@@ -116,7 +119,7 @@ function secondsIfKnown(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : secondsOf(ms);
 }
 
-/** Nobody was asked, or whoever was asked did not answer, or the answer was made here: known to have cost nothing. */
+/** The call is known to have cost nothing: no upstream was called, none answered, or the gateway itself answered. */
 function isFree(ledger: CallLedger): boolean {
   const { logType, isCached, attempts, provider, failedUsd } = ledger;
   if (isCached || failedUsd > 0) return false;

@@ -2,10 +2,10 @@ import type { Usage } from "../../domain/usage.ts";
 import type { PriceBook } from "../../pricing/price-book.ts";
 import { readUsageObject } from "../../pricing/usage-object.ts";
 
-/** About four characters make a token in the languages that models are mostly used in. */
+/** Approximate characters per token in the languages that models are mostly used in. */
 export const charsPerToken = 4;
 
-/** What is known of a usage, in OpenAI's form, with an estimate of what it had not counted yet. */
+/** A known usage in OpenAI's form, completed with an estimate of what was not counted yet. */
 export function completedUsage(
   known: Record<string, unknown> | undefined,
   estimate: EstimatedUsage,
@@ -18,14 +18,14 @@ export function completedUsage(
 
 type EstimatedUsage = { prompt_tokens: number; completion_tokens: number; total_tokens: number };
 
-/** The usage of a call whose upstream did not state any, by the length of what was said. */
+/** The estimated usage of a call whose upstream stated none, from the length of its texts. */
 export function estimateUsage(promptChars: number, completionChars: number): EstimatedUsage {
   const prompt_tokens = Math.ceil(promptChars / charsPerToken);
   const completion_tokens = Math.ceil(completionChars / charsPerToken);
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-/** What a call cost in USD; null where model or usage are unknown. */
+/** The cost of a call in USD; null if model or usage is unknown. */
 export function costOf(
   prices: PriceBook,
   call: {
@@ -44,8 +44,8 @@ export function costOf(
 }
 
 /**
- * The whole detail of a usage, as the beta `token-breakdown` has it: what the upstream left out is 0 where the sum tells
- * so, and every provider's names of the cache are there.
+ * The full detail of a usage, as in the beta `token-breakdown`: counts that the upstream omitted become 0, and the
+ * cache counts have the names of every provider.
  */
 export function detailedUsage(stated: Record<string, unknown>): Record<string, unknown> {
   const usage = readUsageObject(stated);

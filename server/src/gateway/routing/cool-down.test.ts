@@ -11,9 +11,9 @@ const problem = (kind: UpstreamProblem["kind"], retryAfterMs?: number): Upstream
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 });
 
-describe("how long a credential rests", () => {
+describe("how long a credential cools down", () => {
   test.each<[string, UpstreamProblem[], number]>([
-    ["a dead key", [problem("credential")], gatewayLimits.deadCredentialMs],
+    ["an invalid key", [problem("credential")], gatewayLimits.deadCredentialMs],
     ["asked to wait", [problem("busy", 5_000)], 5_000],
     ["asked to wait for hours", [problem("busy", 3_600_000)], gatewayLimits.coolDownMaxMs],
     ["a failure", [problem("fault")], 0],
@@ -21,7 +21,7 @@ describe("how long a credential rests", () => {
     ["three in a row", [problem("fault"), problem("busy"), problem("fault")], gatewayLimits.coolDownMs],
     ["five in a row", Array.from({ length: 5 }, () => problem("fault")), gatewayLimits.coolDownMs * 4],
     ["a hundred in a row", Array.from({ length: 100 }, () => problem("fault")), gatewayLimits.coolDownMaxMs],
-    ["a request at fault", [problem("credential"), problem("request")], 0],
+    ["an invalid request", [problem("credential"), problem("request")], 0],
   ])("%s", (_what, problems, restMs) => {
     const { now } = virtualTime();
     const coolDown = createCoolDown({ now });
@@ -30,7 +30,7 @@ describe("how long a credential rests", () => {
     expect(coolDown.isReady("id")).toBe(restMs === 0);
   });
 
-  test("P19: an answer that begins ends it, and one that breaks off counts on", () => {
+  test("P19: a response that begins ends it, and one that breaks off counts as a further failure", () => {
     const { now } = virtualTime();
     const coolDown = createCoolDown({ now });
     for (let n = 0; n < gatewayLimits.failuresBeforeCoolDown; n += 1) {
@@ -54,7 +54,7 @@ describe("how long a credential rests", () => {
     expect(coolDown.size()).toBe(0);
   });
 
-  test("others are not touched by it", () => {
+  test("other credentials are not affected", () => {
     const { now } = virtualTime();
     const coolDown = createCoolDown({ now });
     coolDown.report("id", problem("credential"));
@@ -64,7 +64,7 @@ describe("how long a credential rests", () => {
 });
 
 describe("the probe", () => {
-  test("is one call at a time, until it is too late to be waited for", async () => {
+  test("is one call at a time, until its time limit", async () => {
     const { clock, now } = virtualTime();
     const coolDown = createCoolDown({ now });
     coolDown.report("id", problem("credential"));
@@ -80,7 +80,7 @@ describe("the probe", () => {
   });
 });
 
-test("the number of credentials is bounded, and who waits for one that is dropped goes on", async () => {
+test("the number of credentials is bounded, and a call that waits for a dropped one continues", async () => {
   const { now } = virtualTime();
   let dropped = 0;
   const coolDown = createCoolDown({ now, onDropped: () => (dropped += 1) });

@@ -3,16 +3,16 @@ import type { UpstreamProblem } from "../providers/provider.ts";
 import type { Outcome } from "./plan.ts";
 
 /**
- * Credentials that failed lately, by `credentialId`. One that cools down is used after all others, and by one call at a time: that
- * call finds out for all that wait (a probe), so that the end of an outage is no stampede.
+ * Credentials that failed lately, by `credentialId`. A credential that cools down is used after all others, and by one
+ * call at a time: that call is a probe for all that wait, so that the end of an outage causes no stampede.
  */
 export type CoolDown = {
-  /** Milliseconds until the cool-down is over; 0 where the credential has none. */
+  /** Milliseconds until the cool-down ends; 0 if the credential has none. */
   remainingMs(id: string): number;
   isReady(id: string): boolean;
   /**
-   * Asks to use a credential. `go`: use it, and report how it went. A promise: another call is finding out; it resolves with
-   * that call's problem, or with nothing when it makes sense to ask again.
+   * Requests the use of a credential. `go`: use it, and report the outcome. A promise: another call probes it; resolves
+   * with the problem of that call, or with undefined when `enter` may be called again.
    */
   enter(id: string): "go" | Promise<UpstreamProblem | undefined>;
   report(id: string, outcome: Outcome): void;
@@ -21,10 +21,10 @@ export type CoolDown = {
 };
 
 type Cooling = {
-  /** Failures in a row. */
+  /** Consecutive failures. */
   failures: number;
   untilMs: number;
-  /** Whether the failures were enough to avoid the credential. */
+  /** Whether the credential is avoided after these failures. */
   isOpen: boolean;
   probe: Probe | undefined;
 };
@@ -37,7 +37,7 @@ type Probe = {
 
 export type CoolDownDeps = {
   now: () => number;
-  /** Told when the oldest entry was dropped for want of room. */
+  /** Called when the oldest entry was dropped because the table is full. */
   onDropped?: () => void;
 };
 
@@ -93,7 +93,7 @@ export function createCoolDown({ now, onDropped }: CoolDownDeps): CoolDown {
       const entry = entries.get(id);
       if (typeof outcome === "object" && outcome.kind !== "request") return fail(id, outcome);
       if (outcome === "begun") {
-        // It works, so that others may use it. How many failed in a row is told by how they end.
+        // The credential works, so that others may use it. The failure count stays until the call has ended.
         if (entry) Object.assign(entry, { isOpen: false, untilMs: 0 });
         entry?.probe?.end();
         return undefined;
@@ -103,7 +103,7 @@ export function createCoolDown({ now, onDropped }: CoolDownDeps): CoolDown {
         if (entry) entry.probe = undefined;
         return undefined;
       }
-      // An upstream that judges the request has taken the credential.
+      // The upstream accepted the credential if it judged the request.
       entries.delete(id);
       entry?.probe?.end();
       return undefined;
@@ -113,7 +113,7 @@ export function createCoolDown({ now, onDropped }: CoolDownDeps): CoolDown {
   };
 }
 
-/** A probe whose call never says how it went is not waited for. */
+/** A probe that reports no outcome in time is not waited for. */
 function isRunning(probe: Probe | undefined, nowMs: number): boolean {
   return probe !== undefined && nowMs - probe.startedMs < gatewayLimits.probeMs;
 }
@@ -126,7 +126,10 @@ function startProbe(startedMs: number): Probe {
   return { startedMs, done, end: (problem) => end(problem) };
 }
 
-/** A dead key rests at once, a busy one as long as it was asked to, anything else after some failures in a row. */
+/**
+ * An invalid key cools down immediately, a busy one for as long as the upstream requested, any other after several
+ * consecutive failures.
+ */
 function pauseAfter(problem: UpstreamProblem, failures: number): number {
   if (problem.kind === "credential") return gatewayLimits.deadCredentialMs;
   if (problem.kind === "busy" && problem.retryAfterMs !== undefined && problem.retryAfterMs > 0) {

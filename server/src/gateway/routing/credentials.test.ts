@@ -13,7 +13,7 @@ describe("credentials", () => {
 
   test.each<[what: string, world: World, call: Call, keys: string[]]>([
     ["of the environment variables", { env: { openai: undefined } }, {}, ["openai-env"]],
-    ["stored before those", { env: { openai: undefined }, settings: [stored] }, {}, ["openai-stored"]],
+    ["stored ones before those", { env: { openai: undefined }, settings: [stored] }, {}, ["openai-stored"]],
     [
       "of an override before stored ones",
       { settings: [stored] },
@@ -27,13 +27,13 @@ describe("credentials", () => {
       ["mine"],
     ],
     [
-      "of an override of another provider: none",
+      "of an override for another provider: none",
       { settings: [stored] },
       { params: { credential_override: { groq: { api_key: "mine" } } } },
       ["openai-stored"],
     ],
     [
-      "of the customer before an override",
+      "of the customer, before an override",
       { settings: [stored] },
       {
         params: {
@@ -44,7 +44,7 @@ describe("credentials", () => {
       ["customer"],
     ],
     [
-      "stored, of the key's environment",
+      "stored, for the key's environment",
       {
         settings: [
           { ...stored, ...named("test"), environment: "test" },
@@ -55,7 +55,7 @@ describe("credentials", () => {
       ["prod"],
     ],
     [
-      "stored, of both",
+      "stored, for both environments",
       {
         settings: [
           { ...stored, ...named("test"), environment: "test" },
@@ -66,25 +66,25 @@ describe("credentials", () => {
       ["both"],
     ],
     [
-      "K6: never stored of test, for prod",
+      "K6: never those stored for test, for prod",
       { env: { openai: undefined }, settings: [{ ...stored, environment: "test" }] },
       {},
       ["openai-env"],
     ],
     [
-      "K6: not stored of prod, for test",
+      "K6: not those stored for prod, for test",
       { env: { openai: undefined }, settings: [{ ...stored, environment: "prod" }] },
       { environment: "test" },
       ["openai-env"],
     ],
     [
-      "K6: stored of prod, for test, where the organization shares them",
+      "K6: those stored for prod, for test, if the organization shares them",
       { settings: [{ ...stored, ...named("prod"), environment: "prod", standsInForTest: true }] },
       { environment: "test" },
       ["prod"],
     ],
     [
-      "K6: stored of test, though prod's are shared",
+      "K6: those stored for test, although prod's are shared",
       {
         settings: [
           { ...stored, ...named("prod"), environment: "prod", standsInForTest: true },
@@ -95,13 +95,13 @@ describe("credentials", () => {
       ["test"],
     ],
     [
-      "K6: not those of prod that are shared, under the beta",
+      "K6: not the shared ones of prod, under the beta",
       { env: { openai: undefined }, settings: [{ ...stored, environment: "prod", standsInForTest: true }] },
       { environment: "test", betas: beta },
       ["openai-env"],
     ],
     [
-      "stored, that serve the model",
+      "stored, only those that serve the model",
       {
         settings: [
           { ...stored, ...named("a"), availableModels: ["o3"] },
@@ -181,7 +181,7 @@ describe("credentials", () => {
       { baseUrl: "https://c.example.com/v1", key: "mine", isCallerHost: true, isOperatorHost: false },
     ],
     [
-      "the caller's, with no key: not with ours",
+      "the caller's, without a key: not with ours",
       { env: bases, settings: [{ provider: "openai" }] },
       { credential_override: { "gpt-4o": { api_base: "https://c.example.com/v1" } } },
       { baseUrl: "https://c.example.com/v1", key: undefined, isCallerHost: true, isOperatorHost: false },
@@ -198,12 +198,12 @@ describe("credentials", () => {
     expect({ baseUrl: target.baseUrl, key: target.credential.apiKey, isCallerHost, isOperatorHost }).toEqual(expected);
   });
 
-  test("the caller may bring a provider that nobody knows", async () => {
+  test("the caller may use an unknown provider", async () => {
     const params = { credential_override: { mine: { api_base: "https://c.example.com", api_key: "k" } } };
     expect(placesOf(await attemptsOf({}, { model: "mine/some/model", params }))).toEqual(["mine some/model"]);
   });
 
-  test("are told apart by organization, model, address and key, and show nothing of it", async () => {
+  test("have ids that differ by organization, model, address and key, and reveal none of them", async () => {
     const id = async (world: World, call: Call) => (await attemptsOf(world, call))[0]?.credentialId ?? "";
     const ids = await Promise.all([
       id(everybody, { model: "gpt-4o" }),
@@ -215,7 +215,7 @@ describe("credentials", () => {
     expect(ids.join(" ")).not.toMatch(/openai|gpt|org/);
   });
 
-  test("Bedrock is where its region is", async () => {
+  test("Bedrock's address follows from its region", async () => {
     const [attempt] = await attemptsOf(everybody, { model: "bedrock/amazon.nova-lite-v1:0" });
     expect(attempt?.target.baseUrl).toBe("https://bedrock-runtime.eu-west-1.amazonaws.com");
   });

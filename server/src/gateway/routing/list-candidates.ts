@@ -4,20 +4,20 @@ import { gatewayLimits } from "../limits.ts";
 import { providerName } from "./provider-names.ts";
 import type { RoutedCall, RoutingParams, WeightedModel } from "./plan.ts";
 
-/** A model name that may answer the call, and where it was named. */
+/** A model name that may serve the call, and the parameter that named it. */
 export type Candidate = {
   name: string;
-  /** The parameter to blame where the name means nothing. */
+  /** The parameter to name in errors about this model. */
   param: "model" | "models" | "fallback_models" | "load_balance_group" | "load_balance_models";
-  /** Credentials of a member of a load balancing group, for it alone. */
+  /** Credentials of a member of a load balancing group, for that member only. */
   credentials?: Readonly<Record<string, unknown>>;
 };
 
 /**
- * The model names of a call in the order in which they are tried, each once: the members of a load balancing group as drawn by
- * weight, which take the place of `model`; else `model` and then `models`; then `fallback_models`. With `disable_fallback` the first
- * alone.
- * @throws ServiceError `invalid_request` naming the parameter.
+ * The model names of a call in the order in which they are tried, without duplicates: the members of a load balancing
+ * group in a weighted random order, which replace `model`; else `model` and then `models`; then `fallback_models`. With
+ * `disable_fallback` only the first.
+ * @throws ServiceError `invalid_request` naming the parameter
  */
 export function listCandidates(call: RoutedCall, random: () => number): Candidate[] {
   const { params } = call;
@@ -31,7 +31,7 @@ export function listCandidates(call: RoutedCall, random: () => number): Candidat
   });
   const excluded = new Set(params.exclude_models);
   const candidates = all.filter(({ name }) => !excluded.has(name));
-  if (candidates.length === 0) throw badParam("exclude_models", "exclude_models leaves no model to ask.");
+  if (candidates.length === 0) throw badParam("exclude_models", "exclude_models leaves no model to call.");
   if (candidates.length > gatewayLimits.modelsPerCall) {
     throw badParam(
       candidates.at(-1)?.param ?? "models",
@@ -73,7 +73,7 @@ function listed(param: Candidate["param"], names: readonly string[] | undefined)
   return (names ?? []).map((name) => ({ name, param }));
 }
 
-/** Providers that the call must not reach, by our names. */
+/** Providers that the call must not use, by their canonical names. */
 export function excludedProviders(params: RoutingParams): ReadonlySet<string> {
   return new Set(params.exclude_providers?.map(providerName));
 }

@@ -4,7 +4,7 @@ import { providerName } from "./provider-names.ts";
 
 export type Unanswerable = { model: string; provider: string };
 
-/** Why nobody can be asked for a model of a provider, and what would help. */
+/** The error for a model without a usable credential, with ways to fix it. */
 export function noCredential(
   { model, provider }: Unanswerable,
   {
@@ -15,7 +15,7 @@ export function noCredential(
     settings: readonly OpenSetting[];
     /** The environment variable for a key of the provider. */
     keyVariable: string | undefined;
-    /** Whether the model is known by its name, and not merely named like those of the provider. */
+    /** Whether the catalogue lists the model, rather than only its name matching a pattern of the provider. */
     isCatalogued: boolean;
   },
 ): ServiceError {
@@ -25,14 +25,14 @@ export function noCredential(
     );
   }
   const byServer = keyVariable === undefined ? "" : `start the server with ${keyVariable}, or `;
-  const doubt = isCatalogued ? "" : ` ${model} is not in the catalogue: is it spelt as ${provider} has it?`;
+  const doubt = isCatalogued ? "" : ` ${model} is not in the catalogue: check which name ${provider} uses for it.`;
   return failed(
     `There is no credential for ${provider}, which would be asked for ${model}: ${byServer}store one with POST /api/providers/, ` +
       `or send customer_credentials or credential_override.${doubt}`,
   );
 }
 
-/** Where a stored credential that cannot be read is why nobody answers; undefined where none has to do with it. */
+/** The error if an unreadable stored credential is the cause; undefined if none is related to the model. */
 export function lostCredential(
   unreadable: readonly UnreadableSetting[],
   { model, provider }: { model: string; provider?: string },

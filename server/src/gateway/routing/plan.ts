@@ -2,23 +2,23 @@ import type { Environment } from "../../domain/principal.ts";
 import type { ChatTranslator, Target, UpstreamProblem } from "../providers/provider.ts";
 import type { Operation, Quirks } from "../providers/quirks.ts";
 
-/** A call as routing sees it. */
+/** A call as the router sees it. */
 export type RoutedCall = {
   organizationId: string;
-  /** That of the key. */
+  /** The environment of the caller's key. */
   environment: Environment;
-  /** As the caller named it; "" where only `models` or a load balancing group name one. */
+  /** The name that the caller sent; "" if only `models` or a load balancing group names a model. */
   model: string;
   params: RoutingParams;
-  /** X-Svc-Route-Provider. */
+  /** The header X-Svc-Route-Provider. */
   routeProvider?: string | undefined;
   betas: ReadonlySet<string>;
   operation: Operation;
-  /** The key that the call is bound to, by what it names in `param`. */
+  /** The provider key that the call is bound to by something that `param` refers to. */
   bond?: { value: string; param: string } | undefined;
 };
 
-/** The service parameters that routing reads, in the shapes that they were checked for. Seconds. */
+/** The service parameters that routing reads, already validated. Times are in seconds. */
 export type RoutingParams = {
   fallback_models?: readonly string[] | undefined;
   disable_fallback?: boolean | undefined;
@@ -52,75 +52,82 @@ export type WeightedCredentials = {
   exclude_models?: readonly string[] | undefined;
 };
 
-/** One call of one upstream with one credential. */
+/** One request to one upstream with one credential. */
 export type Attempt = {
-  /** The name that led here: the caller's `model`, a fallback's, or that of a group's member. */
+  /** The name that led here: the caller's `model`, a fallback or a member of a group. */
   model: string;
   target: Target;
-  /** Undefined: the upstream speaks OpenAI's wire. */
+  /** Undefined if the upstream speaks OpenAI's wire format. */
   translator: ChatTranslator | undefined;
   quirks: Quirks;
-  /** Tells the organisation's credentials and models apart in the cool-down; no part of a secret can be read from it. */
+  /** Identifies the credential with organization and model in the cool-down. Reveals no part of a secret. */
   credentialId: string;
-  /** Tells the organization's keys apart, on every node and for good; "" where no call of the operation is bound to one. */
+  /**
+   * Identifies the organization's key, on every node and permanently. "" if the operation has no calls that are bound
+   * to a key.
+   */
   bond: string;
-  /** The caller chose the address in this very request: it gets the caller's own key or none. */
+  /** The caller set the address in this request: only the caller's own key may be sent to it. */
   isCallerHost: boolean;
-  /** Whoever runs the server chose the address: it may be private. */
+  /** The operator of the server set the address: it may be private. */
   isOperatorHost: boolean;
 };
 
 /**
- * How an attempt ended for the credential that it used. `begun`: its first content is there, how it ends is still open. `aborted` says
- * nothing of the upstream: the client left.
+ * How an attempt ended for its credential. `begun`: the first content arrived, the end is still open. `aborted` says
+ * nothing about the upstream: the client disconnected.
  */
 export type Outcome = "begun" | "success" | "aborted" | UpstreamProblem;
 
 export type PlanStep = {
   attempt: Attempt;
   waitedMs: number;
-  /** How many other models may still be asked after it. */
+  /** How many other models may still be tried after it. */
   furtherModels: number;
-  /** Milliseconds within which it has to begin its answer, so that each of these can still be asked; Infinity where there is none. */
+  /**
+   * Milliseconds within which its response must begin, so that each further model can still be tried; Infinity if there
+   * is none.
+   */
   roomMs: number;
 };
 
-/**
- * The attempts of one call, one after the other. At most `(retries + 1) × models` of them, none begun after the deadline.
- */
+/** The attempts of one call, in sequence: at most `(retries + 1) × models`, none begun after the deadline. */
 export type Plan = {
   /** Every model that may be tried, in order. */
   models: readonly string[];
-  /** Whether calls like this one may go by several keys, so that what one of them made has to say so. */
+  /** Whether similar calls may use several keys, so that ids of what one key created must name that key. */
   hasManyKeys: boolean;
-  /** The attempts that the first of these models may be asked by: who answered the same before may have been any of them. */
+  /**
+   * The possible attempts for the first of these models. Any of them may have produced a cached answer to the same
+   * request.
+   */
   first: readonly Attempt[];
   /**
-   * The attempt to make now: the first, or the one after the attempt that ended in `problem`. It has waited already, as long as
-   * back-off, `Retry-After` and the cool-down of its credential ask. Undefined: give up, and answer `problem()`.
-   * @throws the signal's reason when the client leaves meanwhile.
+   * The attempt to make now: the first, or the next after one that ended in `problem`. All waits are already over:
+   * back-off, `Retry-After` and the cool-down of its credential. Undefined: give up, and respond with `problem()`.
+   * @throws the signal's reason if the client disconnects meanwhile
    */
   next(problem?: UpstreamProblem): PlanStep | undefined | Promise<PlanStep | undefined>;
   /**
-   * The problem to answer with after giving up: the first that was no fault of the request; where every model refused the request,
-   * the first refusal.
-   * @param last that of the last attempt, where `next` was not told of it
+   * The problem to respond with after giving up: the first that was not the request's fault, or the first refusal if
+   * every model refused the request.
+   * @param last the problem of the last attempt, if `next` was not called with it
    */
   problem(last?: UpstreamProblem): UpstreamProblem;
   /**
-   * How the attempt ended, once, as soon as it is known, and before that `begun` for one whose answer comes in pieces. `next` does it
-   * for the problem that it is given.
+   * Reports once, as soon as it is known, how the attempt ended; and before that `begun`, if its response comes in
+   * pieces. `next` reports the problem that it receives.
    */
   report(attempt: Attempt, outcome: Outcome): void;
 };
 
-/** What routing knows of a provider. */
+/** What routing knows about a provider. */
 export type ProviderEntry = {
   translator: ChatTranslator | undefined;
   quirks: Quirks;
   /**
-   * The vendor's own address, or how it follows from a credential; "" for what answers inside this process; undefined where a credential
-   * has to name it.
+   * The vendor's own address, or how to derive it from a credential. "" for a provider inside this process. Undefined
+   * if a credential must name it.
    */
   baseUrl: Quirks["baseUrl"];
 };

@@ -1,6 +1,6 @@
 import { lookUp } from "../../lib/look-up.ts";
 
-/** Other spellings of a provider, as model names, headers and parameters have them → ours. */
+/** Other spellings of a provider in model names, headers and parameters → the canonical name. */
 const aliases: Readonly<Record<string, string>> = {
   azure_openai: "azure",
   "azure-openai": "azure",
@@ -62,10 +62,10 @@ const aliases: Readonly<Record<string, string>> = {
   llama_cpp: "llamacpp",
 };
 
-/** What an organisation may call a provider of its own. */
+/** The form of a name that an organization may give a provider of its own. */
 export const providerNamePattern = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
-/** Our name for what a caller called a provider; a name that we do not know stays as it is, in lower case. */
+/** The canonical name of a provider. An unknown name stays as it is, in lower case. */
 export function providerName(name: string): string {
   const lower = name.trim().toLowerCase();
   return lookUp(aliases, lower) ?? lower;

@@ -2,16 +2,16 @@ import type { ChatTranslator } from "../providers/provider.ts";
 import { openaiShaped, type Quirks } from "../providers/quirks.ts";
 import type { ProviderEntry } from "./plan.ts";
 
-/** What answers inside this process, as `spanway/echo`. */
+/** The provider that runs inside this process, as in `spanway/echo`. */
 export const builtInProvider = "spanway";
 
-/** Addresses of the vendors whose wire is not OpenAI's; Bedrock's follows from its region. */
+/** Addresses of vendors with a wire format of their own. Bedrock's follows from its region. */
 const translatedBaseUrls: Readonly<Record<string, string>> = {
   anthropic: "https://api.anthropic.com",
   gemini: "https://generativelanguage.googleapis.com",
 };
 
-/** Every provider there is by name: those that speak OpenAI's wire, those with a translator, and the built-in one. */
+/** All providers by name: those that speak OpenAI's wire format, those with a translator, and the built-in one. */
 export function createProviderTable(
   translators: Readonly<Record<string, ChatTranslator>>,
 ): ReadonlyMap<string, ProviderEntry> {
@@ -27,5 +27,5 @@ export function createProviderTable(
   return table;
 }
 
-/** A server that an organisation or a caller brings: any base URL, and OpenAI's wire. */
+/** A server of an organization or a caller: any base URL, with OpenAI's wire format. */
 export const customProvider: ProviderEntry = { translator: undefined, quirks: openaiShaped.custom, baseUrl: undefined };

@@ -1,18 +1,20 @@
 import type { Catalogue } from "../models/catalogue.ts";
 import { providerName } from "./provider-names.ts";
 
-/** A model under the name that `provider` has for it. */
+/** A model, by the name that `provider` uses for it. */
 export type ModelAt = { provider: string; model: string };
 
 export type ResolverDeps = {
   catalogue: Catalogue;
-  /** Whether there is such a provider for this call: one of ours, or one that the organisation or the caller brings. */
+  /** Whether this call can use such a provider: a known one, or one that the organization or the caller defines. */
   isProvider: (name: string) => boolean;
-  /** Where models go that no catalogue knows: a provider whose address the operator has set to a server of their own. */
+  /**
+   * Where models that no catalogue lists are sent: a provider whose address the operator has set to their own server.
+   */
   ownServer: string | undefined;
 };
 
-/** Providers whose own names of models have a vendor before a slash: `openai/gpt-oss-120b` is Groq's name. */
+/** Providers whose own model names have a vendor before a slash: `openai/gpt-oss-120b` is Groq's name. */
 const resellers: ReadonlySet<string> = new Set([
   "openrouter",
   "together",
@@ -35,12 +37,15 @@ const resellers: ReadonlySet<string> = new Set([
   "github",
 ]);
 
-/** Vendors whose models others sell under names that begin with the vendor: `cohere/command-a` is also OpenRouter's name. */
+/**
+ * Vendors whose models others sell under names that begin with the vendor: `cohere/command-a` is also OpenRouter's
+ * name.
+ */
 const resold: ReadonlySet<string> = new Set(["moonshot", "minimax", "cohere", "nvidia"]);
 
 /**
- * Who may answer to a model name, most preferred first; empty for a name that means nothing.
- * @param pin the provider that the caller insists on; a prefix of the name then says nothing of where to go
+ * The providers that may serve a model name, most preferred first; empty for an unknown name.
+ * @param pin the provider that the caller requires; a prefix of the name then does not select the provider
  */
 export function resolveModel(name: string, pin: string | undefined, deps: ResolverDeps): ModelAt[] {
   const { prefix, rest } = splitName(name);
@@ -61,8 +66,8 @@ export function resolveModel(name: string, pin: string | undefined, deps: Resolv
 }
 
 /**
- * A model's name without who is to answer: as the provider itself has it, and so as spans of calls that it answered name it.
- * @param isProvider whether a prefix, in our spelling, is a provider
+ * A model's name without the provider prefix: the provider's own name for it, which spans of answered calls also use.
+ * @param isProvider whether a prefix, in its canonical spelling, is a provider
  */
 export function modelName(name: string, isProvider: (name: string) => boolean): string {
   const { prefix, rest } = splitName(name);

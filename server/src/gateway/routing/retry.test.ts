@@ -54,7 +54,7 @@ describe("the delay", () => {
     [0, gatewayLimits.retryWaitMs, 0.9, gatewayLimits.retryWaitMs],
     [0, gatewayLimits.retryWaitMs + 1, 0, undefined],
     [0, 3_600_000, 0, undefined],
-    // Absurd or negative: as if nothing had been said.
+    // Implausible or negative values are ignored.
     [0, 1e15, 0, 100],
     [0, Number.POSITIVE_INFINITY, 0, 100],
     [0, Number.NaN, 0, 100],
@@ -67,7 +67,7 @@ describe("the delay", () => {
     expect(retryDelayMs(policy, n, problem("busy", 429, askedMs), () => draw)).toBe(delayMs);
   });
 
-  test("is never below what was asked and never above the cap", () => {
+  test("is never below the requested wait and never above the cap", () => {
     const draws = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(fc.nat(1_000), fc.option(fc.double(), { nil: undefined }), draws, (n, askedMs, draw) => {

@@ -2,12 +2,12 @@ import { gatewayLimits } from "../limits.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { RoutingParams } from "./plan.ts";
 
-/** `retries` beyond the first attempt of each model; `baseMs` before the first of them. */
+/** `retries`: attempts of each model after its first. `baseMs`: the delay before the first retry. */
 export type RetryPolicy = { retries: number; baseMs: number };
 
 const baseMs = 200;
 const retriesWhereEnabled = 3;
-/** No rate limit of a model resets after more than a day: whoever says so is mistaken. */
+/** No rate limit of a model takes more than a day to reset: a longer wait is a mistake. */
 const absurdWaitMs = 24 * 60 * 60 * 1_000;
 
 /** `retry_params` win over the shorthand `retries`; without either there are `gatewayLimits.defaultRetries`. */
@@ -23,9 +23,9 @@ export function readRetryPolicy(params: Pick<RoutingParams, "retry_params" | "re
 
 /**
  * What to do about a problem:
- * - `other_credential`: ours is; the same model with the next credential, else the next model.
- * - `retry`: the same model again, later or with another credential, then the next model.
- * - `other_model`: this model will not answer, another may: one with a larger context, another filter or other parameters.
+ * - `other_credential`: our credential is the cause; try the same model with the next credential, else the next model.
+ * - `retry`: try the same model again, later or with another credential, then the next model.
+ * - `other_model`: this model will not answer, but one with a larger context, another filter or other parameters may.
  */
 export type Verdict = "other_credential" | "retry" | "other_model";
 
@@ -44,18 +44,19 @@ export function judge(problem: UpstreamProblem): Verdict {
   }
 }
 
-/** What a key says of a response, or of encrypted reasoning, that another key has made. */
+/** Errors about a response, or encrypted reasoning, that another key created. */
 const ofAnotherKey: ReadonlySet<string> = new Set(["previous_response_not_found", "invalid_encrypted_content"]);
 
-/** No status (0) is a fault of the network, 2xx an error within a stream or a body. */
+/** No status (0) is a network fault; 2xx is an error within a stream or a body. */
 function isTransient(status: number): boolean {
   return status < 300 || status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
 /**
- * Milliseconds before retry `n` (from 0) of a model: what the upstream asked for, up to a tenth more, so that those it refused
- * together do not come back together; else a back-off that doubles, between half and all of it. Never more than
- * `gatewayLimits.retryWaitMs`; undefined where the upstream asks for more than that. What is absurd was not asked for.
+ * Milliseconds before retry `n` (from 0) of a model: the wait that the upstream requested plus up to a tenth, so that
+ * calls that were refused together do not return together; else an exponential back-off, between half and all of its
+ * value. At most `gatewayLimits.retryWaitMs`; undefined if the upstream requests more than that. Negative and
+ * implausibly long waits are ignored.
  * @param random at least 0, below 1
  */
 export function retryDelayMs(

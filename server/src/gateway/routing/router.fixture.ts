@@ -19,7 +19,7 @@ const providers = createProviderTable({
 });
 
 export type World = {
-  /** Providers with a key `<name>-env`; an address where one is given. */
+  /** Providers with a key `<name>-env`, and an address if one is given. */
   env?: Record<string, string | undefined>;
   settings?: Array<Partial<OpenSetting> & { provider: string }>;
   unreadable?: UnreadableSetting[];
@@ -42,7 +42,7 @@ function setting(fields: Partial<OpenSetting> & { provider: string }): OpenSetti
   };
 }
 
-/** Every attempt of a call whose upstreams all have dead keys, in order. */
+/** Every attempt of a call, in order, if all upstreams refuse the key. */
 export async function attemptsOf(world: World, call: Call): Promise<Attempt[]> {
   const { now, sleep } = virtualTime();
   const draws = [...(world.draws ?? [])];

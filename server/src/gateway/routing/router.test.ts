@@ -4,7 +4,7 @@ import { attemptsOf, everybody, placesOf, type Call, type World } from "./router
 
 const llama = "meta-llama/Llama-3.3-70B-Instruct-Turbo";
 
-describe("who answers to a model, where everybody has a key", () => {
+describe("which provider serves a model if every provider has a key", () => {
   test.each<[model: string, place: string]>([
     ["gpt-4o", "openai gpt-4o"],
     ["gpt-99-preview", "openai gpt-99-preview"],
@@ -40,11 +40,11 @@ describe("who answers to a model, where everybody has a key", () => {
   });
 });
 
-describe("of several providers", () => {
+describe("several providers for one model", () => {
   test.each<[what: string, world: World, place: string]>([
     ["the maker comes first", { env: { azure: "https://a.example.com", openai: undefined } }, "openai gpt-4o"],
     [
-      "another that sells it serves where the maker has no key",
+      "a reseller serves it if the maker of the model has no key",
       { env: { azure: "https://a.example.com" } },
       "azure gpt-4o",
     ],
@@ -57,7 +57,7 @@ describe("of several providers", () => {
     expect(placesOf(await attemptsOf(world, { model: "gpt-4o" }))).toEqual([place]);
   });
 
-  test("unknown names go to a server of one's own", async () => {
+  test("unknown names go to the operator's own server", async () => {
     const world = { env: { openai: "http://127.0.0.1:8000/v1" } };
     const [attempt] = await attemptsOf(world, { model: "my-model" });
     expect(attempt).toMatchObject({ target: { model: "my-model", baseUrl: world.env.openai }, isOperatorHost: true });
@@ -82,7 +82,7 @@ describe("a pinned provider", () => {
     expect(placesOf(await attemptsOf(everybody, { ...call, routeProvider }))).toEqual(places);
   });
 
-  test("leaves the model's name alone", async () => {
+  test("does not change the model's name", async () => {
     const [attempt] = await attemptsOf(everybody, { model: "openai/gpt-4o", routeProvider: "azure" });
     expect(attempt?.model).toBe("openai/gpt-4o");
   });
@@ -105,10 +105,10 @@ describe("the models of a call", () => {
       { model: "gpt-4o", params: { models: ["sonar"], fallback_models: ["grok-4"] } },
       ["gpt-4o", "sonar", "grok-4"],
     ],
-    ["candidates alone", { params: { models: ["sonar", "grok-4"] } }, ["sonar", "grok-4"]],
-    ["without a model", { model: "gpt-4o", params: { models: ["sonar"], exclude_models: ["gpt-4o"] } }, ["sonar"]],
+    ["only candidates", { params: { models: ["sonar", "grok-4"] } }, ["sonar", "grok-4"]],
+    ["excluded model", { model: "gpt-4o", params: { models: ["sonar"], exclude_models: ["gpt-4o"] } }, ["sonar"]],
     [
-      "without a provider",
+      "excluded provider",
       { model: "gpt-4o", params: { fallback_models: ["xai/grok-4", "sonar"], exclude_providers: ["x-ai"] } },
       ["gpt-4o", "sonar"],
     ],
@@ -134,7 +134,7 @@ describe("the models of a call", () => {
     expect((await attemptsOf({ ...everybody, draws }, call)).map(({ model }) => model)).toEqual(models);
   });
 
-  test("Azure's deployments have names of their own", async () => {
+  test("Azure's deployments have their own names", async () => {
     const params = {
       model_name_map: { "gpt-4o": "our-4o", "azure/gpt-4o-mini": "our-mini" },
       fallback_models: ["azure/gpt-4o-mini", "openai/gpt-4o"],
@@ -144,7 +144,7 @@ describe("the models of a call", () => {
   });
 });
 
-describe("what makes no sense", () => {
+describe("invalid calls", () => {
   const override = (members: Record<string, unknown>): Call => ({
     model: "gpt-4o",
     params: { credential_override: { openai: members } },
@@ -173,7 +173,7 @@ describe("what makes no sense", () => {
     expect((failure as ServiceError).message).not.toMatch(/passwd|evil|169/);
   });
 
-  test("a model for which nobody has a credential is the upstream's failure, and says for whom", async () => {
+  test("a model without a credential is an upstream failure that names the provider", async () => {
     await expect(attemptsOf({}, { model: "gpt-4o" })).rejects.toMatchObject({
       code: "upstream_failed",
       message: expect.stringContaining("openai"),

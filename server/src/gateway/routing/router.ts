@@ -19,32 +19,32 @@ import { runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
 
 export type Router = {
   /**
-   * Where a call may go.
-   * @param signal aborted when the client leaves
-   * @throws ServiceError `invalid_request` for a parameter that makes no sense, an unknown model or provider among them;
-   * `upstream_failed` when nothing that could answer has a credential.
+   * Plans where a call may go.
+   * @param signal aborted when the client disconnects
+   * @throws ServiceError `invalid_request` for an invalid parameter, such as an unknown model or provider;
+   * `upstream_failed` if no provider that could serve the call has a credential
    */
   plan(call: RoutedCall, signal: AbortSignal): Promise<Plan>;
-  /** Every key of OpenAI-shaped providers that calls like this one may have gone by, each provider's in the order of a call. */
+  /** All keys of OpenAI-shaped providers that similar calls may have used, per provider in the order of a call. */
   keys(call: Omit<RoutedCall, "model" | "operation">): Promise<ProviderKey[]>;
-  /** Whether a provider setting of the organization lists the model as one that it has. */
+  /** Whether a provider setting of the organization lists the model. */
   lists(organizationId: string, model: string): Promise<boolean>;
-  /** The name, for the record, of a model whose call came to no plan. */
+  /** The name to record for a model if its call has no plan. */
   modelName(name: string): string;
 };
 
-/** `isShared`: every organization of the instance has it. `isVendor`: of a provider that everybody knows. */
+/** `isShared`: every organization of the instance uses it. `isVendor`: it belongs to a known provider. */
 export type ProviderKey = { attempt: Attempt; isShared: boolean; isVendor: boolean };
 
 export type RouterDeps = PlanDeps & {
   providers: ReadonlyMap<string, ProviderEntry>;
   catalogue: Catalogue;
   settings: StoredSettings;
-  /** By provider; those of which the environment says nothing are absent. */
+  /** By provider. Providers without environment variables are absent. */
   environment: ReadonlyMap<string, EnvironmentCredential>;
-  /** What marks of keys are made with: the same on every node. */
+  /** The key for the marks of provider keys: the same on every node. */
   bondKey: Uint8Array;
-  /** The environment variable for the key of a provider, by its name. */
+  /** The environment variable for the key of a provider, by provider name. */
   keyVariables: ReadonlyMap<string, string>;
 };
 
@@ -72,7 +72,7 @@ export function createRouter(deps: RouterDeps): Router {
   };
 }
 
-/** Of a call that is bound to a key, where that one serves. @throws ServiceError where it is gone. */
+/** Keeps the attempts with the key that the call is bound to. @throws ServiceError if that key is not available */
 function boundLegs(legs: readonly Leg[], { bond }: RoutedCall): readonly Leg[] {
   if (bond === undefined) return legs;
   const bound = legs
@@ -81,11 +81,11 @@ function boundLegs(legs: readonly Leg[], { bond }: RoutedCall): readonly Leg[] {
   if (bound.length > 0) return bound;
   throw badParam(
     bond.param,
-    `${bond.param} names what was made with a provider key that is no longer stored, or does not serve this model: only that key can go on with it. Send the whole conversation as input instead, without it.`,
+    `${bond.param} refers to something that was created with a provider key that is no longer stored or does not serve this model, and no other key can continue it. Send the whole conversation as input instead, without it.`,
   );
 }
 
-/** Finds who answers to the models of one call, and with which credentials. */
+/** Finds the providers of the models of one call, and their credentials. */
 class LegFinder {
   readonly #deps: RouterDeps;
   readonly #call: RoutedCall;
@@ -116,8 +116,8 @@ class LegFinder {
     }
     if (legs.length > 0) return legs;
     const [first] = missing;
-    if (first === undefined) throw badParam("exclude_providers", "exclude_providers leaves no model to ask.");
-    // Others may sell it, but whoever named it meant its maker.
+    if (first === undefined) throw badParam("exclude_providers", "exclude_providers leaves no model to call.");
+    // Others may sell it, but its name refers to its maker.
     const { candidate, place } = first;
     if (!this.#isAble(place.provider)) throw this.#unservable(candidate, place.provider);
     throw this.#withoutCredential(place);
@@ -147,23 +147,23 @@ class LegFinder {
     });
   }
 
-  /** Where the candidate's name leads, without providers that the call excludes. */
+  /** The places that the candidate's name resolves to, without the providers that the call excludes. */
   #placesOf(candidate: Candidate): ModelAt[] {
     const places = this.#resolve(candidate);
     if (places.length === 0) {
       const lost = lostCredential(this.#unreadable(), { model: candidate.name });
       if (lost !== undefined) throw lost;
-      const message = `${candidate.param} names an unknown model: ${candidate.name}. Say which provider has it, as in openai/${candidate.name}.`;
+      const message = `${candidate.param} names an unknown model: ${candidate.name}. Name its provider, as in openai/${candidate.name}.`;
       throw badParam(candidate.param, message);
     }
-    // One that could only stand in is passed over.
+    // Only `model` must be servable here: fallbacks that are not are skipped.
     if (candidate.param === "model" && !places.some(({ provider }) => this.#isAble(provider))) {
       throw this.#unservable(candidate, places[0]?.provider ?? "");
     }
     return places.filter(({ provider }) => !this.#excluded.has(provider));
   }
 
-  /** What is translated are chats alone; of a provider's own operations only those are had that it relays. */
+  /** Translated providers serve chat only, plus the native operations that they relay. */
   #isAble(provider: string): boolean {
     const { operation } = this.#call;
     if (operation === "chat") return true;
@@ -192,7 +192,7 @@ class LegFinder {
     return badParam(param, message);
   }
 
-  /** What a route serves that passes a provider's own operation on. */
+  /** The message about the models that a route for a native operation serves. */
   #servedBy(operation: RelayedOperation, asked: string): string {
     const { catalogue, providers } = this.#deps;
     const served = [...providers.keys()].filter((provider) => this.#isAble(provider));
@@ -203,7 +203,9 @@ class LegFinder {
     );
   }
 
-  /** Of several providers the first that has a credential answers; its credentials stand in for each other. */
+  /**
+   * The first of several providers that has a credential serves the model. Its credentials substitute for each other.
+   */
   #findLeg(candidate: Candidate, places: readonly ModelAt[]): Leg | undefined {
     for (const place of places) {
       const attempts = this.#isAble(place.provider) ? this.#attemptsAt(candidate, place) : [];
@@ -216,13 +218,13 @@ class LegFinder {
     const { catalogue, environment } = this.#deps;
     const isProvider = (provider: string): boolean => this.#isProvider(provider);
     const hasPrefix = name.includes("/") && isProvider(providerName(name.slice(0, name.indexOf("/"))));
-    // The pin is about `model`; another name may say for itself where it leads.
+    // The pin applies to `model`. Another name may have its own provider prefix.
     const pin = param === "model" || !hasPrefix ? this.#pin : undefined;
     const listed =
       pin === undefined && !hasPrefix
         ? this.#settings.filter((setting) => setting.availableModels?.includes(name))
         : [];
-    // What nobody knows can be a newer model of the one provider that has the operation.
+    // An unknown name may be a newer model of the only provider with this operation.
     const ownServer = isRelayed(this.#call.operation)
       ? [...this.#deps.providers.keys()].find((provider) => this.#isAble(provider))
       : environment.get("openai")?.baseUrl === undefined
@@ -252,7 +254,7 @@ class LegFinder {
     return found.flatMap((usable) => this.#attempt(name, { provider, model: upstream }, entry, usable) ?? []);
   }
 
-  /** Undefined where nobody says at which address the provider is. */
+  /** Undefined if no base URL is known for the provider. */
   #attempt(
     name: string,
     { provider, model }: ModelAt,
@@ -282,7 +284,7 @@ class LegFinder {
     };
   }
 
-  /** A key that is replaced where it is kept is the same to what its account has made. */
+  /** A stored key that is replaced in place keeps its mark: what its account created stays usable. */
   #bondOf(provider: string, { source, credential }: UsableCredential): string {
     if (this.#call.operation !== "responses") return "";
     const key = source === undefined ? [credential.apiKey ?? "", JSON.stringify(credential.fields)] : [source];
@@ -290,9 +292,9 @@ class LegFinder {
     return createHmac("sha256", this.#deps.bondKey).update(parts).digest("base64url").slice(0, 8);
   }
 
-  /** Of one organisation and one model, so that no other suffers when it cools down. */
+  /** Specific to one organization and one model, so that no other is affected when it cools down. */
   #credentialId(parts: readonly string[]): string {
-    // In one call of the engine, as every call pays for it; the key never leaves the process.
+    // One call into the crypto engine, because every request pays for it. The key never leaves the process.
     return hash("sha256", JSON.stringify([this.#idKey, this.#call.organizationId, ...parts]), "base64url");
   }
 

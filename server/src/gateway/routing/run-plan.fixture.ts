@@ -1,7 +1,7 @@
 import { openaiShaped } from "../providers/quirks.ts";
 import type { Attempt } from "./plan.ts";
 
-/** A clock that moves when somebody sleeps. */
+/** A clock that `sleep` advances. */
 export function virtualTime(startMs = 1_000_000) {
   const clock = { ms: startMs, slept: [] as number[] };
   return {

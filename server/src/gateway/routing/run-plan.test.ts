@@ -22,7 +22,7 @@ const unknownModel: UpstreamProblem = { kind: "request", status: 404, message: "
 
 const leg = (model: string, ...ids: string[]): Leg => ({ model, attempts: ids.map((id) => attemptOf(model, id)) });
 
-/** Runs a call whose attempts end as given, the last ending again and again. */
+/** Runs a call whose attempts end as given. The last ending repeats. */
 async function walk(legs: Leg[], retries: number, endings: Ending[]) {
   const { clock, now, sleep } = virtualTime();
   const coolDown = createCoolDown({ now });
@@ -45,11 +45,11 @@ async function walk(legs: Leg[], retries: number, endings: Ending[]) {
   }
 }
 
-describe("what comes after a problem", () => {
+describe("what follows a problem", () => {
   test.each<[what: string, legs: Leg[], retries: number, endings: Ending[], tried: string[], waited: number[]]>([
     ["success at once", [leg("a", "a1")], 2, ["success"], ["a1"], [0]],
     [
-      "each wait as asked",
+      "waits as requested",
       [leg("a", "a1")],
       2,
       [busy(1_000), busy(2_000), "success"],
@@ -66,7 +66,7 @@ describe("what comes after a problem", () => {
       [0, 100, 0, 100],
     ],
     [
-      "a key that has to rest, and a model that stands ready",
+      "a key that cools down, and another model is ready",
       [leg("a", "a1"), leg("b", "b1")],
       5,
       [fault, fault, fault, "success"],
@@ -74,7 +74,7 @@ describe("what comes after a problem", () => {
       [0, 100, 200, 0],
     ],
     [
-      "a key that has to rest, and nothing else",
+      "a key that cools down, and nothing else",
       [leg("a", "a1")],
       3,
       [fault, fault, fault, "success"],
@@ -82,7 +82,7 @@ describe("what comes after a problem", () => {
       [0, 100, 200, gatewayLimits.coolDownMs],
     ],
     [
-      "P9: one that took all the time for it",
+      "P9: an attempt that timed out",
       [leg("a", "a1", "a2"), leg("b", "b1")],
       2,
       [{ ...fault, status: 0, code: "timeout" }],
@@ -90,8 +90,8 @@ describe("what comes after a problem", () => {
       [0, 0, 100, 200],
     ],
     ["no retries", [leg("a", "a1"), leg("b", "b1")], 0, [fault, "success"], ["a1", "b1"], [0, 0]],
-    ["asked to wait too long", [leg("a", "a1"), leg("b", "b1")], 2, [busy(3_600_000), "success"], ["a1", "b1"], [0, 0]],
-    ["asked to wait too long, and no other model", [leg("a", "a1")], 2, [busy(3_600_000)], ["a1"], [0]],
+    ["too long a wait", [leg("a", "a1"), leg("b", "b1")], 2, [busy(3_600_000), "success"], ["a1", "b1"], [0, 0]],
+    ["too long a wait, and no other model", [leg("a", "a1")], 2, [busy(3_600_000)], ["a1"], [0]],
     ["a dead key", [leg("a", "a1", "a2"), leg("b", "b1")], 2, [deadKey, "success"], ["a1", "a2"], [0, 0]],
     [
       "every key dead",
@@ -102,7 +102,7 @@ describe("what comes after a problem", () => {
       [0, 0, 0],
     ],
     [
-      "a busy key has a stand-in",
+      "a busy key has a substitute",
       [leg("a", "a1", "a2")],
       3,
       [busy(1_000), busy(500), "success"],
@@ -110,7 +110,7 @@ describe("what comes after a problem", () => {
       [0, 0, 500],
     ],
     [
-      "a request that this model does not take",
+      "a request that this model refuses",
       [leg("a", "a1", "a2"), leg("b", "b1")],
       2,
       [badRequest, "success"],
@@ -118,7 +118,7 @@ describe("what comes after a problem", () => {
       [0, 0],
     ],
     [
-      "a model that is gone",
+      "a model that does not exist",
       [leg("a", "a1", "a2"), leg("b", "b1")],
       2,
       [unknownModel, "success"],
@@ -132,7 +132,7 @@ describe("what comes after a problem", () => {
 
   test.each<[what: string, endings: Ending[], told: UpstreamProblem]>([
     ["the first cause", [fault, deadKey, busy()], fault],
-    ["the first refusal where every model refuses", [badRequest, unknownModel, badRequest], badRequest],
+    ["the first refusal if every model refuses", [badRequest, unknownModel, badRequest], badRequest],
     ["the outage, when a fallback refuses the request", [fault, badRequest, unknownModel], fault],
     ["the outage, when another model refused the request before", [badRequest, busy(), deadKey], busy()],
   ])("P3: after giving up the answer is %s", async (_what, endings, told) => {
@@ -140,14 +140,14 @@ describe("what comes after a problem", () => {
     expect(plan.problem()).toEqual(told);
   });
 
-  test("P3: where no time is left, the problem that the plan was not told of counts as the last", async () => {
+  test("P3: if no time is left, a problem that was not reported to the plan counts as the last", async () => {
     const { plan: afterOutage } = await walk([leg("a", "a1")], 0, [fault]);
     expect([afterOutage.problem(badRequest), afterOutage.problem(deadKey)]).toEqual([fault, fault]);
     const { plan: afterRefusal } = await walk([leg("a", "a1")], 0, [badRequest]);
     expect([afterRefusal.problem(unknownModel), afterRefusal.problem(fault)]).toEqual([badRequest, fault]);
   });
 
-  test("P3: a refusal by the gateway itself neither rests a credential nor ends the rest of one", async () => {
+  test("P3: a refusal by the gateway itself neither starts nor ends a cool-down", async () => {
     const { now, sleep } = virtualTime();
     const coolDown = createCoolDown({ now });
     coolDown.report("a1", deadKey);
@@ -165,7 +165,7 @@ describe("what comes after a problem", () => {
   });
 });
 
-test("P9: an attempt has as much time as leaves each further model its turn before the deadline", async () => {
+test("P9: an attempt leaves each further model its share of the time before the deadline", async () => {
   const { clock, now, sleep } = virtualTime();
   const deps = { coolDown: createCoolDown({ now }), now, sleep, random: () => 0 };
   const legs = [leg("a", "a1"), leg("b", "b1"), leg("c", "c1")];
@@ -183,7 +183,7 @@ test("P9: an attempt has as much time as leaves each further model its turn befo
   expect(rooms[2]).toBe(Infinity);
 });
 
-test("no more attempts than (retries + 1) × models, each model its share, and none begun after the deadline", async () => {
+test("at most (retries + 1) × models attempts, each model its share, and none begun after the deadline", async () => {
   const waits = fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined });
   const endings = fc.oneof(
     waits.map(busy),
@@ -249,7 +249,7 @@ describe("a credential that failed lately", () => {
     expect((await plan.next())?.attempt.credentialId).toBe("b1");
   });
 
-  test("is tried all the same where there is nothing else, a short rest waited out", async () => {
+  test("is tried anyway if there is nothing else, after a short cool-down", async () => {
     const { coolDown, start } = setUp();
     coolDown.report("a1", deadKey);
     expect(await start(leg("a", "a1")).next()).toMatchObject({ attempt: { credentialId: "a1" }, waitedMs: 0 });
@@ -257,11 +257,11 @@ describe("a credential that failed lately", () => {
     expect(await start(leg("b", "b1")).next()).toMatchObject({ attempt: { credentialId: "b1" }, waitedMs: 1_500 });
   });
 
-  test("is tried by one of a hundred calls, whose failure is that of all", async () => {
+  test("is tried by one of a hundred calls, and all fail with its failure", async () => {
     const { coolDown, start, clock, now } = setUp();
     coolDown.report("a1", busy(1_000));
     clock.ms += 1_000;
-    // Time stands still for those that wait for the probe.
+    // `sleep` never resolves for calls that wait for the probe.
     const sleep = (_ms: number, signal: AbortSignal) =>
       new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
     const deps = { coolDown, now, sleep, random: () => 0 };
@@ -278,7 +278,7 @@ describe("a credential that failed lately", () => {
     expect(start(leg("a", "a1")).models).toEqual(["a"]);
   });
 
-  test("serves all that waited once the one call succeeds, and the next of them tries where it was abandoned", async () => {
+  test("serves all waiting calls once the probe succeeds; if the probe is abandoned, the next call tries", async () => {
     const { coolDown, start } = setUp();
     coolDown.report("a1", deadKey);
     const [first, second, third] = [start(leg("a", "a1")), start(leg("a", "a1")), start(leg("a", "a1"))];
@@ -292,7 +292,7 @@ describe("a credential that failed lately", () => {
   });
 });
 
-test("a client that leaves ends the wait", async () => {
+test("a client that disconnects ends the wait", async () => {
   const { now } = virtualTime();
   const leave = new AbortController();
   const sleep = (_ms: number, signal: AbortSignal) =>

@@ -4,7 +4,7 @@ import type { CoolDown } from "./cool-down.ts";
 import type { Attempt, Outcome, Plan, PlanStep } from "./plan.ts";
 import { judge, retryDelayMs, type RetryPolicy } from "./retry.ts";
 
-/** One model of a call, with every credential that may be used for it, best first; never empty. */
+/** One model of a call, with all credentials that may be used for it, best first; never empty. */
 export type Leg = { model: string; attempts: readonly Attempt[] };
 
 export type PlanDeps = {
@@ -16,10 +16,10 @@ export type PlanDeps = {
   onRetry?: (kind: "retry" | "fallback") => void;
 };
 
-/** The rest is for what a timer is late. */
+/** The other 2 % compensate for late timers. */
 const usedOfRoom = 0.98;
 
-/** Walks through the legs of a call, best first; those whose every credential cools down come last. */
+/** Runs through the legs of a call, best first. Legs with only cooling credentials come last. */
 export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDeps, signal: AbortSignal): Plan {
   const ready = legs.filter((leg) => leg.attempts.some(({ credentialId }) => deps.coolDown.isReady(credentialId)));
   const order = ready.length === legs.length ? legs : [...ready, ...legs.filter((leg) => !ready.includes(leg))];
@@ -34,16 +34,16 @@ export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDep
   };
 }
 
-/** What was never sent says nothing of the credential. */
+/** A request that was never sent says nothing about the credential. */
 function outcomeOf(outcome: Outcome): Outcome {
   return typeof outcome === "object" && outcome.isUnsent === true ? "aborted" : outcome;
 }
 
 const unanswered: UpstreamProblem = { kind: "busy", status: 408, message: "The provider did not answer in time." };
 
-/** Where a call stands. */
+/** The progress of a call through its plan. */
 class PlanWalk {
-  /** The first problem that was no fault of the request, and the first that was. */
+  /** The first problem that was not the request's fault, and the first that was. */
   #outage: UpstreamProblem | undefined;
   #refusal: UpstreamProblem | undefined;
 
@@ -57,7 +57,7 @@ class PlanWalk {
   #tries = 0;
   #waits = 0;
   #delayMs = 0;
-  /** Credentials of this leg that were tried, and those that are of no use. */
+  /** Credentials of this leg that were tried, and those that were rejected. */
   readonly #tried = new Set<Attempt>();
   readonly #dead = new Set<Attempt>();
   #current: Attempt | undefined;
@@ -76,7 +76,7 @@ class PlanWalk {
     return attempt === undefined ? this.#goOn(problem) : this.#step(attempt, 0);
   }
 
-  /** The attempt of a leg that can begin now, as most do: waiting for it would cost a turn of the queue. */
+  /** The attempt that can begin now, synchronously, as most can: awaiting it would cost a turn of the event loop. */
   #atOnce(): Attempt | undefined {
     const { coolDown } = this.#deps;
     this.#signal.throwIfAborted();
@@ -102,10 +102,7 @@ class PlanWalk {
     return undefined;
   }
 
-  /**
-   * What to answer with: why the first upstream that could have answered did not. Only where every model refused the request is it
-   * the request's fault.
-   */
+  /** The problem to respond with: the first outage. It is a refusal only if every model refused the request. */
   problem(last: UpstreamProblem | undefined): UpstreamProblem {
     const isOutage = last !== undefined && last.kind !== "request";
     return this.#outage ?? (isOutage ? last : (this.#refusal ?? last)) ?? unanswered;
@@ -118,7 +115,7 @@ class PlanWalk {
     return { attempt, waitedMs, furtherModels, roomMs };
   }
 
-  /** Decides what comes after a problem. */
+  /** Decides what follows a problem. */
   #moveOn(problem: UpstreamProblem): void {
     if (problem.kind === "request") this.#refusal ??= problem;
     else this.#outage ??= problem;
@@ -130,12 +127,12 @@ class PlanWalk {
     } else this.#retry(problem);
   }
 
-  /** It took all the time that there is for it, and others stand ready. */
+  /** The attempt timed out, and other models remain. */
   #isStuck({ code }: UpstreamProblem): boolean {
     return code === "timeout" && this.#leg + 1 < this.#legs.length;
   }
 
-  /** A credential that was not tried yet need not wait, nor need a model that can be asked at once for one that has to rest. */
+  /** No wait if another credential is untried, or if another model is ready while this one cools down. */
   #retry(problem: UpstreamProblem): void {
     if (problem.retryAfterMs === undefined && !this.#isReady(this.#usable()) && this.#isOtherReady()) {
       return this.#nextLeg();
@@ -176,7 +173,7 @@ class PlanWalk {
     return this.#usable().filter((attempt) => !this.#tried.has(attempt));
   }
 
-  /** The best credential: not tried before those that were, ready before those that rest, and of these the first to be ready. */
+  /** The best credential: untried ones first, ready ones before cooling ones, and of these the first to be ready. */
   #choose(): Attempt | undefined {
     const { coolDown } = this.#deps;
     const untried = this.#untried();
@@ -187,11 +184,11 @@ class PlanWalk {
     return usable.reduce((best, attempt) => (restOf(attempt) < restOf(best) ? attempt : best));
   }
 
-  /** Waits until the attempt may begin; false when it may not after all, and something else was decided. */
+  /** Waits until the attempt may begin. False if it may not, and something else was decided. */
   async #begin(attempt: Attempt): Promise<boolean> {
     const { coolDown } = this.#deps;
     const coolingMs = coolDown.remainingMs(attempt.credentialId);
-    // A short rest is waited out. At the end of a long one nobody is left to wait: one call tries at once.
+    // Waits for a short cool-down. A long one is ignored: one call tries right away.
     await this.#wait(Math.max(this.#delayMs, coolingMs <= gatewayLimits.coolDownWaitMs ? coolingMs : 0));
     this.#delayMs = 0;
     if (this.#isLate()) return false;
@@ -201,7 +198,10 @@ class PlanWalk {
     return true;
   }
 
-  /** Another call finds out how the credential does. Its failure is one of ours, so that many calls fail with one attempt. */
+  /**
+   * Waits while another call probes the credential. Its failure counts as ours, so that many calls fail with one
+   * attempt.
+   */
   async #follow(attempt: Attempt, probe: Promise<UpstreamProblem | undefined>): Promise<false> {
     const timeout = new AbortController();
     try {

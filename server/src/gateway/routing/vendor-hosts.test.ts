@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { keylessProviders, openaiShaped } from "../providers/quirks.ts";
 import { attemptsOf } from "./router.fixture.ts";
 
-/** A server that an organization calls by a name of its own. */
+/** The request dialect for a server that an organization calls by its own name. */
 
 async function quirksOf(baseUrl: string, provider = "my-lab"): Promise<unknown> {
   const world = { settings: [{ provider, baseUrl, availableModels: ["lab-1"] }] };
@@ -15,7 +15,7 @@ const vendors = Object.entries(openaiShaped).filter(
   ([name, { baseUrl }]) => typeof baseUrl === "string" && !keylessProviders.has(name),
 );
 
-describe("P2: a provider of an organization's own", () => {
+describe("P2: an organization's own provider", () => {
   test.each(vendors)("at the host of %s gets requests in its dialect", async (_name, quirks) => {
     for (const provider of ["my-lab", "custom"]) expect(await quirksOf(String(quirks.baseUrl), provider)).toBe(quirks);
   });
@@ -41,7 +41,7 @@ describe("P2: a provider of an organization's own", () => {
     expect(await quirksOf(url)).toBe(openaiShaped.custom);
   });
 
-  test("is not guessed at where the setting names a vendor", async () => {
+  test("does not depend on the host if the setting names a vendor", async () => {
     expect(await quirksOf("https://api.mistral.ai/v1", "openai")).toBe(openaiShaped.openai);
   });
 });

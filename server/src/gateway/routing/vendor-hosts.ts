@@ -3,8 +3,8 @@ import { openaiShaped, type Quirks } from "../providers/quirks.ts";
 type Vendor = Exclude<keyof typeof openaiShaped, "custom">;
 
 /**
- * Hosts of vendors beside the one in their quirks: regions, earlier names, and hosts of each customer, which end in theirs. From the
- * vendors' documentation.
+ * Further hosts of vendors, beside the one in their quirks: regions, earlier names, and suffixes of per-customer hosts.
+ * From the vendors' documentation.
  */
 const furtherHosts: Readonly<Partial<Record<Vendor, readonly string[]>>> = {
   openai: ["eu.api.openai.com", "us.api.openai.com"],
@@ -29,12 +29,12 @@ for (const [vendor, quirks] of Object.entries<Quirks>(openaiShaped)) {
     if (host.startsWith(".")) bySuffix.push({ suffix: host, quirks });
     else byHost.set(host, quirks);
   }
-  // Servers of one's own are told apart by nothing.
+  // Self-hosted servers have no host by which to recognize them.
   if (typeof quirks.baseUrl === "string" && quirks.baseUrl.startsWith("https:"))
     byHost.set(new URL(quirks.baseUrl).hostname, quirks);
 }
 
-/** What is known of the vendor whose host an address names; undefined where it is nobody's that we know. */
+/** The quirks of the vendor to whom an address belongs; undefined for an unknown host. */
 export function quirksAt(baseUrl: string): Quirks | undefined {
   const hostname = URL.parse(baseUrl)?.hostname;
   if (hostname === undefined) return undefined;
