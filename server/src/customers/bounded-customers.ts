@@ -4,8 +4,9 @@ import type { CustomerProfiles } from "./profiles.ts";
 import type { StaleBudgets } from "./stale-budgets.ts";
 
 /**
- * Reads who has a budget or a rate limit, and what of it is spent, so that a node knows it while the control store does not answer,
- * also of customers that it had no call of. Where there are more than it keeps, it knows only some.
+ * Loads the customers with a budget or a rate limit and what they have spent, so that a node knows them while the
+ * control store is unavailable, including customers that it has had no call of. If there are more than the limit, it
+ * loads only some.
  */
 export async function learnBoundedCustomers(deps: {
   customers: Pick<CustomerStore, "listBounded">;

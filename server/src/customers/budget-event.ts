@@ -1,7 +1,10 @@
 import type { WebhookEvent } from "../delivery/events.ts";
 import type { BudgetReached } from "./budgets.ts";
 
-/** `customer_budget_limit_reached`: whose budget, which one, and how it stands. Once, and once more where it was raised. */
+/**
+ * `customer_budget_limit_reached`: the customer, the budget and its state. Sent once, and again after the budget was
+ * raised.
+ */
 export function budgetEvent({ customer, budget, limitInfo }: BudgetReached): WebhookEvent {
   const { organization_id, environment, customer_identifier, email, name } = customer;
   const { period_budget, period_usage, period_start, period_end, total_budget, total_usage, reserved } = limitInfo;

@@ -41,7 +41,7 @@ describe.skipIf(postgresUrl === undefined)(`budgets on Postgres${postgresSkipRea
   describeBudgets(postgresPlace);
 });
 
-/** Of what spans say, only what they cost matters here. */
+/** Only the cost of spans matters here. */
 function saidBySpans(
   customer_identifier: string,
   cost: { period: number; total: number } | undefined,
@@ -51,10 +51,10 @@ function saidBySpans(
   return [{ customer_identifier, ...sums } as StoredCustomer];
 }
 
-/** One node: connections and memory of its own. */
+/** One node, with its own connections and memory. */
 type Node = {
   budgets: Budgets;
-  /** How many of the next tellings fail. */
+  /** How many of the next notifications fail. */
   failures: { left: number };
   profiles: CustomerProfiles;
   ledger: SpendLedger;
@@ -70,9 +70,9 @@ const logger = pino({ level: "silent" });
 function describeBudgets(newPlace: () => Promise<Place>) {
   let place: Place;
   let database: ControlDatabase;
-  /** What the clock of every node says. */
+  /** The clock of every node. */
   let nowMs = Date.parse("2026-03-10T12:00:00Z");
-  /** What spans cost, by customer. */
+  /** The cost of spans, by customer. */
   const spans = new Map<string, { period: number; total: number }>();
   const nodes: Node[] = [];
 
@@ -151,14 +151,14 @@ function describeBudgets(newPlace: () => Promise<Place>) {
   const settleAll = (admissions: readonly Admission[], costUsd: number | null) => {
     for (const admission of admissions) if (admission.isAllowed) admission.settle(() => costUsd);
   };
-  /** Waits for what is settled off the caller's path. */
+  /** Waits for settlements that happen after the caller's request. */
   const expectSpent = async (node: Node, customer: string, usd: number) => {
     await expect
       .poll(async () => (await node.ledger.find(keyOf(customer)))?.total, { timeout: 3_000, interval: 5 })
       .toBe(BigInt(Math.round(usd * 1e9)));
   };
 
-  test("twenty first calls at once spend no more than the budget", async () => {
+  test("twenty concurrent first calls spend no more than the budget", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     const params = { total_budget: 0.01 };
     const admissions = await Promise.all(
@@ -177,12 +177,12 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     });
     settleAll(admissions, 0.004);
     await expectSpent(node, customer, 0.008);
-    // What is left is there for one that fits, and for no other meanwhile.
+    // The rest can be spent by one call that fits, and by no other meanwhile.
     expect((await node.budgets.admit(call(customer, 0.002))).isAllowed).toBe(true);
     expect((await node.budgets.admit(call(customer, 0.001))).isAllowed).toBe(false);
   });
 
-  test("calls on two nodes at once spend no more than the budget", async () => {
+  test("concurrent calls on two nodes spend no more than the budget", async () => {
     const [one, other, customer] = [newNode(), newNode(), newCustomer()];
     const params = { period_budget: 0.01, budget_duration: "daily" };
     const admissions = await Promise.all(
@@ -193,7 +193,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect(allowed(admissions)).toHaveLength(2);
   });
 
-  test("many customers at once on two nodes wait for each other without end", async () => {
+  test("many concurrent customers on two nodes do not deadlock", async () => {
     const [one, other] = [newNode(), newNode()];
     const names = Array.from({ length: 8 }, newCustomer);
     const admissions = await Promise.all(
@@ -206,7 +206,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     for (const name of names) await expectSpent(one, name, 0.5);
   });
 
-  test("what a call did not use is given back, and settling twice counts once", async () => {
+  test("the unused part of a reservation is released, and settling twice counts once", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     const first = await node.budgets.admit(call(customer, 0.9, { total_budget: 1 }));
     expect((await node.budgets.admit(call(customer, 0.2))).isAllowed).toBe(false);
@@ -215,7 +215,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect((await node.budgets.admit(call(customer, 0.9))).isAllowed).toBe(true);
   });
 
-  test("of an unknown cost what was set aside counts", async () => {
+  test("if the cost is unknown, the reservation counts", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     settleAll([await node.budgets.admit(call(customer, 0.3, { total_budget: 1 }))], null);
     await expectSpent(node, customer, 0.3);
@@ -232,7 +232,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     });
   });
 
-  test("a node that dies gives back what it reserved, one that lives keeps it", async () => {
+  test("the reservations of a dead node are released, those of a live node are not", async () => {
     const [dead, alive, customer] = [newNode(), newNode(), newCustomer()];
     expect((await dead.budgets.admit(call(customer, 0.6, { total_budget: 1 }))).isAllowed).toBe(true);
     const long = await alive.budgets.admit(call(customer, 0.3));
@@ -247,7 +247,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     await expectSpent(alive, customer, 0.2);
   });
 
-  test("a reservation that was given back too early is still counted when it settles", async () => {
+  test("a reservation that was released too early is still counted when it settles", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     const slow = await node.budgets.admit(call(customer, 0.6, { total_budget: 1 }));
     nowMs += 60_000;
@@ -257,7 +257,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect(await node.ledger.find(keyOf(customer))).toMatchObject({ reserved: 0n });
   });
 
-  test("a period renews, a total does not", async () => {
+  test("a period budget renews, a total budget does not", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     const params = { period_budget: 1, budget_duration: "daily", total_budget: 3 };
     settleAll([await node.budgets.admit(call(customer, 1, params))], 1);
@@ -276,7 +276,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect((await node.budgets.admit(call(customer, 0.1))).limitInfo).toMatchObject({ reason: "total_budget" });
   });
 
-  test("what was spent elsewhere counts: before the first call at once, later within a while", async () => {
+  test("spending elsewhere counts: before the first call immediately, later after a while", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     spans.set(customer, { period: 0.4, total: 5 });
     const first = await node.budgets.admit(call(customer, 0.1, { period_budget: 1, total_budget: 10 }));
@@ -287,7 +287,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect((await node.budgets.admit(call(customer, 0.1))).limitInfo).toMatchObject({ reason: "period_budget" });
   });
 
-  test("an edit holds against what calls go on to say, until they say something new", async () => {
+  test("an edit holds against the repeated params of calls, until these change", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     const params = { total_budget: 100, name: "Zoë" };
     await node.budgets.admit(call(customer, 0.1, params));
@@ -298,7 +298,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect(await node.profiles.find(keyOf(customer))).toMatchObject({ name: "Zoë", total_budget: 200 });
   });
 
-  test("an edit on another node takes hold within seconds", async () => {
+  test("an edit on another node takes effect within seconds", async () => {
     const [one, other, customer] = [newNode(), newNode(), newCustomer()];
     await one.profiles.create(keyOf(customer));
     expect((await one.budgets.admit(call(customer, 1))).isAllowed).toBe(true);
@@ -308,7 +308,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect((await one.budgets.admit(call(customer, 1))).isAllowed).toBe(false);
   });
 
-  test("a budget that is reached is told once a period", async () => {
+  test("a reached budget sends one event per period", async () => {
     const [one, other, customer] = [newNode(), newNode(), newCustomer()];
     const params = { period_budget: 1, budget_duration: "daily" };
     settleAll([await one.budgets.admit(call(customer, 1, params))], 1);
@@ -326,7 +326,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     await expect.poll(told, { timeout: 3_000 }).toHaveLength(2);
   });
 
-  test("a budget that was raised and is reached again is told again, a smaller one is not", async () => {
+  test("a raised budget that is reached again sends another event, a lowered one does not", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     settleAll([await node.budgets.admit(call(customer, 1, { total_budget: 1 }))], 1);
     await expectSpent(node, customer, 1);
@@ -343,7 +343,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     ]);
   });
 
-  test("calls that spend nothing, or are too large, reach no budget: what is spent does, at last, with its figures", async () => {
+  test("calls that are free or too large do not reach a budget; the event comes with the spending, with its figures", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     const failing = await Promise.all(
       Array.from({ length: 10 }, async () => node.budgets.admit(call(customer, 0.4, { total_budget: 1 }))),
@@ -359,14 +359,14 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect(node.reached[0]?.limitInfo).toMatchObject({ total_usage: 1, reserved: 0 });
   });
 
-  test("what is logged elsewhere uses a budget up as well, which the next call finds and tells", async () => {
+  test("spans logged elsewhere use up a budget as well; the next call detects it and sends the event", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     spans.set(customer, { period: 0, total: 3 });
     await node.budgets.admit(call(customer, 0.1, { total_budget: 3 }));
     expect(node.reached.map(({ limitInfo }) => limitInfo.total_usage)).toEqual([3]);
   });
 
-  test("a call that may cost more than is left goes alone and takes all of it, on any node", async () => {
+  test("a call that may cost more than is left runs alone and takes all of it, on any node", async () => {
     const [one, other, customer] = [newNode(), newNode(), newCustomer()];
     const params = { total_budget: 1, period_budget: 0.6, budget_duration: "daily" };
     for (let round = 1; round <= 3; round += 1) {
@@ -385,7 +385,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect((await other.budgets.admit(call(customer, 0))).isAllowed).toBe(false);
   });
 
-  test("a budget is not marked as reached without being told", async () => {
+  test("a budget is not marked as reached without its event", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     // A transaction is tried twice.
     node.failures.left = 2;
@@ -397,7 +397,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect(node.reached).toHaveLength(1);
   });
 
-  test("organizations and environments are apart", async () => {
+  test("organizations and environments are separate", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     await node.budgets.admit(call(customer, 1, { total_budget: 0 }));
     expect((await node.budgets.admit(call(customer, 1))).isAllowed).toBe(false);
@@ -415,7 +415,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect((admissions[2] as { retryAfterS: number }).retryAfterS).toBeGreaterThan(0);
   });
 
-  test("customer_params that cannot be read are refused by name", async () => {
+  test("invalid customer_params are refused with the name of the field", async () => {
     const node = newNode();
     await expect(node.budgets.admit(call(newCustomer(), 1, { period_budget: "a lot" }))).rejects.toMatchObject({
       code: "invalid_request",
@@ -423,7 +423,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     });
   });
 
-  test("without a customer, and for one without bounds, everything passes", async () => {
+  test("calls without a customer, or of one without limits, always pass", async () => {
     const node = newNode();
     const nobody = { organizationId: "org_a", environment: "prod", customerIdentifier: undefined } as const;
     const admission = await node.budgets.admit({ ...nobody, estimateUsd: 1 });

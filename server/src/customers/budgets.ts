@@ -14,20 +14,23 @@ import { newsFor, type CustomerProfiles } from "./profiles.ts";
 import type { SpendSync } from "./spend-sync.ts";
 
 /**
- * Decides whether a call of a customer may be made. What it may cost is set aside before and settled after, in a ledger
- * that all nodes share, so that calls at the same moment never spend a budget twice.
+ * Decides whether a call of a customer may be made. Its highest cost is reserved before and settled after, in a ledger
+ * shared by all nodes, so that concurrent calls never spend a budget twice.
  *
- * Customers without a budget or a rate limit cost a look into memory.
+ * A customer without a budget or a rate limit only costs a lookup in memory.
  */
 export type Budgets = {
   /**
-   * @throws ServiceError `invalid_request` for customer_params that cannot be read; `unavailable` when a budget cannot be
-   * checked, as the control store does not answer
+   * @throws ServiceError `invalid_request` for invalid customer_params; `unavailable` if a budget cannot be checked
+   * because the control store is unavailable
    */
   admit(call: BudgetedCall): Admission | Promise<Admission>;
-  /** Takes over what a call says of its customer, for one that needs no admission. @throws ServiceError `invalid_request` */
+  /** Applies the customer params of a call that needs no admission. @throws ServiceError `invalid_request` */
   hear(call: Omit<BudgetedCall, "estimateUsd">): Promise<void>;
-  /** Settles a call whose process died before it did, if it has not been settled. @throws ServiceError `unavailable` */
+  /**
+   * Settles a call whose process died before settling it, if that has not happened yet. @throws ServiceError
+   * `unavailable`
+   */
   recall(call: CustomerKey & { callId: string; costUsd: number | null }): Promise<void>;
 };
 
@@ -35,14 +38,14 @@ export type BudgetedCall = {
   organizationId: string;
   environment: Environment;
   customerIdentifier: string | undefined;
-  /** As the caller sent them. Their budgets are the customer's from here on, until something else is said. */
+  /** As the caller sent them. Their budgets apply to the customer from then on, until they are changed. */
   customerParams?: unknown;
   /**
-   * What it costs at most; null where that cannot be told, which only a budget that is used up refuses. A call that may cost more
-   * than is left takes all of it, and passes while no other is under way.
+   * The highest cost of the call in USD; null if unknown: then only a used-up budget refuses the call. A call that may
+   * cost more than is left reserves all of it, and passes if no other call has a reservation.
    */
   estimateUsd: number | null;
-  /** By which `recall` finds it. */
+  /** `recall` finds the reservation by it. */
   callId?: string | undefined;
 };
 
@@ -51,8 +54,8 @@ export type Admission =
       isAllowed: true;
       limitInfo: LimitInfo;
       /**
-       * Ends the reservation; call it for every outcome, once or more. Null: the cost is unknown, and what was set aside
-       * counts as spent. 0: nothing was. Asked for only where something was set aside.
+       * Ends the reservation. Call it for every outcome, at least once. Null: the cost is unknown, and the reservation
+       * counts as spent. 0: nothing was spent. `costUsd` is called only if something was reserved.
        */
       settle(costUsd: () => number | null): void;
     }
@@ -64,7 +67,9 @@ export type Admission =
       retryAfterS?: number;
     };
 
-/** Told when what was spent uses a budget up: once for a period, once for a total budget, and once more where it was raised. */
+/**
+ * A budget that spending has used up. Reported once per period, once for a total budget, and again after it was raised.
+ */
 export type BudgetReached = { customer: Customer; budget: ReachedBudget; limitInfo: LimitInfo };
 
 export type BudgetDeps = {
@@ -75,7 +80,9 @@ export type BudgetDeps = {
   sync: Pick<SpendSync, "open" | "note">;
   rates: CallRates;
   onRefused: (reason: Exclude<LimitInfo["reason"], null>) => void;
-  /** Puts them on record with the change that reached the budget; what it answers is called once that is committed. */
+  /**
+   * Records the events in the transaction that reached the budget. The returned function is called after the commit.
+   */
   tellReached: (set: ControlStoreSet, reached: readonly BudgetReached[]) => Promise<() => void>;
   now: () => number;
 };
@@ -83,7 +90,7 @@ export type BudgetDeps = {
 export function createBudgets(deps: BudgetDeps): Budgets {
   return {
     admit(call) {
-      // Of whom nobody knows there is nothing to ask.
+      // Without a customer there is nothing to check.
       const key = keyOf(call);
       return key === undefined
         ? unlimited(limitInfo({ estimateUsd: call.estimateUsd }))
@@ -153,7 +160,7 @@ async function customerOf(
   if (said === undefined) return customer;
   const news = newsFor(customer ?? { sent: {} }, said);
   if (Object.keys(news).length === 0) return customer;
-  // What is new of the customer waits for the next call that says it.
+  // The change is applied by the next call that sends it.
   if (control.isDown() && control.mayServeStale()) return customer;
   return await profiles.hear(key, news);
 }
@@ -166,7 +173,7 @@ function readParams(params: unknown): CustomerChange | undefined {
   throw new ServiceError("invalid_request", `${field}: ${messages[0] ?? "is not valid"}`, { errors: read.errors });
 }
 
-/** The period whose budget applies; undefined where none does. */
+/** The period whose budget applies; undefined if none does. */
 function budgetPeriod(customer: Customer, nowMs: number): Period | undefined {
   const { period_budget, budget_duration, period_end } = customer;
   if (period_budget === null || (budget_duration === null && period_end === null)) return undefined;
@@ -224,7 +231,7 @@ async function reserve(
     if (outcome.kind !== "unopened") return outcome;
     await sync.open(request.key, request.periodStart, unpricedUsd);
   }
-  // Nodes that know different periods take turns, until the change of the customer has reached them all.
+  // Nodes that know different periods reopen the row in turn, until the customer's change has reached all of them.
   throw new ServiceError("unavailable", "The customer's budget is being changed. Try again.", { retryAfterS: 1 });
 }
 

@@ -13,8 +13,8 @@ async function countAll(rates: readonly CallRates[], perMinute: number): Promise
   return passed;
 }
 
-describe("calls a minute", () => {
-  test("are counted for each customer by its own bound", async () => {
+describe("calls per minute", () => {
+  test("are counted for each customer with its own limit", async () => {
     const rates = createCallRates({ onStoreFailure: ignore });
     expect(await countAll([rates, rates, rates], 2)).toEqual([true, true, false]);
     expect(await countAll([rates], 0)).toEqual([false]);
@@ -25,7 +25,7 @@ describe("calls a minute", () => {
     expect(await rates.count(key, 100)).toBeUndefined();
   });
 
-  test("are counted on each node alone where Redis does not answer, and that is told", async () => {
+  test("are counted on each node if Redis is unavailable, and that is reported", async () => {
     const redis = new Redis("redis://127.0.0.1:1", {
       lazyConnect: true,
       enableOfflineQueue: false,
@@ -40,7 +40,7 @@ describe("calls a minute", () => {
   });
 
   const url = process.env["SPANWAY_TEST_REDIS_URL"];
-  test.skipIf(url === undefined)("are counted by all nodes together over Redis", async () => {
+  test.skipIf(url === undefined)("are counted across all nodes through Redis", async () => {
     const redis = new Redis(url ?? "");
     await redis.ping();
     const [one, other] = [1, 2].map(() => createCallRates({ redis, onStoreFailure: ignore })) as [CallRates, CallRates];

@@ -2,16 +2,16 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes, type RateLimiterAb
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { httpLimits } from "../http/limits.ts";
 
-/** Calls of a customer in windows of one minute, in memory or in Redis. */
+/** Counts the calls of customers in windows of one minute, in memory or in Redis. */
 export type CallRates = {
-  /** Counts one call; undefined when it may pass, else the seconds until it makes sense to try again. */
+  /** Counts one call. Undefined if it may pass, otherwise the seconds after which a retry makes sense. */
   count(key: CustomerKey, perMinute: number): Promise<number | undefined>;
 };
 
-// The bound differs by customer: the limiter counts, and what it counted is compared here.
+// The limit differs by customer: the limiter only counts, and the count is compared here.
 const window = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: "spanway:customer" };
 
-/** @param onStoreFailure told of each call that this node counted for itself, as Redis did not answer. */
+/** @param onStoreFailure called for each call that this node counted in memory because Redis was unavailable */
 export function createCallRates(options: { redis?: object | undefined; onStoreFailure: () => void }): CallRates {
   const memory = new RateLimiterMemory(window);
   const shared =

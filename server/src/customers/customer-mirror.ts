@@ -6,9 +6,12 @@ import { customersLimits } from "./limits.ts";
 import type { CustomerStore } from "../storage/control/customer-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
-/** The copy of customers that lists are made of. The control store decides who there is. */
+/** The copy of customers that lists read. The control store is authoritative. */
 export type CustomerMirror = Mirror & {
-  /** Takes a customer out of lists. Before the control store forgets it: what is not there cannot be marked. */
+  /**
+   * Removes a customer from lists. Call it before the control store deletes the customer: a missing row cannot be
+   * marked.
+   */
   remove(customer: CustomerKey & Pick<Customer, "updated_at">): Promise<void>;
 };
 
@@ -61,7 +64,10 @@ function keyColumns({ organization_id, environment, customer_identifier }: Custo
   return { organization_id, environment, customer_identifier };
 }
 
-/** Rises with every change of a customer; its removal comes right after its last change, before it could be made anew. */
+/**
+ * Rises with every change of a customer. A removal follows its last change directly, before the customer can be created
+ * again.
+ */
 function versionOf(updatedAt: string, step: 0 | 1): string {
   return String(BigInt(Date.parse(updatedAt)) * 1_000n + BigInt(step));
 }

@@ -8,20 +8,23 @@ import type { CustomerErasures } from "./erasures.ts";
 import type { CustomerChange } from "./fields.ts";
 import type { CustomerProfiles } from "./profiles.ts";
 
-/** Customers as the API sees them: whoever has a profile, or is named by a span. */
+/** Customers as the API shows them: those with a profile, or named by a span. */
 export type Customers = {
   find(key: CustomerKey, signal: AbortSignal): Promise<Customer | undefined>;
   findMany(keys: readonly CustomerKey[]): Promise<Customer[]>;
-  /** In lists once it resolves. @throws ServiceError `conflict` where there is one already, `invalid_request` by field */
+  /** In lists once it resolves. @throws ServiceError `conflict` if it exists already, `invalid_request` by field */
   create(key: CustomerKey, fields: CustomerChange): Promise<Customer>;
-  /** In lists once it resolves; undefined where there is no such customer. @throws ServiceError `invalid_request` by field */
+  /**
+   * In lists once it resolves; undefined if there is no such customer. @throws ServiceError `invalid_request` by field
+   */
   update(key: CustomerKey, change: CustomerChange, signal: AbortSignal): Promise<Customer | undefined>;
   /**
-   * Profile, budgets and identity are gone for good, also from spans, when it resolves. False: there is no such customer.
-   * @param settle waits until what this node has accepted is stored, for a while
+   * Permanently deletes profile, budgets and identity, also from spans, before it resolves. False: there is no such
+   * customer.
+   * @param settle waits, with a time limit, until everything this node has accepted is stored
    */
   remove(key: CustomerKey, settle: () => Promise<void>, signal: AbortSignal): Promise<boolean>;
-  /** What the ledger knows of a budgeted customer. */
+  /** The ledger's state of a customer with a budget. */
   spendOf(key: CustomerKey): Promise<SpendState | undefined>;
 };
 
@@ -41,7 +44,7 @@ export function createCustomers({ stores, profiles, mirror, erasures, spans }: C
     const scope = { organization_id, environment };
     const [said] = await spans.describeCustomers({ scope, identifiers: [customer_identifier] }, signal);
     if (said === undefined) return undefined;
-    // Its spans are stored, but have not been heard of here.
+    // Its spans are stored, but have not been processed by `span-sightings.ts` yet.
     return await profiles.create({ ...key, first_seen: `${said.first_timestamp.slice(0, 23).replace(" ", "T")}Z` });
   };
 

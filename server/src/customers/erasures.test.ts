@@ -16,7 +16,7 @@ import { storedTime } from "../lib/time.ts";
 import { createCustomerErasures, loadErasedCustomers } from "./erasures.ts";
 import { createCustomerProfiles } from "./profiles.ts";
 
-/** M11 with several nodes: each has what it remembers of its own, over the same stores. */
+/** M11 with several nodes: each has its own memory, over the same stores. */
 
 const path = mkdtempSync(join(tmpdir(), "spanway-erasures-"));
 const organization_id = `org_${randomUUID()}`;
@@ -90,14 +90,14 @@ const customersOf = async (ids: readonly string[]) => {
   return rows.map((row) => row?.customer_identifier);
 };
 
-test("M11: a node that had not heard of a deletion makes up for it, and leaves what is new alone", async () => {
+test("M11: a node that did not know of a deletion repeats it, and leaves new data alone", async () => {
   const [own, other] = [newNode(), newNode()];
   const [ann, erasedAtMs] = [keyOf("ann"), nowMs];
   const old = await store("ann", nowMs - 1_000, nowMs - 500);
   await own.erasures.erase(ann, settle);
   expect(await customersOf([old])).toEqual([""]);
 
-  // The other node accepts a span of before, and one that is new, and makes the customer of the first.
+  // The other node accepts an older span and a new one, and creates the customer of the first.
   nowMs += 1_000;
   const late = await store("ann", erasedAtMs - 1_000, nowMs);
   const fresh = await store("ann", nowMs, nowMs);
@@ -107,7 +107,7 @@ test("M11: a node that had not heard of a deletion makes up for it, and leaves w
   expect(await other.profiles.find(ann)).toBeUndefined();
   expect(other.erasedCustomers.erasedAtNs(ann)).toBe(own.erasedCustomers.erasedAtNs(ann));
 
-  // Whoever is new stays, also while the deletion is repeated.
+  // The new customer stays, also while the deletion is repeated.
   await other.profiles.hear(ann, { name: "New" }, new Date(nowMs).toISOString());
   for (let sweeps = 0; sweeps < 200; sweeps += 1) {
     nowMs += 2_000;
@@ -117,7 +117,7 @@ test("M11: a node that had not heard of a deletion makes up for it, and leaves w
   expect(await customersOf([late, fresh])).toEqual(["", "ann"]);
 });
 
-test("M11: what a dead node had accepted is found by its deletion again, within minutes", async () => {
+test("M11: spans that a dead node had accepted are found by a repeated deletion, within minutes", async () => {
   const own = newNode();
   const bob = keyOf("bob");
   const erasedAtMs = nowMs;
@@ -129,7 +129,7 @@ test("M11: what a dead node had accepted is found by its deletion again, within 
   expect(await customersOf([late])).toEqual([""]);
 });
 
-test("M11: the name of a deleted customer is on record for a day, and it is known for good", async () => {
+test("M11: the name of a deleted customer is stored for a day, its fingerprint permanently", async () => {
   const own = newNode();
   const eve = keyOf("eve");
   await own.erasures.erase(eve, settle);

@@ -15,21 +15,23 @@ import type { CustomerMirror } from "./customer-mirror.ts";
 import type { CustomerProfiles } from "./profiles.ts";
 
 /**
- * Deletes customers for good: docs/adr/0036-erasure-is-permanent.md. First the deletion is on record, so that what comes in from
- * here on is told apart, then what was accepted before is stored, then spans are written anew without the name. What was
- * still on its way is written anew when it is stored, and what another node did not know of by `sweep`.
+ * Deletes customers permanently: docs/adr/0036-erasure-is-permanent.md. First the deletion is recorded, so that spans
+ * arriving from then on are recognized. Then everything accepted before is stored, then spans are rewritten without the
+ * name. Spans still in transit are rewritten when they are stored, and `sweep` handles those of nodes that did not know
+ * of the deletion.
  */
 export type CustomerErasures = {
   /**
-   * Gone from every read once it resolves; each step may be repeated, and until the last one there is a customer to delete.
-   * @param settle waits until what this node has accepted is stored, for a while
+   * Removes the customer from every read before it resolves. Each step is idempotent, and until the last one the
+   * customer exists and can be deleted again.
+   * @param settle waits, with a time limit, until everything this node has accepted is stored
    */
   erase(customer: CustomerKey, settle: () => Promise<void>): Promise<void>;
-  /** Takes the name off spans that were received before and are stored only now. */
+  /** Removes the name from spans that were received before the deletion and stored after it. */
   eraseLate(customer: CustomerKey): Promise<void>;
-  /** Learns of what other nodes deleted, and deletes again what they did not know of. */
+  /** Learns of other nodes' deletions, and repeats deletions for spans of nodes that did not know of them. */
   sweep(settle: () => Promise<void>, signal: AbortSignal): Promise<void>;
-  /** Keeps of those deleted a day ago nothing but their fingerprints. */
+  /** Keeps only the fingerprints of customers that were deleted more than a day ago. */
   forgetNames(): Promise<void>;
 };
 
@@ -40,19 +42,19 @@ export type CustomerErasureDeps = {
   counter: Pick<SpanCounter, "unname">;
   mirror: Pick<CustomerMirror, "remove">;
   profiles: Pick<CustomerProfiles, "find">;
-  /** Lets go of what memory holds of a customer. */
+  /** Drops a customer from memory. */
   forget: (customer: CustomerKey) => void;
-  /** Takes the customer out of what webhooks and the audit log keep. */
+  /** Removes the customer from webhook payloads and the audit log. */
   forgetCopies: (customer: CustomerKey) => Promise<void>;
   now: () => number;
 };
 
-/** What the audit log says of a deleted customer: whoever knows the identifier can tell that it was this one. */
+/** The audit log's name of a deleted customer. Whoever knows the identifier can verify that it was this customer. */
 export function erasedTarget(customer: CustomerKey): string {
   return `deleted:${customerFingerprint(customer)}`;
 }
 
-/** All that were ever deleted, read before anything is accepted. */
+/** Loads all customers that were ever deleted. Call it before anything is accepted. */
 export async function loadErasedCustomers(store: CustomerErasureStore): Promise<ErasedCustomers> {
   const erased = createErasedCustomers();
   for await (const { erasures } of pagesOf(store, "")) for (const erasure of erasures) erased.add(erasure);
@@ -69,7 +71,7 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
   };
   const removeProfile = async (key: CustomerKey): Promise<void> => {
     const profile = await profiles.find(key);
-    // The copy goes first: a customer that is not there cannot be marked to be copied.
+    // The copy goes first: a missing customer cannot be marked for copying.
     if (profile !== undefined) await mirror.remove(profile);
     await stores.transaction(async (set) => {
       await set.customerLedger.forget(key);
@@ -83,7 +85,7 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
     const key = { ...tenant, customer_identifier };
     await takeName(key, endOfMs(erasedAtMs), signal);
     const profile = await profiles.find(key);
-    // Made by a node that had not heard of it: whoever is new was seen later.
+    // Created by a node that did not know of the deletion. A new customer was first seen after it.
     if (profile !== undefined && Date.parse(profile.first_seen) <= erasedAtMs) await removeProfile(key);
     forget(key);
     await forgetCopies(key);
@@ -122,7 +124,9 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
   };
 }
 
-/** How long after a deletion it is repeated: another node hears of it and stores what it has accepted within seconds. */
+/**
+ * Times after a deletion at which it is repeated: another node learns of it and stores accepted spans within seconds.
+ */
 const sweepAgesMs = [3_000, 30_000, 300_000];
 
 function isDue({ erasedAtMs }: CustomerErasure, sweptAtMs: number, startedAtMs: number): boolean {

@@ -7,7 +7,7 @@ import { domainLimits } from "../domain/limits.ts";
 import { httpLimits } from "../http/limits.ts";
 import { pricingLimits } from "../pricing/limits.ts";
 
-/** The fields of a customer as callers send them: what is absent stays as it is, null clears. */
+/** The fields of a customer as callers send them: an absent field is unchanged, null clears it. */
 
 const text = (max: number, description: string) =>
   z
@@ -103,10 +103,10 @@ export const customerChangeFields = {
 
 const customerChange = z.object(customerChangeFields);
 
-/** Members that are there; a member of undefined is not. */
+/** Fields to change. A field that is undefined is not changed. */
 export type CustomerChange = { [F in keyof CustomerFields]?: CustomerFields[F] | undefined };
 
-/** Reads an object of fields; other members are not read. Problems are keyed by field, below `prefix`. */
+/** Reads an object of fields; ignores other members. Errors are keyed by field, with `prefix`. */
 export function readCustomerChange(
   value: unknown,
   prefix: string,
@@ -120,8 +120,8 @@ export function readCustomerChange(
 }
 
 /**
- * What a change makes of a customer. A budget for a period needs a period: it is the calendar month unless the change
- * says otherwise. A period that only has an end begins today.
+ * Applies a change to a customer. A budget for a period needs a period: it is the calendar month unless the change
+ * states another. A period with only an end begins today.
  */
 export function applyChange(
   customer: Customer,

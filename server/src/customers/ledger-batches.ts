@@ -3,24 +3,24 @@ import { FairShare } from "../lib/fair-share.ts";
 import { customersLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 
-/** One change of a customer's row. `failed` is told when its transaction did not commit: then nothing of it holds. */
+/** One change of a customer's row. `failed` is called if its transaction did not commit: then nothing of it applies. */
 type Operation = {
   key: CustomerKey;
-  /** Answers what is to be done once it is committed. */
+  /** Returns a function that is called after the commit. */
   run: (set: ControlStoreSet) => Promise<() => void>;
   failed: (error: unknown) => void;
 };
 
 export type LedgerBatches = {
   add(operation: Operation): void;
-  /** Whether the organization may have another one wait that can be refused. */
+  /** Whether the organization may queue another operation of the kind that can be refused. */
   hasRoom(organizationId: string): boolean;
   idle(): Promise<void>;
 };
 
 /**
- * Puts what happens at the same time into one transaction, as a commit costs a flush of the disk. Rows are changed in one
- * order, so that two nodes never wait for each other.
+ * Combines concurrent changes into one transaction, because a commit costs a flush of the disk. Rows are changed in a
+ * fixed order, so that two nodes never deadlock.
  */
 export function createLedgerBatches(
   stores: Pick<ControlStores, "transaction">,
@@ -39,7 +39,7 @@ export function createLedgerBatches(
   const runBatch = async (batch: Operation[]): Promise<void> => {
     batch.sort(byCustomer);
     try {
-      // Once more, should it have met another node's release of what expired, or a connection that was lost.
+      // Retried once, in case of a conflict with another node's release of expired reservations, or a lost connection.
       const committed = await commit(batch).catch(() => commit(batch));
       for (const done of committed) done();
     } catch (error) {
@@ -47,7 +47,7 @@ export function createLedgerBatches(
     }
   };
   const drain = async (): Promise<void> => {
-    // What comes in the same turn of the event loop goes together.
+    // Operations of the same turn of the event loop are combined.
     await new Promise(setImmediate);
     while (queue.length > 0) {
       const batch = queue.splice(0, customersLimits.customerLedgerBatch);

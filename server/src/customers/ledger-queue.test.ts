@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => close());
 
-test("one organization whose calls fill the ledger's queue keeps no other from it", async () => {
+test("an organization that fills the ledger's queue does not block others", async () => {
   let refused = 0;
   const maxQueued = 300;
   const busy = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ test("one organization whose calls fill the ledger's queue keeps no other from i
     const tellReached = () => Promise.resolve(() => undefined);
     return ledger.reserve({ key, amount: 1n, periodStart: "", periodBudget: 5n, totalBudget: undefined, tellReached });
   };
-  // On its way to the store, whose next batch waits.
+  // Sent to the store, whose next batch waits.
   const first = reserve("hog");
   await new Promise(setImmediate);
   const hog = Promise.allSettled(Array.from({ length: maxQueued }, () => reserve("hog")));

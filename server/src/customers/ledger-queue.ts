@@ -9,43 +9,44 @@ import type { ControlStores, ControlStoreSet } from "../storage/control/control-
 import type { CustomerLedger, ReservationRequest, SpendState } from "../storage/control/customer-ledger.ts";
 import { createLedgerBatches } from "./ledger-batches.ts";
 
-/** What customers spend, as the nodes that share a control store see it together. */
+/** What customers spend, shared by all nodes of a control store. */
 export type SpendLedger = {
-  /** @throws ServiceError `unavailable` when the control store does not take it */
+  /** @throws ServiceError `unavailable` if the control store fails */
   reserve(request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & Telling & OfCall): Promise<ReserveOutcome>;
   open: CustomerLedger["open"];
   find: CustomerLedger["find"];
-  /** Tried again until the store takes it. Never rejects. */
+  /** Retried until the store accepts it. Never rejects. */
   settle(settlement: Settlement): void;
   /**
-   * Settles a call of an earlier process, if that has not: `spent` null is what was reserved. What is reached by it is told with the next call.
+   * Settles a call of an earlier process, unless that process did: `spent` null means the reserved amount. A budget
+   * reached by it is reported with the next call.
    * @throws ServiceError `unavailable`
    */
   recall(key: CustomerKey, call: { callId: string; spent: bigint | null }): Promise<void>;
   renew(): Promise<void>;
-  /** Resolves once all that was settled is stored, or `graceMs` is over. */
+  /** Resolves once all settlements are stored, or after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
 
-/** `whole`: the customer's budgets, where the bounds of the request are less. */
+/** `whole`: the customer's budgets, if the bounds of the request are lower. */
 type Telling = { tellReached: TellReached; whole?: Budgets };
 
-/** `callId` finds the reservation again when the process is gone. */
+/** `callId` finds the reservation after its process has died. */
 type OfCall = { callId?: string | undefined };
 
 export type Budgets = Pick<ReservationRequest, "periodStart" | "periodBudget" | "totalBudget">;
 export type ReachedBudget = "period" | "total";
 
 export type ReserveOutcome =
-  /** `amount` is less than was asked for where the call takes all that is left. */
+  /** `amount` is less than requested if the call takes all that is left. */
   | { kind: "reserved"; id: string; amount: bigint; state: SpendState }
   | { kind: "over"; state: SpendState }
-  /** There is no row yet, or it is of another period: `open` it. */
+  /** The row is missing or belongs to another period: `open` it. */
   | { kind: "unopened" };
 
 /**
- * Puts on record, in the transaction that finds budgets used up, that somebody is to be told: neither is without the other.
- * Called when there are any; what it answers is called once that is committed.
+ * Records, in the transaction that finds budgets used up, that events are to be sent: both commit together. Called only
+ * if there are any; the returned function is called after the commit.
  */
 export type TellReached = (
   set: ControlStoreSet,
@@ -64,10 +65,10 @@ export type Settlement = {
 export function createSpendLedger(deps: {
   stores: Pick<ControlStores, "transaction" | "customerLedger">;
   logger: Logger;
-  /** Told what a customer has spent now. */
+  /** Called with the customer's new spending. */
   onSettled?: (key: CustomerKey, state: SpendState) => void;
   onSettlementFailure: () => void;
-  /** Told of each call that is refused because too many wait. */
+  /** Called for each call that is refused because too many are queued. */
   onRefused: () => void;
   maxQueued?: number;
   now: () => number;
@@ -78,7 +79,7 @@ export function createSpendLedger(deps: {
   let unsettled = 0;
   const isoIn = (ms: number) => new Date(now() + ms).toISOString();
 
-  /** Resolves with what `run` answered, once it is committed. */
+  /** Resolves with the result of `run`, after the commit. */
   const enqueue = <T>(key: CustomerKey, run: (set: ControlStoreSet) => Promise<Committed<T>>): Promise<T> =>
     new Promise((resolve, reject) => {
       if (!batches.hasRoom(key.organization_id)) {
@@ -133,7 +134,7 @@ export function createSpendLedger(deps: {
       await enqueue(key, async ({ customerLedger }) => plain(await recallIn(customerLedger, key, call)));
     },
     async renew() {
-      // In the row of transactions, as they change the same reservations.
+      // Queued with the other transactions, because they change the same reservations.
       await enqueue(noCustomer, async ({ customerLedger }) =>
         plain(await customerLedger.renew(nodeId, isoIn(customersLimits.customerReservationMs))),
       );
@@ -148,7 +149,7 @@ export function createSpendLedger(deps: {
   };
 }
 
-/** All that fail at the same time are tried again together: an outage must not fill the log. */
+/** Settlements that fail at the same time are retried together, so that an outage does not flood the log. */
 function createRetries(settle: (settlement: Settlement) => void, logger: Logger) {
   let failed: Settlement[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -169,7 +170,7 @@ function createRetries(settle: (settlement: Settlement) => void, logger: Logger)
 
 const noCustomer: CustomerKey = { organization_id: "", environment: "prod", customer_identifier: "" };
 
-/** What a transaction came to, and what is to be done once it is committed. */
+/** The result of a transaction, and a function to call after the commit. */
 type Committed<T> = { result: T; committed: () => void };
 
 function plain<T>(result: T): Committed<T> {
@@ -203,8 +204,8 @@ async function reserveIn(
 }
 
 /**
- * What a call may take that might cost more than is left: all of it, while no other call has anything set aside, so that what is
- * left can be spent, by one call at a time. Nothing else.
+ * The amount for a call that might cost more than is left: all of it if no other call has a reservation, so that the
+ * rest can be spent, by one call at a time. Otherwise 0.
  */
 function restOf({ period, total, reserved }: SpendState, { periodBudget, totalBudget }: Budgets): bigint {
   if (reserved > 0n) return 0n;
@@ -234,7 +235,7 @@ async function recallIn(
   if (reservation !== undefined) await ledger.settle(key, { id: reservation.id, spent: spent ?? reservation.amount });
 }
 
-/** The budgets that what was spent has used up, each once a period: what is set aside may yet come back. */
+/** The budgets that spending has used up, each once a period. Reserved amounts do not count: they may be released. */
 async function reachedOf(
   ledger: CustomerLedger,
   { key, periodStart, periodBudget, totalBudget }: Budgets & { key: CustomerKey },

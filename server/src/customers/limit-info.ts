@@ -3,31 +3,34 @@ import type { SpendState } from "../storage/control/customer-ledger.ts";
 import { usdOf } from "./money.ts";
 import type { Period } from "./periods.ts";
 
-/** What decided whether a call was let through; kept with its span. Money in USD, without markup; null: no such bound. */
+/**
+ * The data on which an admission was decided; stored with the span of the call. Money in USD, without markup; null: no
+ * such limit.
+ */
 export type LimitInfo = {
   is_allowed: boolean;
-  /** Which bound refused the call. */
+  /** The limit that refused the call. */
   reason: "period_budget" | "total_budget" | "rate_limit" | "unpriced_call" | null;
   period_budget: number | null;
-  /** Spent in the period, what is under way apart. */
+  /** Spent in the period, without calls under way. */
   period_usage: number | null;
   period_start: string | null;
   period_end: string | null;
   total_budget: number | null;
   total_usage: number | null;
-  /** Set aside for calls under way, this one included when it is let through. */
+  /** Reserved for calls under way, including this one if it was admitted. */
   reserved: number | null;
-  /** What the call was expected to cost at most; null where its price is unknown. */
+  /** The highest expected cost of the call; null if its price is unknown. */
   estimate: number | null;
-  /** Requests a minute. */
+  /** Requests per minute. */
   rate_limit: number | null;
-  /** What the budgets do not see of the call; absent where there is nothing. */
+  /** What the budgets do not cover of the call; absent if there is nothing. */
   warnings?: string[];
-  /** The budgets that hold for the call; empty where none does, or where the rate alone decided. */
+  /** The budgets that apply to the call; empty if there are none, or if only the rate decided. */
   limits: Limit[];
 };
 
-/** One budget: what was spent of it, and what would be with all that is under way, this call included if it was let through. */
+/** One budget: the amount spent, and the amount including all calls under way, with this one if it was admitted. */
 type Limit = {
   name: "customer_budget" | "customer_total_budget";
   current_value: number;

@@ -3,21 +3,21 @@ export const customersLimits = {
   customerMetadataChars: 64 * 1024,
   customerRateLimitMax: 1_000_000,
   cachedCustomers: 50_000,
-  /** How long another node goes on with a customer as it was before a change. */
+  /** How long another node may use a customer from before a change. */
   cachedCustomerMs: 5_000,
-  /** Customers with a budget or a rate limit that a node keeps in mind for when the control store does not answer. */
+  /** Customers with a budget or a rate limit that a node holds in memory for when the control store is unavailable. */
   boundedCustomers: 10_000,
   boundedCustomersEveryMs: 60_000,
   customerChangeAttempts: 5,
   customerLedgerBatch: 64,
   customerLedgerQueued: 10_000,
   customerLedgerRetryMs: 1_000,
-  /** A node that died gives back what it had reserved after this time; one that lives renews it. */
+  /** Reservations of a dead node are released after this time; a live node renews them. */
   customerReservationMs: 30_000,
   customerReservationRenewEveryMs: 10_000,
-  /** How long a first call waits to learn what its customer has spent so far. */
+  /** How long the first call of a customer waits for the sum of its spending so far. */
   customerSpendMs: 2_000,
-  /** How often what budgeted customers spent is compared with their spans. */
+  /** How often the ledger is compared with the spans of customers with budgets. */
   customerSpendSyncMs: 30_000,
   /** A call that ended this long ago is settled. */
   customerSettledMs: 10_000,
@@ -26,6 +26,6 @@ export const customersLimits = {
   customerMirrorRetryMs: 1_000,
   customerMirrorEveryMs: 5_000,
   customerMirrorGroupMs: 500,
-  /** How long the name of a deleted customer stays on record, for nodes that did not hear of its deletion at once. */
+  /** How long the name of a deleted customer is stored, for nodes that did not learn of its deletion immediately. */
   erasedNameMs: 24 * 60 * 60 * 1_000,
 } as const;

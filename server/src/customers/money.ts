@@ -1,19 +1,19 @@
-/** Amounts of the ledger are whole billionths of a dollar, which add up exactly. */
+/** Amounts in the ledger are whole billionths of a dollar, which add up exactly. */
 export type Nanos = bigint;
 
 const nanosPerUsd = 1e9;
 
-// Sums of thousands of them stay within 64 bits.
+// Sums of thousands of these stay within 64 bits.
 const maxUsd = 1_000_000;
 const maxBudgetUsd = 4_000_000_000;
 
-/** What is spent or set aside: never less than nothing, and something where there is something. */
+/** An amount spent or reserved: never negative, and at least one unit if it is positive. */
 export function amountOf(usd: number): Nanos {
   if (!(usd > 0)) return 0n;
   return BigInt(Math.max(1, Math.round(Math.min(usd, maxUsd) * nanosPerUsd)));
 }
 
-/** A bound, or a sum of many amounts. */
+/** A limit, or a sum of many amounts. */
 export function budgetOf(usd: number): Nanos {
   return BigInt(Math.round(Math.min(Math.max(usd, 0), maxBudgetUsd) * nanosPerUsd));
 }

@@ -58,7 +58,7 @@ describe("periods", () => {
     expect(at(explicit, "2026-03-09")).toBeUndefined();
   });
 
-  test("without duration and end there is one that does not end", () => {
+  test("without duration and end there is one endless period", () => {
     expect(at({}, "2031-01-01")).toEqual([midnight("2026-01-15"), null]);
   });
 

@@ -1,6 +1,6 @@
 import type { BudgetDuration, CustomerFields } from "../domain/customer.ts";
 
-/** Milliseconds since the epoch. `endMs` is the first instant after it; absent: it has no end. */
+/** Milliseconds since the epoch. `endMs` is the first instant after the period; absent: the period does not end. */
 export type Period = { startMs: number; endMs: number | undefined };
 
 export type PeriodRule = Pick<CustomerFields, "budget_duration" | "period_start" | "period_end"> & {
@@ -8,12 +8,12 @@ export type PeriodRule = Pick<CustomerFields, "budget_duration" | "period_start"
 };
 
 /**
- * The period that an instant lies in; undefined before the first one and, without a duration, after the only one.
+ * The period that contains an instant; undefined before the first one and, without a duration, after the only one.
  *
- * Periods begin at `period_start`, else with the calendar (UTC). An explicit `period_end` makes the
- * first one as long as it says; from there on, or from the start where there is none, each lasts one duration. Months
- * and years are counted from the first: what began on the 31st begins on the last day of a shorter month, and on the
- * 31st again after it. Without duration and end there is one period, which does not end.
+ * Periods begin at `period_start`, or with the calendar (UTC) if it is null. An explicit `period_end` sets the length
+ * of the first one. After it, or from the start without one, each lasts one duration. Months and years are counted from
+ * the first: a period that began on the 31st begins on the last day of a shorter month, and on the 31st again after it.
+ * Without duration and end there is one endless period.
  */
 export function periodAt(rule: PeriodRule, nowMs: number): Period | undefined {
   const startMs = firstStartMs(rule);
@@ -24,7 +24,7 @@ export function periodAt(rule: PeriodRule, nowMs: number): Period | undefined {
   return recurring(endMs ?? startMs, rule.budget_duration, nowMs);
 }
 
-/** Where the first period begins. */
+/** The start of the first period. */
 export function firstStartMs({ period_start, budget_duration, created_at }: PeriodRule): number {
   if (period_start !== null) return Date.parse(period_start);
   if (budget_duration !== null) return budget_duration === "weekly" ? firstMondayMs : 0;
@@ -40,7 +40,7 @@ function recurring(anchorMs: number, duration: BudgetDuration, nowMs: number): P
   return { startMs: nthStart(anchorMs, duration, index), endMs: nthStart(anchorMs, duration, index + 1) };
 }
 
-/** How many periods began, give or take one. */
+/** The number of periods that have begun, plus or minus one. */
 function roughCount(anchorMs: number, duration: BudgetDuration, nowMs: number): number {
   if (duration === "daily") return Math.floor((nowMs - anchorMs) / dayMs);
   if (duration === "weekly") return Math.floor((nowMs - anchorMs) / (7 * dayMs));
@@ -49,7 +49,7 @@ function roughCount(anchorMs: number, duration: BudgetDuration, nowMs: number): 
   return duration === "yearly" ? years : years * 12 + now.getUTCMonth() - anchor.getUTCMonth();
 }
 
-/** Counted from the anchor each time, so that a short month does not shorten the ones after it. */
+/** Counted from the anchor each time, so that a short month does not shorten later periods. */
 function nthStart(anchorMs: number, duration: BudgetDuration, n: number): number {
   if (duration === "daily") return anchorMs + n * dayMs;
   if (duration === "weekly") return anchorMs + n * 7 * dayMs;

@@ -3,15 +3,15 @@ import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { customersLimits } from "./limits.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 
-/** Customers as they were read last, those that there are none of too. */
+/** Customers as they were last read, including those that do not exist. */
 export type ProfileMemory = {
   remember(key: CustomerKey, customer: Customer | undefined): void;
   forget(key: CustomerKey): void;
-  /** Whether every customer with a budget or a rate limit was remembered of late. */
+  /** Sets whether every customer with a budget or a rate limit was recently remembered. */
   setComplete(hasAllBounded: boolean): void;
   /**
-   * What is younger than `customersLimits.cachedCustomerMs`, else what `read` gives. What is older while the control store does not answer;
-   * nobody where all customers that have a bound are in memory.
+   * Returns an entry younger than `customersLimits.cachedCustomerMs`, otherwise the result of `read`. While the control
+   * store is unavailable, returns an older entry, or undefined if all customers with limits are in memory.
    */
   recall(
     key: CustomerKey,

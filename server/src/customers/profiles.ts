@@ -6,27 +6,27 @@ import type { CustomerStore } from "../storage/control/customer-store.ts";
 import { createProfileMemory } from "./profile-memory.ts";
 import { applyChange, type CustomerChange } from "./fields.ts";
 
-/** Customers as the control store has them, with a memory for those that calls name over and over. */
+/** Customers of the control store, with a memory for those that calls name repeatedly. */
 export type CustomerProfiles = {
   find(key: CustomerKey): Promise<Customer | undefined>;
   /**
-   * The same from memory, at most `customersLimits.cachedCustomerMs` old; older where the store does not answer.
-   * Most calls name customers that are in it: that costs a look into a map.
+   * The same from memory, at most `customersLimits.cachedCustomerMs` old; older if the store is unavailable. Most calls
+   * name customers in memory: that costs one map lookup.
    */
   recall(key: CustomerKey): Customer | undefined | Promise<Customer | undefined>;
-  /** Undefined where there is no such customer. @throws ServiceError `invalid_request` with the problems by field */
+  /** Undefined if there is no such customer. @throws ServiceError `invalid_request` with the problems by field */
   edit(key: CustomerKey, change: CustomerChange): Promise<Customer | undefined>;
   /**
-   * What a call or a span says of its customer, who is created where unknown. Only what was not said before changes a
-   * field: an edit holds until something new is said.
+   * Applies what a call or a span states about its customer, who is created if unknown. Only values that differ from
+   * the last stated ones change a field: an edit holds until a new value is stated.
    */
   hear(key: CustomerKey, said: CustomerChange, firstSeen?: string): Promise<Customer>;
-  /** The same for many at a time. */
+  /** The same for many customers. */
   hearAll(all: readonly Heard[]): Promise<void>;
   create(customer: CustomerKey & { first_seen?: string }): Promise<Customer>;
-  /** Remembers customers that have a budget or a rate limit; `areAll`: nobody else has one. */
+  /** Remembers customers with a budget or a rate limit; `areAll`: no others have one. */
   learnBounded(customers: readonly Customer[], areAll: boolean): void;
-  /** Lets the next call look again. */
+  /** Makes the next call read the customer again. */
   forget(key: CustomerKey): void;
 };
 
@@ -35,7 +35,7 @@ export type Heard = { key: CustomerKey; said: CustomerChange; firstSeen: string 
 export type ProfileDeps = {
   customers: CustomerStore;
   control: Pick<ControlWatch, "orStale">;
-  /** Told when something was written, so that lists show it. */
+  /** Called after a write, so that lists are updated. */
   changed: () => void;
   now: () => number;
 };
@@ -48,7 +48,7 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     memory.remember(key, customer);
     return customer;
   };
-  /** Another node may change a customer at the same moment: then it is read and changed again. */
+  /** If another node changes the customer at the same moment, it is read and changed again. */
   const change = async (
     key: CustomerKey,
     edit: (current: Customer) => Partial<Customer>,
@@ -72,8 +72,8 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     changed();
   };
   /**
-   * Spans come in any order of time, so that an earlier first sight is by far the most frequent news of a customer: many in
-   * one statement. Gives those that have to be looked at one by one.
+   * Spans arrive in any order of time, so an earlier first sight is by far the most frequent change: many are written
+   * with one statement. Returns those that must be handled one by one.
    */
   const moveFirstSeen = async (sightings: readonly Heard[]): Promise<Heard[]> => {
     if (sightings.length === 0) return [];
@@ -88,7 +88,7 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     const known = await change(key, edit);
     if (known !== undefined) return known;
     await add([introduced(key, said, firstSeen, now())]);
-    // Another node may have been first, and may have heard something else.
+    // Another node may have created it first, with other values.
     const made = await change(key, edit);
     if (made === undefined) throw new ServiceError("unavailable", "The customer is being deleted. Try again.");
     return made;
@@ -125,7 +125,10 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
   };
 }
 
-/** Those of whom there is news: of customers that are not known, of what they are called, and of an earlier first sight alone. */
+/**
+ * Sorts out sightings that change something: unknown customers, changed fields, and those with only an earlier first
+ * sight.
+ */
 function sorted(
   all: readonly Heard[],
   known: readonly Customer[],
@@ -141,7 +144,7 @@ function sorted(
   return news;
 }
 
-/** What is new in what was said. */
+/** The values that differ from those last stated. */
 export function newsFor(customer: Pick<Customer, "sent">, said: CustomerChange): Partial<CustomerFields> {
   const entries = Object.entries(said).filter(([field, value]) => {
     const before = customer.sent[field as keyof CustomerFields];
@@ -198,7 +201,7 @@ function newCustomer(key: CustomerKey & { first_seen?: string }, nowMs: number):
   };
 }
 
-/** Times of changes rise also where clocks differ: the span store keeps the highest. */
+/** Change times increase even if clocks differ: the span store keeps the highest. */
 function laterThan(updatedAt: string, nowMs: number): string {
   return new Date(Math.max(nowMs, Date.parse(updatedAt) + 1)).toISOString();
 }

@@ -69,7 +69,7 @@ function describeCalls(open: () => Promise<Place>): void {
     return { key, ledger, reserve, recall, state, stores };
   };
 
-  test("what a process recorded and did not settle the next one settles, once", async () => {
+  test("a call that a process recorded but did not settle is settled once by the next process", async () => {
     const { ledger, reserve, recall, state } = await begin("recorded");
     ledger.settle({ ...(await reserve("settled")), spent: usd });
     await expect.poll(state).toEqual([1, 0]);
@@ -81,7 +81,7 @@ function describeCalls(open: () => Promise<Place>): void {
     expect(await state()).toEqual([6, 0]);
   });
 
-  test("what was given back meanwhile is settled too, within a day", async () => {
+  test("a reservation that was released meanwhile is settled too, within a day", async () => {
     const { reserve, recall, state, stores } = await begin("given back");
     for (const callId of ["late", "too late"]) await reserve(callId);
     const release = () =>
@@ -97,7 +97,7 @@ function describeCalls(open: () => Promise<Place>): void {
     expect(await state()).toEqual([2, 0]);
   });
 
-  test("a reservation that is stored and made again, as its answer was lost, holds once", async () => {
+  test("a reservation that is repeated because its response was lost counts once", async () => {
     const { key, ledger, reserve, state, stores } = await begin("made again");
     const { budgets } = await reserve("other");
     const request = { key, id: "again", nodeId: "node", expiresAt: new Date(nowMs + 30_000).toISOString(), ...budgets };
@@ -110,7 +110,7 @@ function describeCalls(open: () => Promise<Place>): void {
     expect(await state()).toEqual([1, 3]);
   });
 
-  test("a settlement that is stored and sent again, as its answer was lost, counts once", async () => {
+  test("a settlement that is repeated because its response was lost counts once", async () => {
     const { ledger, reserve, state } = await begin("sent again");
     const reservation = await reserve("lost answer");
     for (let times = 0; times < 2; times += 1) ledger.settle({ ...reservation, spent: 2n * usd });

@@ -7,11 +7,11 @@ import type { SpanSubscriber, StoredSpans } from "../ingest/fan-out/fan-out.ts";
 import type { CustomerProfiles, Heard } from "./profiles.ts";
 
 /**
- * Makes customers of those whom stored spans name, and keeps to what spans say of them. Most spans name somebody of whom
- * nothing is new: that costs a look into memory.
+ * Creates and updates the customers that stored spans name. Most spans state nothing new about their customer: those
+ * cost one lookup in memory.
  */
 export type SpanSightings = SpanSubscriber & {
-  /** The next span that names it is looked at again. */
+  /** Makes the next span that names the customer be processed again. */
   forget(key: CustomerKey): void;
 };
 
@@ -20,7 +20,7 @@ type Seen = Pick<Heard, "firstSeen"> & { email: string | undefined; name: string
 export function createSpanSightings(deps: {
   profiles: Pick<CustomerProfiles, "hearAll">;
   erasedCustomers: Pick<ErasedCustomers, "erasedAtNs">;
-  /** Takes the name of a deleted customer off spans that were received before and are stored only now. */
+  /** Removes the name of a deleted customer from spans that were received before the deletion and stored after it. */
   eraseLate: (customer: CustomerKey) => Promise<void>;
   now: () => number;
 }): SpanSightings {
@@ -66,7 +66,7 @@ export function createSpanSightings(deps: {
   };
 }
 
-/** One for each customer of the batch; of what several spans say the last counts. */
+/** One per customer of the batch. If several spans name a customer, the last one counts. */
 function sightingsOf(batch: readonly StoredSpans[]): Map<string, Heard> {
   const sighted = new Map<string, Heard>();
   for (const { rows } of batch) {

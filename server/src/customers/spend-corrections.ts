@@ -4,13 +4,13 @@ import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { budgetOf } from "./money.ts";
 
-/** What the spans of some budgeted customers cost, as their ledger counts it. */
+/** The cost of the spans of some customers with budgets, as their ledger counts it. */
 export type SpendNoted = ReadonlyArray<{ key: CustomerKey; periodStart: string; period: bigint; total: bigint }>;
 
 /**
- * Lets budgets follow where stored spans cost something else than before: look before, change the spans, correct after. The
- * ledger never falls by more than the spans did; whatever comes in between stays counted. Where the change is broken off before its
- * correction, a budget may stay too full until its period ends, and never too empty.
+ * Adjusts budgets when the cost of stored spans changes: call `note` before, change the spans, call `correct` after.
+ * The ledger never falls by more than the spans did; spending in between stays counted. If the change is aborted before
+ * its correction, a budget may count too much until its period ends, but never too little.
  */
 export type SpendCorrections = {
   note(
@@ -83,7 +83,7 @@ export function createSpendCorrections(deps: {
             period: less.period > 0n ? less.period : 0n,
             total: less.total > 0n ? less.total : 0n,
           });
-          // What they cost more counts at once, as it would with the next comparison.
+          // Additional cost counts immediately, as it would with the next comparison.
           if ((await customerLedger.find(key))?.periodStart === periodStart) {
             await customerLedger.open(key, { periodStart, period: now.period, total: now.total });
           }

@@ -8,29 +8,32 @@ import type { SpendLedger } from "./ledger-queue.ts";
 import { budgetOf } from "./money.ts";
 
 /**
- * Keeps the ledger true to the spans, which also come from elsewhere than the gateway: a period begins with what they
- * cost so far, and is compared with them again now and then. What the ledger knows of is never made less.
- * `unpricedUsd` is what a span counts as that has no price.
+ * Keeps the ledger in line with the spans, which do not only come from the gateway: a period begins with their cost so
+ * far, and is compared with them periodically. A comparison never lowers the ledger. `unpricedUsd` is the amount that an
+ * unpriced span counts as.
  */
 export type SpendSync = {
-  /** Begins a customer's row, or a period. Waits for the spans' sum, but not long: a later comparison makes up for it. */
+  /**
+   * Creates a customer's row, or begins a period. Waits for the spans' sum, but not long: a later comparison corrects
+   * it.
+   */
   open(key: CustomerKey, periodStart: string, unpricedUsd: number): Promise<void>;
-  /** A call was admitted or refused: the customer is among those compared next. */
+  /** A call was admitted or refused: includes the customer in the next comparison. */
   note(key: CustomerKey, periodStart: string, unpricedUsd: number): void;
-  /** Compares those who were noted since, many with one query. */
+  /** Compares the customers noted since the last time, many with one query. */
   compare(signal: AbortSignal): Promise<void>;
 };
 
 type Noted = { key: CustomerKey; periodStart: string; unpricedUsd: number };
 
-/** Customers of one scope, period and price of what has none. */
+/** Customers with the same scope, period and price of unpriced spans. */
 type Group = { keys: CustomerKey[]; periodStart: string; unpricedUsd: number };
 
 type Stores = { ledger: Pick<SpendLedger, "open">; spans: Pick<SpanStore, "describeCustomers"> };
 
 export function createSpendSync(
   deps: Stores & {
-    /** Told of each customer that the ledger is true to the spans until then. */
+    /** Called for each customer whose ledger covers the spans until `untilMs`. */
     compared: (key: CustomerKey, untilMs: number) => void;
     logger: Logger;
     now: () => number;
@@ -67,7 +70,7 @@ export function createSpendSync(
     async compare(signal) {
       const groups = groupsOf([...noted.values()]);
       noted.clear();
-      // The span of a call may be stored before its settlement is, which would then count twice.
+      // The span of a call may be stored before its settlement, which would then count twice.
       const untilMs = now() - customersLimits.customerSettledMs;
       const window = { fromNs: minTimeNs, toNs: BigInt(untilMs) * 1_000_000n };
       for (const group of groups) {
@@ -85,7 +88,7 @@ export function createSpendSync(
   };
 }
 
-/** Sets the ledger of these customers to what their spans cost. */
+/** Sets the ledger of these customers to the cost of their spans. */
 async function openLedger(
   { ledger, spans }: Stores,
   { keys, periodStart, unpricedUsd }: Group,

@@ -7,11 +7,12 @@ import type { SpendState } from "../storage/control/customer-ledger.ts";
 import { budgetUnavailable, type ReserveOutcome, type Settlement, type SpendLedger } from "./ledger-queue.ts";
 
 /**
- * The ledger, and while the control store does not answer what this node last knew of it: each node then lets calls through
- * up to what was left of a budget. What such calls cost reaches the ledger with their spans; until then this node takes it off.
+ * The ledger, and while the control store is unavailable, this node's last known state of it. Each node then admits
+ * calls up to what was left of a budget. Their cost reaches the ledger with their spans; until then this node subtracts
+ * it.
  */
 export type StaleBudgets = Pick<SpendLedger, "reserve" | "settle"> & {
-  /** What the ledger says of a customer, as was read just now. */
+  /** Stores the ledger's state of a customer, just read. */
   learn(key: CustomerKey, state: SpendState): void;
   /** The ledger has been compared with the spans stored up to that time. */
   compared(key: CustomerKey, untilMs: number): void;
@@ -20,7 +21,7 @@ export type StaleBudgets = Pick<SpendLedger, "reserve" | "settle"> & {
 
 type Request = Parameters<SpendLedger["reserve"]>[0];
 
-/** `spent` and `reserved`: by calls of this node that the ledger knows nothing of, in the period and altogether. */
+/** `spent` and `reserved`: by calls of this node that are not in the ledger, in the period and in total. */
 type Known = {
   state: SpendState;
   own: { periodStart: string; period: bigint; total: bigint; reserved: bigint; lastMs: number };
@@ -45,7 +46,7 @@ export function createStaleBudgets(deps: {
     });
     const done = await control.whileUp(reserving);
     if (done === undefined) {
-      // It may come through after all, when nobody waits for it.
+      // The reservation may still succeed after its caller stopped waiting.
       void reserving.then(
         (late) => late.kind === "reserved" && ledger.settle(settlementOf(request, late.id)),
         () => undefined,
@@ -91,7 +92,7 @@ export function createStaleBudgets(deps: {
   };
 }
 
-/** What the ledger said of customers last, and what this node let through since without it. */
+/** The last known state of each customer in the ledger, and what this node has admitted since then without it. */
 function createSpendMemory(now: () => number) {
   const known = new ExpiringLru<string, Known>({
     maxEntries: customersLimits.cachedCustomers,
@@ -112,7 +113,7 @@ function createSpendMemory(now: () => number) {
       known.set(customerKeyText(key), made);
       return made;
     },
-    /** Undefined where nothing is known of the customer. */
+    /** Undefined if nothing is known of the customer. */
     reserve(request: Request): ReserveOutcome | undefined {
       const { key, periodStart } = request;
       const entry = find(key);
@@ -125,7 +126,7 @@ function createSpendMemory(now: () => number) {
       entry.own.reserved += amount;
       return { kind: "reserved", id, amount, state: { ...state, reserved: state.reserved + amount } };
     },
-    /** False where the reservation is the ledger's. */
+    /** False if the reservation is in the ledger. */
     settle({ id, spent }: Pick<Settlement, "id" | "spent">): boolean {
       const reservation = local.get(id);
       if (reservation === undefined) return false;
@@ -150,7 +151,7 @@ function ownIn(periodStart: string, entry: Known | undefined): { period: bigint;
   return { period: period + own.reserved, total: own.total + own.reserved };
 }
 
-/** With what this node let through by itself. Another period than the one that was known begins with nothing. */
+/** Includes what this node admitted itself. A period other than the known one begins with zero. */
 function stateIn(periodStart: string, { state, own }: Known): SpendState {
   return {
     periodStart,
@@ -161,7 +162,7 @@ function stateIn(periodStart: string, { state, own }: Known): SpendState {
   };
 }
 
-/** As the ledger decides: what fits, or all that is left while no other call is under way. */
+/** Decides like the ledger: the amount if it fits, or all that is left while no other call has a reservation. */
 function admissible(state: SpendState, { amount, periodBudget, totalBudget }: Request): bigint | undefined {
   const left: bigint[] = [];
   if (periodBudget !== undefined) left.push(periodBudget - state.period - state.reserved);

@@ -27,7 +27,7 @@ function eventOf(url: string | null): AlertEvent {
   };
 }
 
-test("a text has a link to the page of its alert, and none without a host", () => {
+test("a message links to the page of its alert, and has no link without a host", () => {
   const url = "https://spanway.example.com/alerts/a";
   expect(mailText(eventOf(url)).text).toContain(`Alert: ${url}`);
   expect(slackBody(eventOf(url))).toContain(`<${url}|Open the alert>`);

@@ -21,7 +21,7 @@ function alertMessage(event: AlertEvent): AlertMessage {
   return { title: oneLine(title).slice(0, titleChars), lines: lines.map(oneLine), link: event.alert.url };
 }
 
-/** The body that Slack's incoming webhooks take, and those of others that are made after them. */
+/** The body for Slack's incoming webhooks, and for compatible ones of other products. */
 export function slackBody(event: AlertEvent): string {
   const { title, lines, link } = alertMessage(event);
   const text = [
@@ -65,7 +65,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").toWellFormed();
 }
 
-/** In Slack's text these begin links, mentions and entities. */
+/** In Slack's text, these characters begin links, mentions and entities. */
 function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

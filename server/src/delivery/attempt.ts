@@ -9,16 +9,16 @@ import type { Send, SendResult } from "./send.ts";
 import { signatureHeaders } from "./sign.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
-/** What is sent of an event. */
+/** The parts of a delivery that are needed to send it. */
 export type Sent = Pick<Delivery, "event_id" | "event_type" | "payload" | "expires_at">;
 
-/** Sends an event once, signed for this moment. Never rejects but for a fault of this program. */
+/** Sends an event once, signed for this moment. Rejects only because of a bug in this program. */
 export type Attempt = (webhook: Webhook, delivery: Sent, signal: AbortSignal) => Promise<SendResult>;
 
 export type AttemptDeps = {
   secrets: Pick<WebhookSecrets, "signing" | "openUrl">;
   send: Send;
-  /** Undefined where no mail server is configured. */
+  /** Undefined if no mail server is configured. */
   sendMail: SendMail | undefined;
   metrics: Pick<DeliveryMetrics, "attempts" | "attemptSeconds">;
   now: () => number;
@@ -43,7 +43,7 @@ const postSigned: Way = async ({ secrets, send, now }, webhook, { event_id: id, 
   const nowMs = now();
   const keys = secrets.signing(webhook, nowMs);
   if (keys === undefined) return failed("its secret cannot be read: SPANWAY_SECRET_KEY has changed; rotate it");
-  // ASCII, signed twice and sent: as bytes once.
+  // ASCII, signed twice and sent: converted to bytes once.
   const body = Buffer.from(payload, "latin1");
   const signed = signatureHeaders({ id, timestampS: Math.floor(nowMs / 1_000), body }, keys, {
     isLegacy: webhook.legacy_signatures,
@@ -59,7 +59,7 @@ const postToSlack: Way = async ({ secrets, send }, webhook, { payload }, signal)
     { url, headers: fixedHeaders, body: Buffer.from(slackBody(asAlertEvent(payload))) },
     signal,
   );
-  // A receiver may repeat the URL, which is a secret: in an error, or as a redirect.
+  // A receiver may echo the URL, which is a secret, in an error or a redirect.
   const { pathname, search } = new URL(url);
   const secret = `${pathname}${search}`;
   const withoutUrl = (text: string | null) => (secret === "/" ? text : (text?.replaceAll(secret, "/…") ?? null));
@@ -79,7 +79,7 @@ const sendAsMail: Way = async ({ sendMail }, { url: to }, { event_id: id, payloa
 
 const fixedHeaders = { "content-type": "application/json", "user-agent": "Spanway-Webhooks/1" };
 
-/** Channels of alert rules get events of alerts alone. */
+/** Channels of alert rules receive only alert events. */
 function asAlertEvent(payload: string): AlertEvent {
   return JSON.parse(payload) as AlertEvent;
 }

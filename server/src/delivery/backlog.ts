@@ -2,15 +2,15 @@ import { deliveryLimits } from "./limits.ts";
 import type { DeliveryStore } from "../storage/control/delivery-store.ts";
 
 /**
- * How much waits for each webhook, so that one that takes nothing does not fill the control store. Counted anew now and
- * then, and kept up on the way: other nodes add and deliver too, so it is a bound that may be passed by a little.
+ * The queue length of each webhook, so that one that accepts nothing does not fill the control store. It is recounted
+ * periodically and updated in between. Other nodes enqueue and deliver too, so the bound may be exceeded slightly.
  */
 export type Backlog = {
   refresh(): Promise<void>;
   hasRoom(webhookId: number, bytes: number): boolean;
   added(webhookId: number, bytes: number): void;
   finished(webhookId: number, bytes: number): void;
-  /** Of all webhooks. */
+  /** The sum over all webhooks. */
   total(): { rows: number; bytes: number };
 };
 

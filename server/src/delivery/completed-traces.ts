@@ -8,16 +8,19 @@ export type CompletedTracesDeps = {
   traceWatches: Pick<TraceWatchStore, "claim" | "end">;
   spans: Pick<SpanStore, "retrieveTraces" | "hydrateSpans">;
   events: Pick<Events, "isHeard" | "publish">;
-  /** The members of a trace as JSON text, and what the root has to be read with for that. */
+  /**
+   * Returns the members of a trace as JSON text. `rootFields` are the fields with which the root has to be read for
+   * that.
+   */
   presentTrace: (trace: StoredTrace, root: StoredSpan | undefined, organizationId: string) => Promise<string>;
   rootFields: Parameters<SpanStore["hydrateSpans"]>[2];
   now: () => number;
 };
 
 /**
- * Publishes the traces that have been quiet long enough, on any number of nodes. The newest span's receipt is part of the
- * event's identity: a crash between publishing and ending the watch repeats the event, and a span that comes later makes
- * another one.
+ * Publishes traces without new spans for long enough, on any number of nodes. The receipt time of the newest span is
+ * part of the event's identity: a crash between publishing and ending the watch repeats the same event, and a later
+ * span makes a new one.
  */
 export async function publishCompletedTraces(deps: CompletedTracesDeps, signal: AbortSignal): Promise<void> {
   const { traceWatches, now } = deps;

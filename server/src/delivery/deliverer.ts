@@ -14,22 +14,23 @@ import type { SendResult } from "./send.ts";
 import type { WebhookDirectory } from "./webhook-directory.ts";
 
 /**
- * Takes deliveries off the durable queue and sends them, on as many nodes as there are.
+ * Takes deliveries off the durable queue and sends them, on any number of nodes.
  *
- * Webhooks are independent: each has a bound on what is under way for it, which grows with successes and shrinks with failures, and they take turns, so
- * that one that hangs delays no other. What was claimed and not finished, as its node died, is due again when its claim ends.
+ * Webhooks are independent: each has a limit of attempts in flight, which grows with successes and shrinks with
+ * failures, and they take turns, so a webhook that hangs does not delay others. If a node dies, its claimed deliveries
+ * are due again when the claim expires.
  */
 export type Deliverer = {
   start(): void;
-  /** Something is due for these webhooks: without it the next look at the queue finds out. */
+  /** Reports that something is due for these webhooks. Without it, the next poll of the queue finds out. */
   due(webhookIds: Iterable<number>): void;
-  /** Attempts under way. */
+  /** Attempts in flight. */
   inFlight(): number;
-  /** Bytes of what was claimed and is not under way yet. */
+  /** Bytes of claimed deliveries that have not begun. */
   aheadBytes(): number;
-  /** Resolves when nothing is under way and nothing due was left; for tests. */
+  /** Resolves when nothing is in flight and nothing is due; for tests. */
   idle(): Promise<void>;
-  /** Cuts what is under way: that is due again at once, and costs no attempt. */
+  /** Aborts attempts in flight: their deliveries are due again immediately, and the attempts do not count. */
   stop(): Promise<void>;
 };
 
@@ -50,11 +51,11 @@ class QueueDeliverer implements Deliverer {
   readonly #deps: DelivererDeps;
   readonly #attempt: Attempt;
   readonly #stopping = new AbortController();
-  /** Those whose turn was last are at the end. */
+  /** In the order of turns: the latest served are last. */
   readonly #endpoints = new Map<number, Endpoint>();
   readonly #due = new Set<number>();
   readonly #inFlight = new FairShare(deliveryLimits.webhookInFlight);
-  /** As much is under way as may be: what comes next is for the turn to say, so that each webhook has its own. */
+  /** All slots are in use: the next turn decides what begins, so that each webhook gets its share. */
   #isCrowded = false;
   #finished: DeliveryOutcome[] = [];
   #polledAtMs = Number.NEGATIVE_INFINITY;
@@ -136,7 +137,10 @@ class QueueDeliverer implements Deliverer {
     this.#polledAtMs = nowMs;
   }
 
-  /** In portions, as the control store may run on this thread. What another node just switched on stays as it is. */
+  /**
+   * Works in portions, because the control store may run on this thread. Keeps the queue of a webhook that another node
+   * just enabled.
+   */
   async #abandon(webhookId: number): Promise<void> {
     const { queue, backlog } = this.#deps;
     const portion: number = deliveryLimits.webhookPurgeRows;
@@ -156,7 +160,7 @@ class QueueDeliverer implements Deliverer {
     for (const { webhookId, limit, until } of claims) {
       const deliveries = claimed.get(webhookId) ?? [];
       this.#endpoint(webhookId).claimed(deliveries, Date.parse(until));
-      // There may be more: behind the others.
+      // There may be more: it queues behind the others.
       if (deliveries.length === limit) this.#due.add(webhookId);
     }
     for (const endpoint of Array.from(this.#endpoints.values())) {
@@ -167,7 +171,7 @@ class QueueDeliverer implements Deliverer {
     }
   }
 
-  /** What cannot be written is kept for the next time, while its claims last. */
+  /** Outcomes that cannot be written are retained for the next turn, while their claims last. */
   async #turnQueue(claims: readonly QueueClaim[]): Promise<ReadonlyMap<number, Delivery[]>> {
     const outcomes = this.#finished;
     this.#finished = [];
@@ -211,7 +215,7 @@ class QueueDeliverer implements Deliverer {
     return claims;
   }
 
-  /** The bytes that wait here, by organization. */
+  /** The bytes of claimed deliveries that wait here, by organization. */
   #ahead(): FairShare {
     const ahead = new FairShare(deliveryLimits.webhookAheadBytes);
     for (const { webhookId, waitingBytes } of this.#endpoints.values()) {
@@ -220,11 +224,11 @@ class QueueDeliverer implements Deliverer {
     return ahead;
   }
 
-  /** Begins what may be under way of what was claimed. */
+  /** Begins as many claimed deliveries as the limits allow. */
   #advance(endpoint: Endpoint): void {
     const { directory, now } = this.#deps;
     const webhook = directory.get(endpoint.webhookId);
-    // Switched off meanwhile: looking at the queue ends what it had.
+    // Disabled meanwhile: the next poll ends its queue.
     if (webhook === undefined) endpoint.drop();
     while (webhook !== undefined && !this.#stopping.signal.aborted) {
       if (this.#inFlight.room(webhook.unique_organization_id) === 0) {
@@ -270,7 +274,7 @@ class QueueDeliverer implements Deliverer {
     }
   }
 
-  /** Switches a webhook off that is gone, or that has taken nothing for days. */
+  /** Disables a webhook that responded 410 Gone, or that has failed for days. */
   async #judge(webhook: Webhook, { status, error }: SendResult): Promise<void> {
     const { webhooks, directory, metrics, logger, now } = this.#deps;
     const nowMs = now();
@@ -312,7 +316,7 @@ class QueueDeliverer implements Deliverer {
     this.#wake();
   }
 
-  /** Until something happens, or until the next look at the queue. While much happens turns are rare, so that each does much. */
+  /** Waits for an event or the next poll of the queue. Under load turns are paced, so that each does much. */
   async #rest(isFailing: boolean): Promise<void> {
     const pause = (ms: number) =>
       new Promise<void>((resolve) => {

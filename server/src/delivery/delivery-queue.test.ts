@@ -22,7 +22,7 @@ afterEach(async () => {
 const bench = (options?: NodeOptions) => deliveryBench(cleanup, options);
 
 describe("webhooks do not wait for each other", () => {
-  test("many that hang delay none that answers", async () => {
+  test("hanging webhooks do not delay one that responds", async () => {
     const { events, deliverer, receiver, hook, logOf } = await bench({ timeoutMs: 20_000 });
     const hanging = await Promise.all(Array.from({ length: 40 }, () => hook()));
     for (const { path } of hanging) receiver.answer(path, () => undefined);
@@ -32,11 +32,11 @@ describe("webhooks do not wait for each other", () => {
     await expect.poll(() => receiver.on(lively.path).length, { timeout: 10_000, interval: 10 }).toBe(100);
     await expect.poll(() => deliverer.inFlight()).toBe(hanging.length * deliveryLimits.webhookInFlightFirst);
     for (const { path } of hanging) expect(receiver.on(path)).toHaveLength(deliveryLimits.webhookInFlightFirst);
-    // None of those that hang has given up its place for it.
+    // No attempt of the hanging ones was given up for it.
     expect((await logOf(hanging[0]!)).every(({ attempts }) => attempts === 0)).toBe(true);
   });
 
-  test("however many of one organization hang, another's are sent at once", async () => {
+  test("hanging webhooks of one organization do not delay those of another", async () => {
     const { events, deliverer, receiver, hook, stores } = await bench({ timeoutMs: 60_000 });
     await newOrganization(stores, "org_b");
     const hanging = await Promise.all(Array.from({ length: 90 }, () => hook()));
@@ -51,7 +51,7 @@ describe("webhooks do not wait for each other", () => {
     expect(deliverer.inFlight()).toBeLessThan(deliveryLimits.webhookInFlight);
   });
 
-  test("one that keeps failing gets few at a time, and as many as others once it recovers", async () => {
+  test("a failing webhook gets few at a time, and as many as others once it recovers", async () => {
     const { events, deliverer, receiver, hook, pass } = await bench();
     const webhook = await hook();
     let open = 0;
@@ -79,7 +79,7 @@ describe("webhooks do not wait for each other", () => {
     expect(most).toBeGreaterThan(deliveryLimits.webhookInFlightFailing);
   });
 
-  test("a queue that is full takes no more, and the webhook says how many were skipped", async () => {
+  test("a full queue accepts no more, and the webhook shows how many were skipped", async () => {
     const { events, stores, receiver, hook, backlog } = await bench();
     const [full, other] = [await hook(), await hook()];
     for (let i = 0; i < deliveryLimits.webhookQueueRows; i += 1) backlog.added(full.id, 0);
@@ -104,7 +104,7 @@ describe("several nodes", () => {
     await other.stop();
   });
 
-  test("what a node had claimed when it died is sent by another, with the same id", async () => {
+  test("what a dead node had claimed is sent by another, with the same id", async () => {
     const { stores, receiver, clock, hook, logOf, pass, events, deliverer } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, status(500));
@@ -123,7 +123,7 @@ describe("several nodes", () => {
     expect(receiver.on(webhook.path)).toHaveLength(1);
     await pass(2 * secondMs, secondMs);
     expect(receiver.on(webhook.path)).toHaveLength(2);
-    // The dead node was only slow, and tells of a failure: too late.
+    // The node was only slow, and reports a failure too late.
     await stores.deliveries.finish([{ ...failure, id: claimed[0]!.id, attempts: claimed[0]!.attempts }]);
     expect(await logOf(webhook)).toMatchObject([{ status: "delivered" }]);
   });
@@ -140,7 +140,7 @@ const failure = {
 };
 
 describe("changes while deliveries are under way", () => {
-  test("a secret that is rotated signs what waited, beside the old one, and alone a day later", async () => {
+  test("after a rotation, both secrets sign what waited, and only the new one a day later", async () => {
     const { events, deliverer, receiver, stores, directory, hook, clock, pass } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, status(500));
@@ -163,7 +163,7 @@ describe("changes while deliveries are under way", () => {
     expect(() => verifyAt(clock.ms, webhook.plain, after)).toThrow("No matching signature found");
   });
 
-  test("a webhook that is deleted takes its queue along", async () => {
+  test("deleting a webhook deletes its queue", async () => {
     const { events, deliverer, receiver, stores, directory, hook, pass, logOf } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, status(500));
@@ -183,7 +183,7 @@ describe("changes while deliveries are under way", () => {
     ["by a receiver that is gone", 410, "the webhook was switched off: The receiver answered 410 Gone."],
   ];
   test.each(switchedOff)(
-    "what waits for one that is switched off %s ends, and may be sent again once it is on",
+    "the queue of a webhook that is switched off %s ends, and can be resent once it is on",
     async (_how, code, reason) => {
       const { events, deliverer, receiver, stores, directory, hook, pass, logOf, clock, backlog } = await bench();
       const webhook = await hook();
@@ -219,7 +219,7 @@ describe("changes while deliveries are under way", () => {
     },
   );
 
-  test("an attempt that was under way when its webhook was switched off counts if it succeeds", async () => {
+  test("an attempt in flight when its webhook is switched off counts if it succeeds", async () => {
     const { events, deliverer, receiver, stores, directory, hook, logOf, clock } = await bench({ timeoutMs: 60_000 });
     const webhook = await hook();
     let answer = (): void => undefined;
@@ -237,7 +237,7 @@ describe("changes while deliveries are under way", () => {
     await expect.poll(async () => (await logOf(webhook))[0]?.status).toBe("delivered");
   });
 
-  test("stopping cuts what is under way, and costs no attempt", async () => {
+  test("stopping aborts attempts in flight, which do not count", async () => {
     const { events, receiver, hook, logOf, node, stores, clock } = await bench({ timeoutMs: 60_000 });
     const webhook = await hook();
     receiver.answer(webhook.path, () => undefined);
@@ -253,7 +253,7 @@ describe("changes while deliveries are under way", () => {
   });
 });
 
-test("one that takes all it is given has so many under way, and what was claimed ahead is anybody's when its node stops", async () => {
+test("a fast webhook has a bounded number in flight, and its claims are released when the node stops", async () => {
   const { events, deliverer, receiver, hook, logOf, node, stores, clock } = await bench({ timeoutMs: 60_000 });
   const webhook = await hook();
   const many = (name: string, count: number) => Array.from({ length: count }, (_, i) => event(`${name} ${i}`));
@@ -283,7 +283,7 @@ test("a payload that is too large is sent without its large members", async () =
   expect(receiver.on(webhook.path)[0]?.json).toEqual({ small: 1, long: null, digits: "x", is_truncated: true });
 });
 
-test("the log forgets what is old, or too much, and never what waits", async () => {
+test("the log drops old and excess deliveries, but never pending ones", async () => {
   const { events, deliverer, receiver, stores, directory, hook, clock, logOf } = await bench();
   const [done, waiting] = [await hook(), await hook()];
   receiver.answer(waiting.path, status(500));

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 const bench = (options?: NodeOptions) => deliveryBench(cleanup, options);
 
-test("an event is queued once for each webhook that listens, whatever often it is published", async () => {
+test("an event is queued once for each listening webhook, however often it is published", async () => {
   const { events, deliverer, receiver, hook, logOf, clock } = await bench();
   const [one, two] = [await hook(), await hook()];
   await events.publish(event("a"));
@@ -34,7 +34,7 @@ test("an event is queued once for each webhook that listens, whatever often it i
   expect(verifyAt(clock.ms, one.plain, first!)).toEqual({ id: "a" });
 });
 
-test("nothing is made of an event that nobody hears", async () => {
+test("an event without listeners is not queued", async () => {
   const { events, hook } = await bench();
   await hook({ event_type: "trace_completed" });
   const payload = () => {
@@ -45,7 +45,7 @@ test("nothing is made of an event that nobody hears", async () => {
 });
 
 describe("a receiver that fails", () => {
-  test("with 500 for an hour gets the event with the same id and body afterwards, fewer times as time goes by", async () => {
+  test("with 500 for an hour gets the same id and body afterwards, at growing intervals", async () => {
     const { events, deliverer, receiver, clock, hook, logOf, pass } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, status(500));
@@ -82,7 +82,7 @@ describe("a receiver that fails", () => {
     expect(await logOf(webhook)).toMatchObject([{ status: "failed", next_attempt_at: null }]);
   });
 
-  test("is switched off after days without a success, with a reason; what succeeds in between resets that", async () => {
+  test("is switched off after days without a success, with a reason; a success in between resets that", async () => {
     const { events, receiver, stores, hook, pass, directory } = await bench();
     const [dead, flaky] = [await hook(), await hook()];
     receiver.answer(dead.path, status(500));
@@ -104,7 +104,7 @@ describe("a receiver that fails", () => {
     expect(receiver.on(dead.path)).toHaveLength(before);
   });
 
-  test("with 410 is switched off at once", async () => {
+  test("with 410 is switched off immediately", async () => {
     const { events, deliverer, receiver, stores, hook } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, status(410));
@@ -116,7 +116,7 @@ describe("a receiver that fails", () => {
     });
   });
 
-  test("and asks for time gets it", async () => {
+  test("that sends Retry-After is called later", async () => {
     const { events, deliverer, receiver, hook, logOf, clock } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, (_request, response) => response.writeHead(429, { "retry-after": "1800" }).end());
@@ -127,7 +127,7 @@ describe("a receiver that fails", () => {
   });
 });
 
-describe("answers that are no plain success", () => {
+describe("responses other than a plain success", () => {
   type Answer = Parameters<Receiver["answer"]>[1];
   const drip: Answer = (_request, response) => {
     response.writeHead(200);
@@ -143,7 +143,7 @@ describe("answers that are no plain success", () => {
     more();
   };
 
-  test("10 GB of body are read for a kilobyte, and that is a success", async () => {
+  test("of a body of 10 GB one kilobyte is read, and the delivery succeeds", async () => {
     const { events, deliverer, receiver, hook, logOf } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, endless);
@@ -152,7 +152,7 @@ describe("answers that are no plain success", () => {
     expect(await logOf(webhook)).toMatchObject([{ status: "delivered", response_body: "x".repeat(1_024) }]);
   });
 
-  test("a body that never ends is cut when the time is up", async () => {
+  test("an endless body is aborted at the timeout", async () => {
     const { events, deliverer, receiver, hook, logOf } = await bench({ timeoutMs: 200 });
     const webhook = await hook();
     receiver.answer(webhook.path, drip);
@@ -163,7 +163,7 @@ describe("answers that are no plain success", () => {
     expect(await logOf(webhook)).toMatchObject([{ status: "delivered", response_status: 200 }]);
   });
 
-  test("an answer shortly before the time is up is one, after it none", async () => {
+  test("a response shortly before the timeout counts, one after it does not", async () => {
     const { events, deliverer, receiver, hook, logOf } = await bench({ timeoutMs: 1_000 });
     const [slow, late] = [await hook(), await hook()];
     const after =
@@ -178,7 +178,7 @@ describe("answers that are no plain success", () => {
     expect(await logOf(late)).toMatchObject([{ status: "pending", error: "no complete answer within 1 s" }]);
   });
 
-  test("a redirect is a failure that names where it leads, and is not followed", async () => {
+  test("a redirect is a failure that names its target, and is not followed", async () => {
     const { events, deliverer, receiver, hook, logOf } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, (_request, response) =>
@@ -196,7 +196,7 @@ describe("answers that are no plain success", () => {
     expect(receiver.on("/secret")).toEqual([]);
   });
 
-  test("NUL and broken UTF-8 in a body are kept as what can be stored", async () => {
+  test("NUL and broken UTF-8 in a body are replaced by storable text", async () => {
     const { events, deliverer, receiver, hook, logOf } = await bench();
     const webhook = await hook();
     receiver.answer(webhook.path, (_request, response) => response.end(Buffer.from([0x61, 0, 0xff, 0x62])));
@@ -205,7 +205,7 @@ describe("answers that are no plain success", () => {
     expect(await logOf(webhook)).toMatchObject([{ response_body: "a\uFFFD\uFFFDb" }]);
   });
 
-  test("nobody there is a failure like any other", async () => {
+  test("an unreachable receiver is a failure like any other", async () => {
     const { events, deliverer, hook, logOf } = await bench();
     const webhook = await hook({ url: "http://127.0.0.1:1/" });
     await events.publish(event("a"));
@@ -218,7 +218,7 @@ describe("answers that are no plain success", () => {
 
 describe("addresses", () => {
   test.each(["http://127.0.0.1", "http://[::1]", "http://169.254.169.254", "http://2130706433", "http://localhost"])(
-    "%s is refused when it is called, and nobody there hears of it",
+    "%s is refused when it is called, and receives no connection",
     async (host) => {
       const { events, deliverer, receiver, hook, logOf } = await bench({ allowed: [] });
       const { port } = new URL(receiver.url);
@@ -230,7 +230,7 @@ describe("addresses", () => {
     },
   );
 
-  test("a name that leads to a private address the second time is refused then", async () => {
+  test("a name that resolves to a private address the second time is refused then", async () => {
     let lookups = 0;
     const resolve: Resolve = (_host, done) => {
       lookups += 1;
@@ -250,7 +250,7 @@ describe("addresses", () => {
   });
 });
 
-test("what is taken ahead for one organization leaves room for another's", async () => {
+test("claims ahead for one organization leave room for another's", async () => {
   const { events, deliverer, receiver, hook, stores } = await bench({ timeoutMs: 60_000 });
   await newOrganization(stores, "org_b");
   const [hog, guest] = [await hook(), await hook({ unique_organization_id: "org_b" })];
@@ -263,7 +263,7 @@ test("what is taken ahead for one organization leaves room for another's", async
     deliveryLimits.webhookAheadBytes / deliveryLimits.webhookAhead,
     deliveryLimits.webhookAheadBytes / 1_000,
   ];
-  // Both take all that they are given, until they take nothing more.
+  // Both claim as much as they may, until there is no room.
   await publish("org_a", "first", deliveryLimits.webhookInFlightEach, large);
   await publish("org_b", "first", deliveryLimits.webhookInFlightEach, small);
   await deliverer.idle();

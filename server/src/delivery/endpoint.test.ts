@@ -32,8 +32,8 @@ function fastEndpoint(): Endpoint {
 const { webhookAhead: ahead, webhookInFlightEach: each, webhookInFlightFirst: first } = deliveryLimits;
 const farMs = deliveryLimits.webhookClaimMs;
 
-describe("what is claimed for a webhook", () => {
-  test("is few while it is new, and what comes next once it takes all that it is given", () => {
+describe("claims of a webhook", () => {
+  test("are few while it is new, and ahead of time once it takes everything", () => {
     const fresh = new Endpoint(1);
     expect(fresh.wanted(fresh.free, deliveryLimits.webhookAheadBytes)).toBe(first);
     fresh.inFlight = first - 1;
@@ -45,7 +45,7 @@ describe("what is claimed for a webhook", () => {
     expect(fast.wanted(fast.free, deliveryLimits.webhookAheadBytes)).toBe(each / 2);
   });
 
-  test("gathers until it is worth a statement", () => {
+  test("wait until there are enough for a statement", () => {
     const fast = fastEndpoint();
     fast.claimed(deliveries(ahead), farMs);
     expect([fast.waiting, fast.waitingBytes, fast.wanted(fast.free, deliveryLimits.webhookAheadBytes)]).toEqual([
@@ -57,7 +57,7 @@ describe("what is claimed for a webhook", () => {
     expect(fast.wanted(0, deliveryLimits.webhookAheadBytes)).toBe(ahead - fast.waiting);
   });
 
-  test("takes no more room ahead than there is, by the largest that came last, and is never nothing for long", () => {
+  test("take no more room ahead than there is, by the largest recent payload, and always continue", () => {
     const fast = fastEndpoint();
     fast.claimed(deliveries(3), farMs);
     fast.drop();
@@ -66,7 +66,7 @@ describe("what is claimed for a webhook", () => {
     expect(fast.wanted(fast.free, -1)).toBe(each);
   });
 
-  test("begins in order, as many at a time as it takes", () => {
+  test("begin in order, as many at a time as the webhook takes", () => {
     const endpoint = new Endpoint(1);
     endpoint.claimed(deliveries(first + 1), farMs);
     const begun: unknown[] = [];
@@ -78,7 +78,7 @@ describe("what is claimed for a webhook", () => {
     expect([endpoint.waiting, endpoint.drop().length, endpoint.waiting, endpoint.waitingBytes]).toEqual([1, 1, 0, 0]);
   });
 
-  test("does not begin where it could outlast its claim: it is due again then, for anybody", () => {
+  test("do not begin if they could outlast the claim: then any node may claim them again", () => {
     const endpoint = new Endpoint(1);
     endpoint.claimed(deliveries(2), farMs);
     endpoint.claimed(deliveries(1), farMs + 1);

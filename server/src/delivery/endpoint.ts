@@ -4,14 +4,15 @@ import { deliveryLimits } from "./limits.ts";
 type Waiting = { delivery: Delivery; untilMs: number };
 
 /**
- * What this node has of one webhook: how much is under way, how much may be, and what was claimed ahead. Few at a time go to a
- * webhook that is new or fails; one that takes all it is given has its next ones at hand.
+ * The state of one webhook on this node: how many attempts are in flight, how many may be, and what was claimed ahead.
+ * A webhook that is new or fails gets few at a time. For one that takes everything, the next deliveries are claimed
+ * ahead.
  */
 export class Endpoint {
   readonly webhookId: number;
   inFlight = 0;
   waitingBytes = 0;
-  /** Of what was claimed last: the next ones will hardly be larger. */
+  /** The largest payload of the last claim: the next ones will hardly be larger. */
   largestBytes = 1;
   #slots: number = deliveryLimits.webhookInFlightFirst;
   #waiting: Waiting[] = [];
@@ -24,14 +25,14 @@ export class Endpoint {
     return this.#waiting.length;
   }
 
-  /** How many more could begin at once. */
+  /** How many more could begin now. */
   get free(): number {
     return Math.max(0, this.#slots - this.inFlight - this.waiting);
   }
 
   /**
-   * How many to claim where so many may begin, and where those that wait may take so many bytes. Few would cost a statement
-   * each, so that space gathers first.
+   * How many to claim if `free` may begin, and waiting ones may take `roomBytes`. A small claim would cost a statement
+   * of its own, so space accumulates first.
    */
   wanted(free: number, roomBytes: number): number {
     const room = Math.floor(roomBytes / this.largestBytes);
@@ -51,7 +52,10 @@ export class Endpoint {
     }
   }
 
-  /** What may begin now; not what would still be under way when its claim has ended, which is due again then. */
+  /**
+   * The next delivery that may begin. Skips those that could still be in flight when their claim expires: they are due
+   * again then.
+   */
   next(nowMs: number): Delivery | undefined {
     while (this.inFlight < this.#slots) {
       const first = this.#waiting.shift();
@@ -62,7 +66,7 @@ export class Endpoint {
     return undefined;
   }
 
-  /** Takes out what waits. */
+  /** Removes and returns the waiting deliveries. */
   drop(): Delivery[] {
     const dropped = this.#waiting.map(({ delivery }) => delivery);
     this.#waiting = [];

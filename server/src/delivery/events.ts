@@ -9,32 +9,32 @@ import type { EventScope, WebhookDirectory } from "./webhook-directory.ts";
 
 export type WebhookEvent = EventScope & {
   /**
-   * Says which event it is among those of its type, organisation and environment: the same again is the same event, and
-   * is delivered once more only by accident, with the same `webhook-id`.
+   * Identifies the event among those of its type, organisation and environment. Publishing the same id again is the
+   * same event: it may be delivered once more by accident, with the same `webhook-id`.
    */
   id: string;
   /** Webhooks that receive the event in addition to its subscribers. */
   channels?: ReadonlyArray<{ id: number }>;
-  /** The trace that the event is about. */
+  /** The trace that the event belongs to. */
   traceId?: string | undefined;
-  /** What is sent: a value or JSON text. A function is called only when somebody listens. */
+  /** A value or JSON text. A function is called only if a webhook listens. */
   payload: object | (() => object | string);
 };
 
-/** What happened, for those who asked to be told. */
+/** Publishes events to the webhooks that listen for them. */
 export type Events = {
-  /** Whether anybody would be told: asks memory alone. */
+  /** Whether any webhook listens: reads only memory. */
   isHeard(scope: EventScope): boolean;
   /**
-   * Resolves once the event is queued, on disk, for every webhook that listens; at once when none does.
-   * Rejects when the control store does not take it: publish it again then, with the same id.
+   * Resolves once the event is queued, on disk, for every webhook that listens; immediately if none does. Rejects if
+   * the control store fails: then publish it again with the same id.
    */
   publish(event: WebhookEvent): Promise<void>;
-  /** The same for many, in portions. */
+  /** Does the same for many events, in portions. */
   publishAll(events: readonly WebhookEvent[]): Promise<void>;
   /**
-   * Queues a few in a transaction of the caller's, so that they are told of if and only if what they tell of is on record.
-   * What it answers is to be called once that is committed.
+   * Queues a few events in the caller's transaction, so that they are sent if and only if the change they report is
+   * committed. Call the returned function after the commit.
    */
   publishWithin(set: QueueStores, events: readonly WebhookEvent[]): Promise<() => void>;
 };
@@ -46,12 +46,12 @@ export type EventsDeps = {
   stores: Pick<ControlStores, "transaction">;
   backlog: Pick<Backlog, "hasRoom" | "added">;
   metrics: Pick<DeliveryMetrics, "queued" | "skipped">;
-  /** Told for which webhooks something is due. */
+  /** Called with the webhooks for which something is due. */
   onQueued: (webhookIds: ReadonlySet<number>) => void;
   now: () => number;
 };
 
-// Payloads are made on the main thread: so many take milliseconds.
+// Payloads are serialized on the main thread: this many take milliseconds.
 const portion = 50;
 
 export function createEvents(deps: EventsDeps): Events {
@@ -92,7 +92,7 @@ function listenersOf(event: WebhookEvent, { directory }: Pick<EventsDeps, "direc
   return event.channels === undefined ? listeners : [...listeners, ...event.channels];
 }
 
-/** What goes into the queue in one transaction: each costs a flush of the disk. */
+/** The rows of one transaction: each transaction costs a flush of the disk. */
 type Batch = { rows: NewDelivery[]; bytes: number; skipped: Map<number, number> };
 
 const newBatch = (): Batch => ({ rows: [], bytes: 0, skipped: new Map() });
@@ -106,7 +106,7 @@ function addTo(
   const nowMs = now();
   let payload: string | undefined;
   for (const { id: webhook_id } of listeners) {
-    // Asked with no bytes first: a webhook whose queue is full must not cost the making of payloads.
+    // Checked with zero bytes first, so that no payload is built for a webhook whose queue is full.
     if (!backlog.hasRoom(webhook_id, (payload ?? "").length)) {
       batch.skipped.set(webhook_id, (batch.skipped.get(webhook_id) ?? 0) + 1);
       continue;
@@ -147,7 +147,7 @@ function written({ rows, skipped }: Batch, { backlog, metrics, onQueued }: Event
   if (rows.length > 0) onQueued(new Set(rows.map(({ webhook_id }) => webhook_id)));
 }
 
-/** The `webhook-id`: a receiver that knows it has had the event already. */
+/** The `webhook-id`: receivers use it to detect duplicates. */
 export function messageId({
   type,
   organizationId,

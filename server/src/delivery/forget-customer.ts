@@ -5,7 +5,7 @@ import { pythonJson } from "../lib/python-json.ts";
 import { deliveryLimits } from "./limits.ts";
 import type { DeliveryStore } from "../storage/control/delivery-store.ts";
 
-/** Takes a deleted customer out of the payloads that were sent, and out of those that wait: the events stay. */
+/** Removes a deleted customer from sent and queued payloads. The events remain. */
 export async function forgetCustomerInPayloads(
   deliveries: Pick<DeliveryStore, "listPayloads" | "replacePayload">,
   { organization_id: organizationId, environment, customer_identifier }: CustomerKey,

@@ -4,7 +4,7 @@ import { parseTimeNs } from "../lib/time.ts";
 import { deliveryLimits } from "./limits.ts";
 import type { DeliveryPayloads, TracePayload } from "../storage/control/delivery-payloads.ts";
 
-/** Deletes what was sent to webhooks of deleted spans, and what waits to be sent: the log of deliveries stays. */
+/** Deletes the payloads of deleted spans, both sent and queued. The log of deliveries remains. */
 export async function forgetTracesInPayloads(
   deliveries: Pick<DeliveryPayloads, "listOfTraces" | "dropPayloads">,
   deletions: readonly TraceDeletion[],
@@ -41,7 +41,10 @@ async function forgetSome(
   }
 }
 
-/** Whether a deletion covers a payload: a span if it ended within the window, any other event of the trace always. Payloads have milliseconds. */
+/**
+ * Whether a deletion covers a payload: a span if it ended within the window, any other event of the trace always.
+ * Payloads have milliseconds.
+ */
 function isOf({ payload, event_type }: TracePayload, { fromNs, toNs }: TraceDeletion): boolean {
   if (event_type !== "request_log") return true;
   const span = parseKeepingDigits(payload);

@@ -2,7 +2,10 @@ import { deliveryLimits } from "./limits.ts";
 import type { DeliveryStore } from "../storage/control/delivery-store.ts";
 import type { WebhookDirectory } from "./webhook-directory.ts";
 
-/** Shortens the log of deliveries, in portions, as the control store may run on the main thread. Harmless on several nodes. */
+/**
+ * Shortens the log of deliveries, in portions, because the control store may run on the main thread. Safe to run on
+ * several nodes.
+ */
 export async function purgeDeliveries(
   {
     deliveries,

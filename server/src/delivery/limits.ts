@@ -7,7 +7,7 @@ export const deliveryLimits = {
   /** A larger payload is sent without its large members. */
   webhookPayloadBytes: 1 * MiB,
   webhookMemberBytes: 8 * KiB,
-  /** What may wait for one webhook; further events are not queued, which its `skipped_events` counts. */
+  /** The queue of one webhook. Further events are dropped and counted in its `skipped_events`. */
   webhookQueueRows: 100_000,
   webhookQueueBytes: 256 * MiB,
   webhookQueueBatchRows: 250,
@@ -19,11 +19,14 @@ export const deliveryLimits = {
   webhookClaimMs: 30_000,
   webhookResponseBytes: 1 * KiB,
   webhookInFlight: 256,
-  /** One more with each success, half as many with each failure. */
+  /** Attempts in flight of one webhook: one more with each success, half as many with each failure. */
   webhookInFlightEach: 32,
   webhookInFlightFirst: 4,
   webhookInFlightFailing: 2,
-  /** Claimed for a webhook that takes all it is given, beside what is under way; none while so many bytes wait for all. */
+  /**
+   * Deliveries claimed ahead for a webhook that takes everything, in addition to those in flight, and the bytes of all
+   * of them on a node.
+   */
   webhookAhead: 128,
   webhookAheadBytes: 32 * MiB,
   webhookDisableAfterMs: 5 * 24 * 60 * 60 * 1_000,
@@ -35,19 +38,21 @@ export const deliveryLimits = {
   webhookBacklogEveryMs: 30_000,
   webhookPurgeEveryMs: 60_000,
   webhookPurgeRows: 1_000,
-  /** Finished deliveries, kept for the log and for sending them again. */
+  /** Finished deliveries that are retained for the log and for resending. */
   webhookLogMs: 7 * 24 * 60 * 60 * 1_000,
   webhookLogRows: 10_000,
-  /** What was sent of delivered ones, and of all finished ones of a webhook in bytes. */
+  /**
+   * How long payloads of successful deliveries are retained, and the bytes retained of all finished ones of a webhook.
+   */
   webhookPayloadMs: 6 * 60 * 60 * 1_000,
   webhookKeptBytes: 64 * MiB,
-  /** Traces that somebody waits to be complete. */
+  /** Traces that webhooks wait to be complete. */
   traceWatchEveryMs: 1_000,
-  /** Of one organization; what comes beyond is read back from the span store once half of them are complete. */
+  /** Watches of one organization. Further traces are read back from the span store once half of these are complete. */
   traceWatches: 100_000,
   traceWatchClaimMs: 60_000,
   traceWatchBatch: 100,
   traceQuietSMax: 86_400,
-  /** Payloads of webhooks that are looked through at a time for a deleted customer. */
+  /** Webhook payloads that are searched at a time for a deleted customer. */
   erasedPayloadsPage: 200,
 } as const;

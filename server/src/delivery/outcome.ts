@@ -3,7 +3,7 @@ import type { DeliveryOutcome } from "../storage/control/delivery-store.ts";
 import { nextAttemptMs } from "./retry.ts";
 import type { SendResult } from "./send.ts";
 
-/** What becomes of a delivery after an attempt that ended like this. */
+/** The state of a delivery after an attempt with this result. */
 export function outcomeOf(delivery: Delivery, result: SendResult, nowMs: number): DeliveryOutcome {
   const nextMs = nextAttemptMs({
     attempts: delivery.attempts + 1,
@@ -26,7 +26,10 @@ export function outcomeOf(delivery: Delivery, result: SendResult, nowMs: number)
   };
 }
 
-/** Of one that was claimed and not sent, or cut: due again at once, and as it was before. */
+/**
+ * Returns a claimed delivery to the queue that was not sent, or whose attempt was aborted: due immediately, and
+ * otherwise unchanged.
+ */
 export function putBack(delivery: Delivery, nowMs: number): DeliveryOutcome {
   const { id, attempts, last_attempt_at, response_status, response_body, error } = delivery;
   const next_attempt_at = new Date(nowMs).toISOString();

@@ -3,12 +3,12 @@ import { pythonJson } from "../lib/python-json.ts";
 import { deliveryLimits } from "./limits.ts";
 
 /**
- * The text that is sent for an event, ASCII alone: one byte a character. Of a payload that is too large, large members are
- * null and `is_truncated` is true.
+ * The text that is sent for an event: ASCII only, so one byte per character. If a payload is too large, its large
+ * members are null and `is_truncated` is true.
  */
 export function payloadText(payload: object | string): string {
   const json = typeof payload === "string" ? payload : JSON.stringify(payload);
-  // Nothing that is this short can be too long once escaped.
+  // A text this short cannot be too long once escaped.
   const text = json.length * 6 <= deliveryLimits.webhookPayloadBytes ? pythonJson(json) : pythonJsonIfSmall(json);
   return text ?? pythonJson(JSON.stringify(withoutLargeMembers(parseKeepingDigits(json))));
 }

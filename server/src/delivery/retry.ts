@@ -1,9 +1,9 @@
 import { deliveryLimits } from "./limits.ts";
 
 /**
- * When to try again after `attempts` have failed, in ms since the epoch; undefined when that would be after the end. Thrice
- * as long each time, from seconds to hours, with jitter so that what failed together does not come back together. What the
- * receiver asks for is honoured within these bounds.
+ * When to retry after `attempts` failures, in ms since the epoch; undefined if that would be after `endMs`. The delay
+ * triples each time, from seconds to hours, with jitter so that deliveries that failed together are not retried
+ * together. The receiver's Retry-After is honoured within these bounds.
  */
 export function nextAttemptMs(options: {
   attempts: number;

@@ -35,7 +35,7 @@ function scopeOf({ unique_organization_id, environment }: Score) {
 
 const keyOf = (environment: unknown, logId: unknown): string => `${String(environment)} ${String(logId)}`;
 
-/** Of the logs that there are; `id` is undefined of one that belongs to no trace. */
+/** The traces of the logs that exist; `id` is undefined for a log without a trace. */
 async function tracesOf(
   spans: Pick<SpanStore, "listSpans">,
   organizationId: string,
@@ -48,7 +48,7 @@ async function tracesOf(
     filter: { sql: "unique_id IN {ids:Array(String)}", params: { ids }, columns: new Set(["unique_id"]) },
     sort: { field: "timestamp", descending: false },
     page: 1,
-    // The same id may be in both environments.
+    // The same id may exist in both environments.
     pageSize: ids.length * 2,
     fields: ["environment", "trace_unique_id"],
   });

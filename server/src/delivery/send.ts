@@ -3,14 +3,14 @@ import { deliveryLimits } from "./limits.ts";
 import type { ExchangeController, ExchangeHandler } from "../outgoing/http1/exchange-handler.ts";
 import type { Pools } from "../outgoing/pools.ts";
 
-/** How one attempt went. Texts come from the receiver: bounded, and fit to be stored. */
+/** The result of one attempt. Texts come from the receiver: they are bounded and storable. */
 export type SendResult = {
   isDelivered: boolean;
   status: number | null;
   /** The first kilobyte. */
   body: string | null;
   error: string | null;
-  /** What the receiver asks for. */
+  /** From the receiver's Retry-After. */
   retryAfterMs: number | undefined;
 };
 
@@ -20,8 +20,9 @@ export type Send = (
 ) => Promise<SendResult>;
 
 /**
- * One POST, with a bound on its whole time. The answer counts once its head is there; of its body no more is read than is
- * kept, and when the time is up the connection is cut. Redirects are failures: where they lead nobody has approved.
+ * Sends one POST, with a limit on its whole duration. The response counts once its head has arrived. Of its body, only
+ * as much is read as is stored, and at the timeout the connection is aborted. Redirects are failures, because nobody
+ * has approved their target.
  */
 export function createSend(
   pools: Pick<Pools, "dispatch" | "locate">,
@@ -65,7 +66,7 @@ class Exchange {
     return {
       onRequestStart: (controller) => {
         this.#controller = controller;
-        // The time was up before the connection was made: nothing is to be sent any more.
+        // The timeout passed before the connection was made: do not send the request.
         if (this.#isOver) controller.abort(new Error("too late"));
       },
       onResponseStart: (_controller, status, headers) => {
@@ -75,7 +76,7 @@ class Exchange {
       },
       onResponseData: (_controller, chunk) => {
         const room = deliveryLimits.webhookResponseBytes - this.#bytes;
-        // A copy: a piece of a chunk would keep all of it.
+        // A copy: a slice of a chunk would retain all of it.
         this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
         this.#bytes += Math.min(room, chunk.byteLength);
         if (chunk.byteLength > room) this.#cut(null);
@@ -90,7 +91,7 @@ class Exchange {
     this.#controller?.abort(new Error("cut"));
   }
 
-  /** `reason` is what went wrong before a whole answer was there. */
+  /** `reason`: the error before the response was complete. */
   #end(reason: string | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -120,7 +121,7 @@ function textOf(header: string | string[] | undefined): string {
   return typeof header === "string" ? header : (header?.[0] ?? "");
 }
 
-/** Seconds; a date is as good as nothing, as clocks differ. */
+/** Seconds only. A date is ignored, because clocks differ. */
 function retryAfterMs(header: string): number | undefined {
   return /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : undefined;
 }

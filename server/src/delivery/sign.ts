@@ -1,14 +1,14 @@
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { legacyFamilies, signingFamilies } from "../domain/product-families.ts";
 
-/** What receivers verify, over the exact bytes of the body; docs/webhooks.md shows how. */
+/** The signed data, over the exact bytes of the body; docs/webhooks.md describes how receivers verify it. */
 export type Signed = { id: string; timestampS: number; body: Buffer };
 
-/** A secret, made ready once: that costs more than signing with it does. */
+/** A prepared secret: preparing it costs more than signing with it. */
 export type SigningKey = {
-  /** Of the base64 after the prefix. */
+  /** Key from the base64 after the prefix. */
   standard: KeyObject;
-  /** Of the secret as it stands. */
+  /** Key from the whole secret text. */
   whole: KeyObject;
 };
 
@@ -19,11 +19,11 @@ export function signingKey(secret: string): SigningKey {
 }
 
 /**
- * Standard Webhooks headers, one signature for each key, and the hexadecimal HMAC of the body under the newest secret for
- * receivers of the older scheme, under the product's name; under its former ones too where `isLegacy`.
+ * Returns Standard Webhooks headers with one signature per key, and the hexadecimal HMAC of the body under the newest
+ * secret for receivers of the older scheme, with the product's name; with its former names too if `isLegacy`.
  *
  * @param newest the key of the newest secret
- * @param older those that sign beside it
+ * @param older further keys that sign as well
  */
 export function signatureHeaders(
   { id, timestampS, body }: Signed,

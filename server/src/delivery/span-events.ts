@@ -6,11 +6,11 @@ import type { WebhookDirectory } from "./webhook-directory.ts";
 export type SpanEventsDeps = {
   events: Pick<Events, "publishAll">;
   directory: Pick<WebhookDirectory, "hasAny">;
-  /** A span as retrieving it shows it, as JSON text. */
+  /** Returns a span as JSON text, like the endpoint that retrieves it. */
   presentSpan: (row: SpanRow) => string;
 };
 
-/** Makes `request_log` events of stored spans. */
+/** Publishes `request_log` events for stored spans. */
 export function createSpanEvents({ events, directory, presentSpan }: SpanEventsDeps): SpanSubscriber {
   return {
     name: "webhooks",
@@ -19,7 +19,7 @@ export function createSpanEvents({ events, directory, presentSpan }: SpanEventsD
   };
 }
 
-/** A span that is sent again as it was is the same event; one that is fuller than before is another. */
+/** An unchanged span that is resent is the same event; a fuller version of it is a new one. */
 function logEvent(row: SpanRow, presentSpan: (row: SpanRow) => string): WebhookEvent {
   const rank = BigInt(row.version) >> 61n;
   return {

@@ -13,7 +13,7 @@ export type TraceWatchingDeps = {
   now: () => number;
 };
 
-/** Watches the traces of stored spans for `trace_completed`, where anybody is to be told. */
+/** Watches the traces of stored spans for `trace_completed`, if any webhook listens for it. */
 export function createTraceWatching({
   directory,
   traceWatches,
@@ -33,7 +33,7 @@ export function createTraceWatching({
   };
 }
 
-/** One for each trace, with the time at which its newest span was received. */
+/** One watch per trace, with the receipt time of its newest span. */
 function watchesOf(rows: readonly SpanRow[]) {
   const watches = new Map<string, Omit<TraceWatch, "id" | "due_at">>();
   for (const { organization_id, environment, trace_unique_id = "", received_at = "" } of rows) {

@@ -2,18 +2,21 @@ import type { Environment } from "../domain/principal.ts";
 import type { Webhook, WebhookEventType } from "../domain/webhook.ts";
 import type { WebhookStore } from "../storage/control/webhook-store.ts";
 
-/** Whom an event may concern. */
+/** What decides which webhooks an event concerns. */
 export type EventScope = {
   type: WebhookEventType;
   organizationId: string;
   environment: Environment;
-  /** The API key that it came about with; where absent, webhooks of one key do not get it. */
+  /** The API key that the event came with. If absent, webhooks of a single key do not receive it. */
   organizationKeyId?: string | undefined;
 };
 
-/** The active webhooks of all organisations, and the channels of their alert rules, in memory: what is asked for every span must not ask a database. */
+/**
+ * The active webhooks of all organisations, and the channels of their alert rules, in memory: they are looked up for
+ * every span, which must not query a database.
+ */
 export type WebhookDirectory = {
-  /** Looks again: after a change here, and now and then for those of other nodes. */
+  /** Reloads: after a change here, and periodically for changes on other nodes. */
   refresh(): Promise<void>;
   get(id: number): Webhook | undefined;
   /** Whether the organisation has a webhook of any of these types. */

@@ -5,28 +5,31 @@ import type { Secret } from "../lib/secret.ts";
 import { deliveryLimits } from "./limits.ts";
 import { secretPrefix, signingKey, type SigningKey } from "./sign.ts";
 
-/** Makes and keeps signing secrets: sealed at rest, and bound to their organisation. */
+/** Generates and stores signing secrets: encrypted at rest, and bound to their organisation. */
 export type WebhookSecrets = {
-  /** A new `whsec_…` with 192 bits, and what is stored of it. */
+  /** Generates a `whsec_…` with 192 bits; `sealed` is its stored form. */
   make(uniqueOrganizationId: string): { secret: string; sealed: string };
-  /** The current one; undefined when the instance's secret is no longer the one that sealed it. */
+  /** The current secret; undefined if the instance's secret has changed since it was sealed. */
   current(webhook: Pick<Webhook, "unique_organization_id" | "secret">): string | undefined;
-  /** The URL of a Slack channel, which is a secret, as it is stored; and read again, undefined as with `current`. */
+  /**
+   * Seals and opens the URL of a Slack channel, which is a secret. Opening returns undefined in the same case as
+   * `current`.
+   */
   sealUrl(url: string, uniqueOrganizationId: string): string;
   openUrl(webhook: Pick<Webhook, "unique_organization_id" | "secret">): string | undefined;
-  /** Whether what it needs of secrets can be read. */
+  /** Whether the secrets that the webhook needs can be opened. */
   isReadable(webhook: Pick<Webhook, "channel" | "unique_organization_id" | "secret">): boolean;
-  /** The keys that sign at this time, that of the current secret first; undefined as with `current`. */
+  /** The keys that sign at this time, the current secret's first; undefined in the same case as `current`. */
   signing(webhook: Webhook, nowMs: number): [SigningKey, ...SigningKey[]] | undefined;
 };
 
 const secretBytes = 24;
 
-/** @param secret the instance's */
+/** @param secret the instance's secret */
 export function createWebhookSecrets(secret: Secret): WebhookSecrets {
   const box = createSealedBox(secret, "webhook secrets");
   const place = (uniqueOrganizationId: string) => [uniqueOrganizationId, "webhook"];
-  // Opening costs as much as the rest of a delivery together. A sealed text opens in one place alone.
+  // Opening a secret costs as much as the rest of a delivery. A sealed text can only be opened in one place.
   const opened = new Map<string, { secret: string; key: SigningKey }>();
   const open = (sealed: string, uniqueOrganizationId: string): { secret: string; key: SigningKey } | undefined => {
     const name = `${uniqueOrganizationId} ${sealed}`;
