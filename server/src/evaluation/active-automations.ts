@@ -8,8 +8,8 @@ import { compilePolicy } from "./read-policy.ts";
 export type CompiledAutomation = ActiveAutomation & { matches: (row: SpanRow) => boolean };
 
 /**
- * The enabled automations in memory, conditions compiled, so that ingest asks no database. Changes made on this node hold
- * at once, those of other nodes with the next refresh.
+ * The enabled automations in memory, with compiled conditions, so that ingest does not query a database. Changes on
+ * this node apply immediately, those of other nodes with the next refresh.
  */
 export type ActiveAutomations = {
   of(organizationId: string, environment: Environment): readonly CompiledAutomation[];
@@ -37,7 +37,7 @@ export function createActiveAutomations(deps: {
       try {
         return [{ ...automation, matches: compilePolicy(automation.condition_policy, deps.catalogue) }];
       } catch (error) {
-        // A field that a later version no longer has must not stop the automations of everybody.
+        // A field that was removed in a later version must not stop all other automations.
         deps.onUnreadable(automation.id, error);
         return [];
       }
@@ -53,7 +53,7 @@ export function createActiveAutomations(deps: {
       environments.flatMap((each) => byScope.get(scopeOf(organizationId, each)) ?? []),
     find: (id) => byId.get(id),
     wants: (organizationId) => organizations.has(organizationId),
-    // One after the other, so that what is read last is what was written last.
+    // One after another, so that the last read sees the last write.
     refresh: () => (last = last.catch(() => undefined).then(load)),
   };
 }

@@ -7,15 +7,15 @@ import type { NewRun } from "../storage/control/evaluation-run-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
 
 /**
- * Takes stored logs and puts on record which of them automations evaluate. Logs come at least once and in several
- * versions; a run has the identity of its automation, evaluator and log, so that each is evaluated once: when a version of
- * it first matches. What evaluators log themselves is left alone.
+ * Consumes stored logs and records which of them automations evaluate. Logs arrive at least once and in several
+ * versions. A run is identified by its automation, evaluator and log, so each is evaluated once: when a version of it
+ * first matches. Logs of evaluators are ignored.
  */
 export function createRunQueue(deps: {
   activeAutomations: ActiveAutomations;
   stores: Pick<ControlStores, "transaction">;
   room: Pick<QueueRoom, "isFull" | "added">;
-  /** There are so many new runs. */
+  /** Called with the number of new runs. */
   poke: (added: number) => void;
   now: () => number;
 }): SpanSubscriber {
@@ -34,7 +34,7 @@ export function createRunQueue(deps: {
         const all = added.values().reduce((sum, runs) => sum + runs, 0);
         if (all > 0) poke(all);
       } catch (error) {
-        // An automation that another node deleted: what comes again is matched with those that are left.
+        // An automation may be deleted on another node: the retried batch is matched with the remaining ones.
         await activeAutomations.refresh();
         throw error;
       }
@@ -63,7 +63,9 @@ function runsOf(row: SpanRow, activeAutomations: ActiveAutomations): NewRun[] {
 
 const sampleSpace = 2 ** 48;
 
-/** Decided by the ids alone, so that it is the same on every node, for every version of a log, and after a crash. */
+/**
+ * Depends only on the ids, so that the result is the same on every node, for every version of a log, and after a crash.
+ */
 export function isSampled(logId: string, automationId: string, rate: number): boolean {
   if (rate >= 1) return true;
   if (rate <= 0) return false;

@@ -19,7 +19,7 @@ const inputs = inputsOf(testLog());
 const choices = { choices: [{ name: "good" }, { name: "bad" }] };
 
 describe("a judge", () => {
-  test("is asked with the prompt, its parameters and the form of its answer", async () => {
+  test("receives the prompt, its parameters and the form of its answer", async () => {
     const judge = vi.fn(says({ explanation: "fine", score: 4 }));
     const evaluator = testEvaluator({
       score_config: { min_score: 1, max_score: 5 },
@@ -76,9 +76,9 @@ describe("a judge", () => {
     });
   });
 
-  test("that does not answer in time is given up, and may be asked again", async () => {
+  test("that does not answer in time fails, and may be retried", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    // Timeouts of signals are no timers that can be faked.
+    // Fake timers do not affect the timeouts of signals.
     const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(new DOMException("late", "TimeoutError")), ms);
@@ -136,7 +136,7 @@ describe("a judge", () => {
     expect(JSON.stringify(outcome)).not.toContain("secret detail");
   });
 
-  test("is called a few times at once for one organization", async () => {
+  test("is called a few times concurrently for one organization", async () => {
     let running = 0;
     let most = 0;
     const judge: JudgeModel = async () => {
@@ -153,7 +153,7 @@ describe("a judge", () => {
   });
 });
 
-test("a judge's media is in memory for a few judgements at once, and an organization leaves room for others", async () => {
+test("a judge's media is in memory for a few concurrent judgements, and an organization leaves room for others", async () => {
   const image = Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(2_000, 7)]).toString("base64");
   const pictured = inputsOf(testLog({ output: `data:image/png;base64,${image}` }));
   const release = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ test("a judge's media is in memory for a few judgements at once, and an organiza
   const outcomes = [...Array.from({ length: 20 }, () => of("busy")), of("calm")];
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(running).toEqual([...Array.from({ length: 6 }, () => "busy"), "calm"]);
-  // A judge's calls are few for each organization anyway.
+  // The number of judge calls per organization is limited anyway.
   expect(media.waiting()).toBe(evaluationLimits.judgesPerOrganization - 6);
   release.resolve();
   expect((await Promise.all(outcomes)).every(({ ok }) => ok)).toBe(true);
@@ -190,7 +190,7 @@ describe("the inputs of a log", () => {
     expect(inputsOf(testLog(fields))).toMatchObject({ output, llm_output: output });
   });
 
-  test("have its messages, metadata, metrics and ideal output", () => {
+  test("contain its messages, metadata, metrics and ideal output", () => {
     const log = testLog({
       prompt_messages: '[{"role":"user","content":"q"}]',
       extra: '{"ideal_output":{"a":1}}',

@@ -18,12 +18,12 @@ import { isPassed } from "./passing.ts";
 import { readScoreValue } from "./read-score-value.ts";
 import type { Sandbox, SandboxResult } from "./sandbox/sandbox-pool.ts";
 
-/** `costUsd` is that of the judge's call, null where there was none or it is unknown. */
+/** `costUsd` is the cost of the judge's call: null if there was none or it is unknown. */
 export type EvaluationOutcome =
   | { ok: true; value: ScoreValue; isPassed: boolean | null; explanation: string | null; costUsd: number | null }
   | EvaluationFailure;
 
-/** `isTransient`: worth another try. `isRefused`: there was no room to try it at all. */
+/** `isTransient`: a retry may succeed. `isRefused`: there was no room to start it. */
 export type EvaluationFailure = {
   ok: false;
   error: string;
@@ -40,7 +40,7 @@ export type Evaluate = (
 
 type JudgeDeps = { judge: JudgeModel; withMedia: WithJudgeMedia; judgeGate: FairGate };
 
-/** A few calls at a time for each organization, and some more for all. */
+/** Limits concurrent calls of judges for each organization and in total. */
 export function createJudgeGate(): FairGate {
   return new FairGate({
     maxInFlight: evaluationLimits.judgesInFlight,
@@ -50,7 +50,7 @@ export function createJudgeGate(): FairGate {
   });
 }
 
-/** Runs an evaluator on some inputs. Never rejects: what goes wrong is the outcome. */
+/** Runs an evaluator on some inputs. Never rejects: an error is part of the outcome. */
 export function createEvaluate(deps: { sandbox: Sandbox } & JudgeDeps): Evaluate {
   const { sandbox } = deps;
   return async (evaluator, inputs, context) => {
@@ -88,7 +88,7 @@ const tooLarge: SandboxResult = {
   error: `the log has more than ${evaluationLimits.evaluationInputChars} characters`,
 };
 
-/** Rules say how alike texts are from 0 to 1. */
+/** Rules return similarity as a number from 0 to 1. */
 function scaled(evaluator: Evaluator, value: unknown): unknown {
   const isShare = evaluator.type === "rule" && evaluator.score_value_type === "percentage";
   return isShare && typeof value === "number" ? value * 100 : value;
@@ -113,7 +113,7 @@ async function askJudge(
       try {
         const { answer, left } = await askWithMedia(ask, media);
         const outcome = read(evaluator, judged(evaluator, answer.content), answer.costUsd);
-        // A model may do better the next time.
+        // The model may succeed on a retry.
         if (!outcome.ok) return { ...outcome, error: `the judge's answer: ${outcome.error}`, isTransient: true };
         return left.length === 0 ? outcome : { ...outcome, explanation: withLeft(outcome.explanation, left) };
       } catch (error) {
@@ -131,7 +131,7 @@ async function askJudge(
 
 type AskJudge = (media: JudgeMedia) => Promise<JudgeAnswer>;
 
-/** A model that refuses media, as most that read text alone do, is asked once more without it. */
+/** A model that refuses media, as most text-only models do, is called once more without it. */
 async function askWithMedia(
   ask: AskJudge,
   media: JudgeMedia,
@@ -149,7 +149,7 @@ function withLeft(explanation: string | null, left: JudgeMedia["left"]): string 
   return explanation ? `${explanation}\n\n${mentionLeft(left)}` : mentionLeft(left);
 }
 
-/** What a judge said. One that is no JSON is no score either, and said so. */
+/** The value in a judge's answer. If the answer is not JSON, it has no score, and the outcome states that. */
 function judged(evaluator: Evaluator, content: string): unknown {
   const answer = parsed(content);
   if (typeof answer !== "object" || answer === null || !("score" in answer)) return undefined;

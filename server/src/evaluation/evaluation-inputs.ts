@@ -3,8 +3,8 @@ import { isObject, parseJsonText } from "../lib/json.ts";
 import type { StoredSpan } from "../storage/spans/span-store.ts";
 
 /**
- * What an evaluator is given of a log. `input` and `output` are text: what was said, or the JSON text of what is no text.
- * `llm_input` and `llm_output` are older names of the two.
+ * The inputs of an evaluator for a log. `input` and `output` are text, or the JSON text of other content. `llm_input`
+ * and `llm_output` are older names of the two.
  */
 export type EvaluationInputs = {
   input: string;
@@ -26,7 +26,7 @@ export const inputNames = [
   "llm_output",
 ] as const satisfies readonly (keyof EvaluationInputs)[];
 
-/** Those that have members of any name. */
+/** Inputs whose members may have any name. */
 export const freeInputs = ["metadata", "metrics"] as const satisfies readonly (keyof EvaluationInputs)[];
 
 const metricColumns = [
@@ -44,7 +44,7 @@ const metricColumns = [
   "cost",
 ] as const satisfies readonly SpanColumn[];
 
-/** What has to be read of a log. */
+/** The columns of a log that have to be read. */
 export const inputColumns: readonly SpanColumn[] = [
   ...metricColumns,
   "log_method",
@@ -69,7 +69,7 @@ export function inputsOf(span: StoredSpan): EvaluationInputs {
   });
 }
 
-/** Inputs as somebody sends them to try an evaluator. */
+/** Inputs from a request that tries an evaluator. */
 export function completeInputs(given: Record<string, unknown>): EvaluationInputs {
   const input = textOf(given["input"] ?? given["llm_input"]);
   const output = textOf(given["output"] ?? given["llm_output"]);
@@ -89,7 +89,7 @@ function textOf(value: unknown): string {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-/** The words of a message; the whole of one that is more than words. */
+/** The text of a message, or the whole message if it contains more than text. */
 function spokenText(message = ""): string {
   const { content, tool_calls: calls } = objectOf(message);
   return typeof content === "string" && content !== "" && calls === undefined ? content : message;

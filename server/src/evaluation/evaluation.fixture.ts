@@ -4,7 +4,7 @@ import type { StoredSpan } from "../storage/spans/span-store.ts";
 
 const now = "2026-03-01T10:00:00.000Z";
 
-/** A judge that scores with a number, unless told otherwise. */
+/** A judge with a numerical score, unless `fields` state otherwise. */
 export function testEvaluator(fields: Partial<Evaluator> = {}): Evaluator {
   return {
     id: randomUUID(),

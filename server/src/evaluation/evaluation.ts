@@ -2,7 +2,7 @@ import type { ActiveAutomations } from "./active-automations.ts";
 import type { Evaluate } from "./evaluate.ts";
 import type { ScoreMirror } from "./score-mirror.ts";
 
-/** What the surface needs of this engine. */
+/** The parts of this engine that the API uses. */
 export type Evaluation = {
   activeAutomations: ActiveAutomations;
   scoreMirror: ScoreMirror;

@@ -7,26 +7,29 @@ import { micro, type RunResult } from "./run-evaluation.ts";
 export type FinisherDeps = {
   stores: Pick<ControlStores, "transaction">;
   retryDelaysMs: readonly number[];
-  /** Called once results are on record. */
+  /** Called once results are stored. */
   finished: (results: readonly RunResult[]) => void;
-  /** How many runs are under way, those included whose results wait here. */
+  /** The number of runs in flight, including those whose results wait here. */
   inFlight: () => number;
   logger: Logger;
-  /** Aborted when the server stops: from then on each result has one try. */
+  /** Aborted when the server stops: from then on, each result is tried once. */
   signal: AbortSignal;
   now: () => number;
 };
 
 /**
- * Puts results on record, many in one transaction: scores, ends of runs, what judges cost. A run whose score is there ends
- * with it, so that neither a crash nor another node makes two.
+ * Stores results, many in one transaction: scores, ends of runs, costs of judges. A run ends in the transaction that
+ * stores its score, so that neither a crash nor another node makes a second score.
  */
 export function createFinisher(deps: FinisherDeps): { add(result: RunResult): void; settled(): Promise<void> } {
   const waiting: RunResult[] = [];
   let flushing: Promise<void> | undefined;
   let wake = (): void => undefined;
 
-  /** Each transaction is flushed to disk, so results gather: until there are many, or no more to come, or time is up. */
+  /**
+   * Each transaction is flushed to disk, so results are batched: until there are enough, no more are in flight, or the
+   * time is up.
+   */
   const gather = async (): Promise<void> => {
     if (isEnough()) return;
     const timer = setTimeout(() => wake(), evaluationLimits.evaluationFlushMs);
@@ -43,7 +46,7 @@ export function createFinisher(deps: FinisherDeps): { add(result: RunResult): vo
         await deps.stores.transaction((set) => record(deps, set, results));
         deps.finished(results);
       } catch (error) {
-        // What is not on record is done again after the next start.
+        // Results that are not stored are evaluated again after the next start.
         if (deps.signal.aborted) return;
         deps.logger.warn({ err: error }, "evaluations could not be put on record; trying again");
         waiting.unshift(...results);

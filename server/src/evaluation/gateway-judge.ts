@@ -9,12 +9,12 @@ import { isObject } from "../lib/json.ts";
 import { JudgeError, type JudgeAnswer, type JudgeContext, type JudgeModel } from "./judge.ts";
 
 /**
- * Judges called through this gateway, as any caller's chat is: routed, priced and recorded. The gateway records into the
- * intake, which hands on to evaluations, so it is connected after both.
+ * Judges are called through this gateway, like any caller's chat: routed, priced and recorded. The gateway records into
+ * the intake, whose spans reach evaluation, so it is connected after both exist.
  */
 export type GatewayJudge = { ask: JudgeModel; connect(chat: CallChat): void };
 
-/** Answers a chat, as the gateway does. */
+/** Serves a chat, as the gateway does. */
 type CallChat = (call: GatewayCall) => Promise<void>;
 
 export function createGatewayJudge(now: () => number): GatewayJudge {
@@ -53,7 +53,7 @@ async function complete(
         log_method: judgeLogMethod,
       },
       permissions: noPermissions,
-      // Its price comes with the breakdown.
+      // The cost comes with the breakdown.
       bytes: Buffer.from(JSON.stringify({ ...request, request_breakdown: true })),
       headers: {},
       search: "",
@@ -74,7 +74,7 @@ async function complete(
 
 const noPermissions: ReadonlySet<Permission> = new Set();
 
-/** What would go to a caller, kept instead. */
+/** Collects the response instead of sending it to a caller. */
 class CollectedResponse extends ServerResponse {
   body = "";
   isComplete = false;
@@ -83,7 +83,7 @@ class CollectedResponse extends ServerResponse {
     super(new IncomingMessage(new Socket()));
   }
 
-  /** Resolves once it has ended, or nobody waits for it any more: answers end after the call, with the record of it. */
+  /** Resolves once the response has ended, or `signal` is aborted: responses end after the call, with its record. */
   async whole(signal: AbortSignal): Promise<void> {
     if (this.isComplete || signal.aborted) return;
     await once(this, "finish", { signal }).catch(() => undefined);

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => close());
 
-/** Runs of a new automation, claimed, as they ask for their judgement. */
+/** Claimed runs of a new automation, as requests for judgements. */
 async function newAsks(count: number, { most, budget }: { most: number; budget: number }) {
   const common = { unique_organization_id: "org", created_at: now, updated_at: now };
   const evaluator = await stores.evaluators.create(testEvaluator());
@@ -74,7 +74,10 @@ function newNode(): JudgeBudget {
   );
 }
 
-/** So many judgements at once of one automation, on some nodes: what is spent, how many were made, at most at a time. */
+/**
+ * Runs concurrent judgements of one automation on some nodes. Returns the spending, their number, and the most at a
+ * time.
+ */
 async function judge(
   count: number,
   { cost, nodes = 1, ...ask }: Record<"most" | "cost" | "budget", number> & { nodes?: number },
@@ -110,16 +113,16 @@ test("a burst on several nodes spends no more than on one", async () => {
   expect(await judge(30, { most: 160, cost: 15, budget: 30, nodes: 2 })).toMatchObject({ made: 2, peak: 1 });
 });
 
-test("judgements are made side by side as far as they fit, and all of the budget is used", async () => {
+test("judgements run concurrently as far as they fit, and use the whole budget", async () => {
   expect(await judge(60, { most: 10, cost: 2, budget: 50 })).toMatchObject({ made: 25, spent: 50, peak: 5 });
 });
 
-test("a judgement of unknown price sets nothing aside, until the budget is spent", async () => {
+test("a judgement of unknown price reserves nothing, until the budget is spent", async () => {
   expect(await judge(20, { most: 0, cost: 0, budget: 1 })).toMatchObject({ made: 20 });
   expect(await judge(20, { most: 0, cost: 0, budget: 0 })).toMatchObject({ made: 0 });
 });
 
-test("who waits is let go when the server stops", async () => {
+test("waiting judgements are released when the server stops", async () => {
   const node = newNode();
   const stopping = new AbortController();
   const [first, ...others] = await newAsks(3, { most: 9, budget: 5 });
@@ -130,7 +133,7 @@ test("who waits is let go when the server stops", async () => {
   expect(await Promise.all(waiting)).toEqual(["stopped", "stopped"]);
 });
 
-test("what the control store does not take is told to those who asked, and to nobody after them", async () => {
+test("a failure of the control store rejects the requests that wait, and no later ones", async () => {
   let isDown = true;
   const node = createJudgeBudget(({ judgements }) =>
     isDown

@@ -1,20 +1,21 @@
 import { evaluationLimits } from "./limits.ts";
 import type { JudgementAdmission, JudgementRequest } from "../storage/control/judgement-ledger.ts";
 
-/** What a judgement may cost, of which automation's day, and how much that may spend. Micro-dollars. */
+/** The highest cost of a judgement, its automation, and the daily budget of that. Micro-dollars. */
 export type JudgementAsk = { automationId: string; runId: number; attempt: number; most: number; budget: number };
 
 /**
- * Keeps judges within the daily budgets of automations, on all nodes together: what a judgement may cost at most is set aside
- * in the control store before it, and settled with its result (`finish-runs.ts`). Those that must wait do so in line, of which
- * the first go together. No more are admitted than can be asked, as what a node sets aside is spent if it dies.
+ * Keeps judges within the daily budgets of automations, on all nodes together: the highest cost of a judgement is
+ * reserved in the control store before it, and settled with its result (`finish-runs.ts`). Judgements that must wait
+ * queue, and the first of them are reserved together. No more are admitted than can be called, because a dead node's
+ * reservations count as spent.
  */
 export type JudgeBudget = {
-  /** `go`: make it, and say when it is `made`. `spent`: the budget is. */
+  /** `go`: make the judgement, and call `made` afterwards. `spent`: the budget is used up. */
   enter(ask: JudgementAsk, signal: AbortSignal): Promise<Entry>;
-  /** The judge has answered, or was not asked after all. */
+  /** The judge has answered, or was not called after all. */
   made(ask: JudgementAsk): void;
-  /** Results of the automation are on record: some of what was set aside may be there again. */
+  /** Results of the automation are stored: part of its reservations may be available again. */
   recorded(automationId: string): void;
 };
 
@@ -29,7 +30,7 @@ type Waiting = {
 
 type Line = { waiting: Waiting[]; underWay: number; isWorked: boolean; changes: number; wake: () => void };
 
-/** @param reserve in a transaction, for the day that it is */
+/** @param reserve reserves in a transaction, for the current day */
 export function createJudgeBudget(
   reserve: (request: Omit<JudgementRequest, "day">) => Promise<JudgementAdmission>,
 ): JudgeBudget {
@@ -44,7 +45,7 @@ export function createJudgeBudget(
     if (line.underWay === 0 && !line.isWorked) lines.delete(automationId);
   };
 
-  /** Lets in, or turns away, as many of the first as it can now. False: they wait. */
+  /** Admits or refuses as many of the first as possible now. False: they wait. */
   const admit = async (line: Line): Promise<boolean> => {
     const first = line.waiting.slice(0, evaluationLimits.judgesPerOrganization - line.underWay);
     const [{ ask } = {}] = first;
@@ -83,7 +84,7 @@ export function createJudgeBudget(
         const line = lines.get(ask.automationId) ?? newLine();
         lines.set(ask.automationId, line);
         line.waiting.push({ ask, signal, resolve, reject });
-        // What comes in the same turn of the event loop goes together.
+        // Judgements of the same turn of the event loop are handled together.
         if (!line.isWorked) setImmediate(() => void work(ask.automationId, line));
         line.isWorked = true;
       }),
@@ -96,7 +97,10 @@ function newLine(): Line {
   return { waiting: [], underWay: 0, isWorked: false, changes: 0, wake: () => undefined };
 }
 
-/** Or a while, as what other nodes put on record is not told, nor that the server stops. */
+/**
+ * Resolves after a change or a timeout, because changes on other nodes and the stop of the server are not signalled
+ * here.
+ */
 function nextChange(line: Line): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, evaluationLimits.evaluationPollMs);

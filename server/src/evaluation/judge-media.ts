@@ -5,16 +5,19 @@ import { evaluationLimits } from "./limits.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { JudgePrompt } from "./judge.ts";
 
-/** What a judge is shown beside its prompt, as parts of an OpenAI chat message, and what of it is left out and why. */
+/**
+ * The media that a judge receives beside its prompt, as parts of an OpenAI chat message, and the media left out, with
+ * reasons.
+ */
 export type JudgeMedia = {
   shown: readonly { reference: string; part: Record<string, unknown> }[];
   left: readonly { reference: string; reason: string }[];
 };
 
 /**
- * Does something with the media that a prompt refers to. As it takes megabytes, that happens a few times at once; the rest
- * waits in turns.
- * @throws GateRefusal where too many wait
+ * Runs `work` with the media that a prompt refers to. The media may take megabytes, so only a few run concurrently; the
+ * others wait in a fair queue.
+ * @throws GateRefusal if too many wait
  * @throws ServiceError `unavailable`
  */
 export type WithJudgeMedia = <T>(
@@ -25,7 +28,7 @@ export type WithJudgeMedia = <T>(
 
 export function createJudgeMedia(spans: Pick<SpanStore, "readMedia">): {
   withMedia: WithJudgeMedia;
-  /** How many wait. */
+  /** The number of waiting calls. */
   waiting: () => number;
 } {
   const gate = new FairGate({
@@ -80,7 +83,7 @@ export function withoutMedia({ shown, left }: JudgeMedia, reason: string): Judge
   return { shown: [], left: [...shown.map(({ reference }) => ({ reference, reason })), ...left] };
 }
 
-/** For the judge, and for who reads what it said. */
+/** For the judge, and for readers of its answer. */
 export function mentionLeft(left: JudgeMedia["left"]): string {
   const named = left.slice(0, mentioned).map(({ reference, reason }) => `${reference} (${reason})`);
   const rest = left.length > mentioned ? ` and ${left.length - mentioned} more` : "";
@@ -99,7 +102,7 @@ const audio = (format: string) => (_id: string, data: string) => ({
   input_audio: { data, format },
 });
 
-/** The formats that models read. What media is, its bytes say: providers refuse what is named otherwise. */
+/** The formats that models read. The type follows from the bytes, because providers refuse a wrong one. */
 const parts: Readonly<Record<string, (id: string, base64: string, type: string) => Record<string, unknown>>> = {
   "image/png": image,
   "image/jpeg": image,
@@ -113,7 +116,7 @@ const parts: Readonly<Record<string, (id: string, base64: string, type: string) 
   }),
 };
 
-/** @param text a data URI or bare base64, of either alphabet and with line breaks */
+/** @param text a data URI or bare base64, in either alphabet, possibly with line breaks */
 function partOf(id: string, text: string): Record<string, unknown> | undefined {
   const base64 = Buffer.from(text.slice(text.indexOf(",") + 1), "base64").toString("base64");
   const type = mediaTypeOfBase64(base64.slice(0, 64)) ?? "";

@@ -3,50 +3,50 @@ const MiB = 1024 * 1024;
 
 /** Limits of automations and judges, with the unit in each name. */
 export const evaluationLimits = {
-  /** Beyond it no result that comes over OTLP makes another. */
+  /** Above this number, results that arrive over OTLP create no further evaluators. */
   evaluatorsMadeByName: 500,
   evaluationRunsInFlight: 512,
   evaluationRunsPerOrganization: 256,
-  /** Of them, whose logs are in memory at a time. */
+  /** Runs in flight whose logs are in memory at a time. */
   evaluationReadRows: 64,
   judgesInFlight: 64,
   judgesPerOrganization: 8,
-  /** All runs that are under way may, and as many that are asked for on demand. */
+  /** Enough for all runs in flight, and as many requested on demand. */
   judgesWaiting: 1_024,
   judgeMs: 60_000,
-  /** Of one value in a judge's prompt; what is longer is cut. */
+  /** Characters of one value in a judge's prompt; longer values are truncated. */
   judgeValueChars: 100_000,
   judgePromptChars: 400_000,
-  /** Of all media that a judge is shown, in base64; what is more is named only. */
+  /** Total base64 characters of the media for a judge; further media is only named. */
   judgeMediaChars: 8 * MiB,
-  /** Shorter base64 is text to a judge. */
+  /** Shorter base64 is treated as text. */
   judgeMediaCharsMin: 1 * KiB,
   judgeMedia: 20,
   /** Judgements whose media is in memory at a time. */
   judgesWithMedia: 8,
-  /** Of what a model said that refuses media. */
+  /** Characters of a model's refusal of media. */
   judgeRefusalChars: 200,
   evaluationInputChars: 4 * MiB,
   /** How long a node may be silent before another takes over its evaluations. */
   evaluationLeaseMs: 60_000,
-  /** Waits between tries of an evaluation that failed for now; then it has failed. */
+  /** Delays before an evaluation is retried after a transient failure. After the last one, the failure is final. */
   evaluationRetryMs: [1_000, 10_000, 60_000],
-  /** An evaluation that was under way when its node ended, that often, has failed. */
+  /** An evaluation that was in flight this often when its node ended has failed. */
   evaluationCrashes: 4,
   /** Runs retried at a time after their node ended once while they ran. After a second end, each is retried alone. */
   evaluationSuspects: 16,
   evaluationPollMs: 1_000,
-  /** What may wait of one organization; further logs are read back from the span store once half of it is done. */
+  /** Waiting runs of one organization; further logs are read back from the span store once half of them are done. */
   evaluationQueueRuns: 100_000,
-  /** New runs a second beyond which evaluating pauses between batches, for the sake of ingest. */
+  /** Above this number of new runs per second, evaluation pauses between batches, to leave room for ingest. */
   evaluationCrowdRuns: 1_000,
   evaluationYieldMs: 1_000,
-  /** How long a result waits for others, to be put on record together. */
+  /** How long a result waits for others, to be stored together. */
   evaluationFlushMs: 200,
   evaluationFlushRows: 256,
-  /** Beyond it the backlog is not counted any further. */
+  /** Above this number, the backlog is not counted exactly. */
   evaluationBacklogCounted: 100_000,
-  /** How long it is known that a log was evaluated. */
+  /** How long an evaluated log is remembered. */
   evaluationMemoryMs: 30 * 24 * 60 * 60 * 1_000,
   automationRefreshMs: 5_000,
   automationDailyBudgetUsd: 10,
@@ -58,7 +58,7 @@ export const evaluationLimits = {
   sandboxStackBytes: 256 * KiB,
   scoreTextChars: 64 * KiB,
   scoreMax: 1e15,
-  /** Made of the results of evaluations that a span came with. */
+  /** Scores made from the evaluation results on a span. */
   scoresSentPerSpan: 64,
   scoreMirrorRows: 2_000,
   scoreMirrorGroupMs: 50,

@@ -7,7 +7,7 @@ import { evaluationLimits } from "./limits.ts";
 import type { ControlStoreSet } from "../storage/control/control-stores.ts";
 import { numberIn } from "./score-of-result.ts";
 
-/** The slug by which results of this name find their evaluator: the name itself where it can be one. */
+/** The slug of the evaluator for results with this name: the name itself if it is a valid slug. */
 export function slugOfName(name: string): string {
   const slug = name
     .replace(/[^\w.-]+/g, "-")
@@ -30,7 +30,7 @@ export async function evaluatorsNamed(
   };
   let evaluators = await find();
   if (evaluators.size < slugs.length) {
-    // Another request may be making them: behind the lock it has.
+    // Another request may be creating them: look again under the lock.
     await organizations.lock(organizationId);
     evaluators = await find();
   }
@@ -45,7 +45,7 @@ export async function evaluatorsNamed(
   return evaluators;
 }
 
-/** The evaluator of which a result is the first; undefined where the result has no value that would tell of which kind. */
+/** The evaluator for the first result of its name; undefined if the result has no value that determines its type. */
 function evaluatorNamed(
   unique_organization_id: string,
   evaluator_slug: string,
@@ -60,7 +60,7 @@ function evaluatorNamed(
     evaluator_slug,
     name: result.name,
     description: "Made for results of evaluations elsewhere.",
-    // Nothing of ours evaluates: scores are brought.
+    // Scores come from outside: this server never runs the evaluator.
     type: "human",
     score_value_type,
     eval_class: defaultEvalClass("human"),

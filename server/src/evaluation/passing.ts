@@ -4,13 +4,13 @@ import { createCatalogue } from "../filter/catalogue.ts";
 import { compileMatcher } from "../filter/match.ts";
 import { parseFilters } from "../filter/parse.ts";
 
-/** The one field of passing conditions, by the name that clients use and by a shorter one. */
+/** The only field of passing conditions, with the name that clients use and a shorter one. */
 const catalogue = createCatalogue<ScoreValue>({
   fields: [
     {
       name: "primary_score",
       kind: "dynamic",
-      // Judged in memory alone.
+      // Evaluated only in memory.
       sources: [{ sql: () => "''", read: scoreText, form: "either" }],
       nullable: true,
       choices: [],
@@ -21,7 +21,7 @@ const catalogue = createCatalogue<ScoreValue>({
   aliases: [["score", "primary_score"]],
 });
 
-/** Passing conditions, in the form of filters, as a test of scores; or what is wrong with them. */
+/** Compiles passing conditions, in the form of filters, to a test of scores. Returns the error if they are invalid. */
 export function compilePassing(
   conditions: Record<string, unknown>,
 ): { ok: true; passes: (score: ScoreValue) => boolean } | { ok: false; error: string } {
@@ -33,7 +33,7 @@ export function compilePassing(
   }
 }
 
-/** Null where there are no conditions. */
+/** Null if there are no conditions. */
 export function isPassed(conditions: Record<string, unknown> | null, score: ScoreValue): boolean | null {
   if (conditions === null || Object.keys(conditions).length === 0) return null;
   const compiled = compilePassing(conditions);

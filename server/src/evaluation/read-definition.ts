@@ -6,7 +6,7 @@ import { httpLimits } from "../http/limits.ts";
 import { compilePassing } from "./passing.ts";
 import { unknownPlaceholders } from "./template.ts";
 
-/** What is wrong with an evaluator as a whole, by field; nothing where it can run. */
+/** Errors of an evaluator as a whole, by field; empty if it can run. */
 export function definitionErrors(definition: EvaluatorDefinition): FieldErrors {
   const errors: FieldErrors = {};
   const { type, score_value_type: valueType, score_config: scores, passing_conditions: passing } = definition;
@@ -38,7 +38,7 @@ export function definitionErrors(definition: EvaluatorDefinition): FieldErrors {
   return errors;
 }
 
-/** What nothing can fill would be empty in every prompt. */
+/** A placeholder that no input can fill would be empty in every prompt. */
 function promptErrors(config: LlmConfig): FieldErrors {
   const errors: FieldErrors = {};
   for (const member of ["evaluator_definition", "scoring_rubric"] as const) {
@@ -52,7 +52,7 @@ function promptErrors(config: LlmConfig): FieldErrors {
   return errors;
 }
 
-/** Only reads the code: what is written in another language would otherwise be found out log by log. */
+/** Only parses the code, so that code in another language fails here and not log by log. */
 function syntaxError(code: string): string | undefined {
   try {
     void new Script(code);

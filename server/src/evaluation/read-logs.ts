@@ -6,8 +6,8 @@ import { inputColumns } from "./evaluation-inputs.ts";
 type Reader = Pick<SpanStore, "hydrateSpans" | "findSpan">;
 
 /**
- * The logs of some runs by id, as they are now; those that are gone are left out. They are looked for where they were, and
- * the few that moved since, because they were sent again with another end, by id.
+ * Reads the current logs of some runs, by id; missing ones are left out. They are read at their known time first. The
+ * few that moved since, because they were resent with another end, are found by id.
  */
 export async function readLogs(
   spans: Reader,
@@ -27,7 +27,7 @@ export async function readLogs(
   return logs;
 }
 
-/** Large logs are read in halves: together they may be more than one answer holds. */
+/** Large logs are read in halves: together they may exceed the limit of one response. */
 async function readKeys(
   spans: Reader,
   organizationId: string,
@@ -47,7 +47,7 @@ async function readKeys(
   }
 }
 
-/** The newest version counts, whichever was seen. */
+/** The newest version counts, whichever version was matched. */
 function keyOf(run: EvaluationRun): SpanKey {
   return { timestamp: run.log_timestamp, unique_id: run.log_id, environment: run.environment, version: "0" };
 }

@@ -7,13 +7,13 @@ import { parsePolicy } from "../filter/parse.ts";
 import { definedFields } from "../lib/defined-fields.ts";
 import { domainLimits } from "../domain/limits.ts";
 
-/** The policy as a test of logs, compiled once and used often. A policy without rules holds for every log. */
+/** Compiles the policy to a test of logs, for repeated use. A policy without rules matches every log. */
 export function compilePolicy(policy: ConditionPolicy, catalogue: Catalogue<SpanRow>): (row: SpanRow) => boolean {
   return compileMatcher(parsePolicy(policy, catalogue).filter, catalogue);
 }
 
 /**
- * What is kept of a policy that was sent, once it is known to be readable.
+ * Checks a policy from a request and returns its stored form.
  *
  * @throws ServiceError `invalid_request` keyed `condition_policy`, naming the field and the operator.
  */
@@ -54,7 +54,7 @@ function refused(message: string): ServiceError {
   return new ServiceError("invalid_request", message, { errors: { condition_policy: [message] } });
 }
 
-/** `parsePolicy` has read it, which takes an object with a list of objects with a field. */
+/** `parsePolicy` has checked that it is an object with a list of objects with a field. */
 function asReadPolicy(policy: unknown): ConditionPolicy {
   return policy as ConditionPolicy;
 }

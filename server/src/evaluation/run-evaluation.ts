@@ -12,12 +12,12 @@ import type { Evaluate, EvaluationFailure, EvaluationOutcome } from "./evaluate.
 import { inputsOf, type EvaluationInputs } from "./evaluation-inputs.ts";
 import type { JudgeBudget, JudgementAsk } from "./judge-budget.ts";
 
-/** How one claim of a run ended. `error` is told on the automation. */
+/** The result of one claim of a run. `error` is shown on the automation. */
 export type RunResult = { run: EvaluationRun; costUsd: number | null; error?: string } & (
   | { kind: "scored" | "failed"; score: Score }
-  /** `isRefused`: there was no room to try it. */
+  /** `isRefused`: there was no room to start it. */
   | { kind: "retried"; isRefused?: boolean }
-  /** There is nothing to evaluate, or nothing to evaluate it with. */
+  /** There is no log to evaluate, or no evaluator or automation for it. */
   | { kind: "dropped" }
   | { kind: "over_budget" }
 );
@@ -27,11 +27,11 @@ export type RunDeps = {
   activeAutomations: Pick<ActiveAutomations, "find">;
   automations: Pick<AutomationStore, "find">;
   judgeBudget: Pick<JudgeBudget, "enter" | "made">;
-  /** What a judge may cost at most in USD; null where that is unknown. */
+  /** The highest cost of a judge in USD; null if unknown. */
   judgeCostUsd: JudgeCost;
-  /** USD a day where the automation does not say. */
+  /** USD per day if the automation does not state a budget. */
   dailyBudgetUsd: number;
-  /** The waits between tries; after the last of them a failure is final. */
+  /** The delays between tries. After the last one, a failure is final. */
   retryDelaysMs: readonly number[];
   now: () => number;
 };
@@ -60,7 +60,7 @@ export async function runEvaluation(
   });
   if (!mayBeTried(run)) return failed(endedNodes(run));
   const mayRetry = run.attempts <= deps.retryDelaysMs.length;
-  // Another node may still be about to see it; a deleted one stays away.
+  // Another node may be about to store it; a deleted one stays absent.
   if (span === undefined) return mayRetry ? { kind: "retried", run, costUsd: null } : dropped;
   if (span.log_method === judgeLogMethod) return dropped;
   const inputs = inputsOf(span);
@@ -87,7 +87,7 @@ export async function runEvaluation(
   return { kind: "scored", run, score, costUsd: outcome.costUsd };
 }
 
-/** What ended its node every time would end the next one too. */
+/** A run that ends its node every time would end the next one too. */
 export function mayBeTried({ crashes }: EvaluationRun): boolean {
   return crashes < evaluationLimits.evaluationCrashes;
 }
@@ -97,7 +97,7 @@ function endedNodes({ crashes }: EvaluationRun): EvaluationFailure {
   return { ok: false, error, isTransient: false, costUsd: null };
 }
 
-/** Of another node's change this one learns with a delay, so what it does not know it looks up. */
+/** Changes on other nodes arrive with a delay, so an unknown automation is read from the store. */
 async function activeAutomation({ activeAutomations, automations }: RunDeps, run: EvaluationRun) {
   const known = activeAutomations.find(run.automation_id);
   if (known !== undefined) return known;
@@ -105,7 +105,7 @@ async function activeAutomation({ activeAutomations, automations }: RunDeps, run
   return found?.is_enabled === true ? found : undefined;
 }
 
-/** What is to be set aside, where a model judges. */
+/** The amount to reserve if a model judges. */
 async function askOf(
   { judgeCostUsd }: RunDeps,
   run: EvaluationRun,

@@ -18,7 +18,7 @@ const score: EvaluationOutcome = {
   costUsd: null,
 };
 
-test("two organizations whose evaluators hang leave room for a third's evaluations", async () => {
+test("two organizations with hanging evaluators leave room for a third", async () => {
   const { stores, close } = await openMemoryControl();
   const logs = new Map<string, ReturnType<typeof testLog>>();
   const busy = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ test("two organizations whose evaluators hang leave room for a third's evaluatio
   try {
     for (const hog of ["hog 1", "hog 2"]) await enqueue(hog, evaluationLimits.evaluationRunsInFlight);
     await vi.waitFor(() => expect(new Set(running)).toEqual(new Set(["hog 1", "hog 2"])), 10_000);
-    // Until they have all that they are given: a crowd takes it bit by bit.
+    // Waits until they have all that they may have: while crowded, the runner claims in small steps.
     await sleep(2.5 * evaluationLimits.evaluationYieldMs);
     await enqueue("guest", 20);
     await vi.waitFor(() => expect(running.filter((id) => id === "guest")).toHaveLength(20), 10_000);

@@ -139,7 +139,7 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 400 && (await stores.evaluationRuns.pending(1)) > 0; i += 1) await sleep(10);
 }
 
-test("every log is evaluated once, by however many nodes, however often it comes", async () => {
+test("every log is evaluated once, for any number of nodes and resends", async () => {
   await newAutomation();
   const seen = new Map<string, number>();
   const evaluate: Evaluate = async (_evaluator, inputs) => {
@@ -161,7 +161,7 @@ test("every log is evaluated once, by however many nodes, however often it comes
   expect(new Set(seen.values())).toEqual(new Set([1]));
 });
 
-test("what waits of an organization is bounded: what comes again fills nothing, what is done makes room", async () => {
+test("the queue of an organization is bounded: resends take no room, finished runs free it", async () => {
   await newAutomation();
   const room = createQueueRoom({
     maxEntries: 100,
@@ -205,7 +205,7 @@ describe("automations that share an evaluator", () => {
     expect(await scores()).toHaveLength(400);
   });
 
-  test("have it try again for each of them when it failed for now", async () => {
+  test("retry for each of them after a transient failure", async () => {
     await twoAutomations();
     let calls = 0;
     await start(async () => {
@@ -220,7 +220,7 @@ describe("automations that share an evaluator", () => {
   });
 });
 
-test("what fails for now is tried again, and scored once", async () => {
+test("a transient failure is retried, and scored once", async () => {
   const { automation } = await newAutomation();
   let calls = 0;
   await start(() => Promise.resolve((calls += 1) < 3 ? fails(true) : score));
@@ -233,7 +233,7 @@ test("what fails for now is tried again, and scored once", async () => {
   });
 });
 
-test("what goes on failing has failed, in the score and on the automation", async () => {
+test("a repeated failure becomes final, in the score and on the automation", async () => {
   let calls = 0;
   await newAutomation();
   await start(() => {
@@ -246,7 +246,7 @@ test("what goes on failing has failed, in the score and on the automation", asyn
   expect(await scores()).toMatchObject([{ status: "failed", error_message: "the upstream is down" }]);
 });
 
-test("K10: what finds no room is tried until it does, and is no failure", async () => {
+test("K10: a run that finds no room is retried until it does, and does not fail", async () => {
   let calls = 0;
   await newAutomation();
   await start(() => {
@@ -259,7 +259,7 @@ test("K10: what finds no room is tried until it does, and is no failure", async 
   expect(await scores()).toMatchObject([{ status: "success" }]);
 });
 
-test("what cannot succeed is not tried again", async () => {
+test("a permanent failure is not retried", async () => {
   let calls = 0;
   await newAutomation();
   await start(() => {
@@ -272,7 +272,7 @@ test("what cannot succeed is not tried again", async () => {
   expect(await scores()).toMatchObject([{ status: "failed" }]);
 });
 
-test("what a node was doing when it ended abruptly is done after its restart, without waiting for its lease", async () => {
+test("runs in flight at a crash are done after the restart, without waiting for the lease", async () => {
   await newAutomation();
   await take(5);
   const at = new Date().toISOString();
@@ -287,7 +287,7 @@ test("what a node was doing when it ended abruptly is done after its restart, wi
   expect(await scores()).toHaveLength(5);
 });
 
-test("a node that stops gives back what it has not done", async () => {
+test("a node that stops releases its unfinished runs", async () => {
   await newAutomation();
   const evaluate: Evaluate = (_evaluator, _inputs, { signal }) =>
     new Promise((resolve) => signal.addEventListener("abort", () => resolve(fails(true))));
@@ -301,7 +301,7 @@ test("a node that stops gives back what it has not done", async () => {
   expect(await scores()).toHaveLength(3);
 });
 
-test("a day's budget is not exceeded by more than what was under way", async () => {
+test("a daily budget is not exceeded by more than the runs in flight", async () => {
   const { automation } = await newAutomation({ daily_budget: 0.01 });
   let calls = 0;
   await start(async () => {
@@ -321,7 +321,7 @@ test("a day's budget is not exceeded by more than what was under way", async () 
   });
 });
 
-test("nodes that share a control store keep to a day's budget together", async () => {
+test("nodes that share a control store share a daily budget", async () => {
   await newAutomation({ daily_budget: 0.01 });
   let calls = 0;
   const evaluate: Evaluate = async () => {
@@ -330,13 +330,13 @@ test("nodes that share a control store keep to a day's budget together", async (
     return score;
   };
   await Promise.all(["node-a", "node-b", "node-c"].map((owner) => start(evaluate, owner, 0.001)));
-  // More than one of them claims.
+  // More than one node claims some.
   await take(2 * evaluationLimits.evaluationRunsPerOrganization + 10);
   await settled();
   expect(calls).toBe(10);
 });
 
-test("what a node that died was having judged is spent, and what it only had claimed is not", async () => {
+test("judgements in flight on a dead node are spent, runs that it had only claimed are not", async () => {
   const { automation } = await newAutomation({ daily_budget: 0.003 });
   await take(5);
   const [at, leaseUntil] = [new Date().toISOString(), new Date(Date.now() + 60_000).toISOString()];
@@ -364,7 +364,7 @@ test("what a node that died was having judged is spent, and what it only had cla
   expect(calls).toBe(1);
 });
 
-test("one organization's backlog does not hold up another's", async () => {
+test("the backlog of one organization does not delay another's", async () => {
   await newAutomation();
   const order: string[] = [];
   const evaluate: Evaluate = async (evaluator) => {
@@ -407,7 +407,7 @@ test("one organization's backlog does not hold up another's", async () => {
 });
 
 describe("a sample", () => {
-  test("is decided by the ids alone", () => {
+  test("depends only on the ids", () => {
     // Fixed ids: with random ones, a fair sample would fail once in some 400 runs.
     const ids = Array.from({ length: 10_000 }, (_, number) => `span-${number}`);
     const chosen = ids.filter((id) => isSampled(id, "automation", 0.1));

@@ -13,23 +13,23 @@ import { readLogs } from "./read-logs.ts";
 import { dayOf, mayBeTried, runEvaluation, type RunDeps, type RunResult } from "./run-evaluation.ts";
 
 /**
- * Works the queue of evaluations off, bounded in number for each organisation and for all, and in turns, so that the
- * backlog of one holds up no other. Several nodes share one queue.
+ * Processes the queue of evaluations, with a limit per organisation and in total, and in turns, so that the backlog of
+ * one organisation does not delay the others. Several nodes share one queue.
  */
 export type Runner = {
-  /** There are so many new runs to do. */
+  /** Reports the number of new runs. */
   poke(added: number): void;
-  /** Ends what is under way, and gives back what is not done. */
+  /** Aborts runs in flight, and releases those that are not done. */
   stop(): Promise<void>;
 };
 
 export type RunnerDeps = Omit<RunDeps, "automations" | "judgeBudget"> & {
   stores: ControlStores;
   spans: Pick<SpanStore, "hydrateSpans" | "findSpan">;
-  /** Told of each result once it is on record. */
+  /** Called with each result once it is stored. */
   finished: (result: RunResult) => void;
   logger: Logger;
-  /** Names this node, also after a restart. */
+  /** Identifies this node, also after a restart. */
   owner: string;
 };
 
@@ -48,22 +48,22 @@ class QueueRunner implements Runner {
   readonly #finisher: ReturnType<typeof createFinisher>;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #running: Promise<void>;
-  /** Runs under way that may end this node. */
+  /** Runs in flight that may crash this node. */
   readonly #suspects = new Set<number>();
-  /** The organisation whose turn was last. */
+  /** The organisation that was served last. */
   #turn = "";
   #isPoked = true;
-  /** New runs of about a second. */
+  /** New runs of about one second. */
   #arrivals = { sinceMs: 0, runs: 0 };
   #crowdedUntilMs = 0;
-  /** Logs that evaluators are judging, until that is on record: several automations may have the same evaluator. */
+  /** Judgements in flight and not yet stored, by log and evaluator: several automations may have the same evaluator. */
   readonly #judging = new Map<string, Promise<RunResult>>();
   #wake = (): void => undefined;
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
     const { signal } = this.#stopping;
-    // Each run that waits for its turn listens.
+    // Each run that waits for its turn adds a listener.
     setMaxListeners(0, signal);
     this.#judgeBudget = createJudgeBudget((request) =>
       deps.stores.transaction(({ judgementLedger }) => judgementLedger.reserve({ ...request, day: dayOf(deps.now()) })),
@@ -119,12 +119,12 @@ class QueueRunner implements Runner {
     }
   }
 
-  /** Whether logs come faster than they can be evaluated: then evaluating them must not slow their intake. */
+  /** Whether logs arrive faster than they can be evaluated: then evaluation must not slow down ingest. */
   #isCrowded(): boolean {
     return this.#deps.now() < this.#crowdedUntilMs;
   }
 
-  /** Until something is enqueued or finished here; retries that come due and other nodes' runs are looked for now and then. */
+  /** Waits until something is enqueued or finished here. Due retries and runs of other nodes are found by polling. */
   async #pause(): Promise<void> {
     const timer = setTimeout(() => this.#wake(), evaluationLimits.evaluationPollMs).unref();
     await new Promise<void>((resolve) => {
@@ -134,7 +134,7 @@ class QueueRunner implements Runner {
     clearTimeout(timer);
   }
 
-  /** A turn for each organisation, as far as there is room. */
+  /** Gives each organisation a turn, while there is room. */
   async #claimRound(): Promise<number> {
     const { stores, owner, now } = this.#deps;
     let claimed = await this.#claimSuspects();
@@ -163,7 +163,7 @@ class QueueRunner implements Runner {
     return claimed;
   }
 
-  /** Few at a time and then one alone, until it shows which of them ends nodes. */
+  /** Claims a few at a time and then one alone, until it is clear which of them crashes nodes. */
   async #claimSuspects(): Promise<number> {
     const { stores, owner, now } = this.#deps;
     if (this.#suspects.size > 0 || this.#stopping.signal.aborted) return 0;
@@ -181,7 +181,7 @@ class QueueRunner implements Runner {
     return runs.length;
   }
 
-  /** Small claims cost as much as large ones, so room gathers before it is used. */
+  /** Small claims cost as much as large ones, so room accumulates before it is used. */
   #roomOf(organization: string): number {
     const busy = this.#inFlight.of(organization);
     const most = this.#isCrowded()
@@ -198,7 +198,7 @@ class QueueRunner implements Runner {
     this.#batches.add(batch);
   }
 
-  /** In portions, of which only one has its logs in memory. */
+  /** Works in portions, of which only one has its logs in memory. */
   async #runBatch(organization: string, runs: readonly EvaluationRun[]): Promise<void> {
     for (let start = 0; start < runs.length; start += evaluationLimits.evaluationReadRows) {
       await this.#runPortion(organization, runs.slice(start, start + evaluationLimits.evaluationReadRows));
@@ -232,7 +232,7 @@ class QueueRunner implements Runner {
     }
   }
 
-  /** Waits for the same judgement that another automation asked for, and makes its own only where that came to nothing. */
+  /** Waits for the same judgement of another automation, and makes its own only if that produced no score. */
   async #judgeOnce(run: EvaluationRun, ...log: [span?: StoredSpan, evaluator?: Evaluator]): Promise<RunResult> {
     const key = judgementOf(run);
     for (let other = this.#judging.get(key); other !== undefined; other = this.#judging.get(key)) {
@@ -241,7 +241,7 @@ class QueueRunner implements Runner {
     const judgement = this.#run(run, ...log);
     this.#judging.set(key, judgement);
     const result = await judgement;
-    // A score stays until it is on record, where the next batch finds it.
+    // A score stays until it is stored, where the next batch finds it.
     if (!isScore(result)) this.#judging.delete(key);
     return result;
   }
@@ -281,14 +281,14 @@ class QueueRunner implements Runner {
   }
 }
 
-/** Judgements whose node died count with all that was set aside for them, as nobody knows whether they were paid. */
+/** Judgements of a dead node count with their full reservations, because nobody knows whether they were paid. */
 async function chargeLapsed({ stores, now, logger }: RunnerDeps): Promise<void> {
   const at = new Date(now()).toISOString();
   const microUsd = await stores.transaction(({ judgementLedger }) => judgementLedger.chargeLapsed(at));
   if (microUsd > 0) logger.warn({ microUsd }, "judgements ended with their node; what they may have cost is spent");
 }
 
-/** What a log has one score of. */
+/** A log has one score per key. */
 function judgementOf({ log_id, evaluator_id }: Pick<EvaluationRun, "log_id" | "evaluator_id">): string {
   return `${log_id} ${evaluator_id}`;
 }

@@ -14,16 +14,16 @@ export type ScoreMirrorDeps = {
   stores: Pick<ControlStores, "transaction">;
   spans: Pick<SpanStore, "insert">;
   logger: Logger;
-  /** Names this node's inserts. */
+  /** Identifies this node's inserts. */
   nodeId: string;
-  /** Told of scores that are new, at least once each: what it throws brings them again. */
+  /** Called with new scores, at least once each: if it throws, they are passed again. */
   publish: (scores: readonly Score[]) => Promise<void>;
   onFailure: () => void;
 };
 
 /**
- * Copies scores from the control store, which decides what is there, into the span store, where lists filter, order and
- * average by them. A change is marked until its copy is written; writing one twice changes nothing.
+ * Copies scores from the control store, which is authoritative, to the span store, where lists filter, order and
+ * average by them. A change is marked until its copy is written; writing it twice changes nothing.
  */
 export function startScoreMirror(deps: ScoreMirrorDeps): ScoreMirror {
   return startMirror({
@@ -38,7 +38,7 @@ export function startScoreMirror(deps: ScoreMirrorDeps): ScoreMirror {
   });
 }
 
-/** Whether there may be more. */
+/** Returns whether there may be more. */
 async function copyBatch(
   { scores, stores, spans, publish, nodeId }: ScoreMirrorDeps,
   signal: AbortSignal,
@@ -46,7 +46,8 @@ async function copyBatch(
   const batch = await scores.unmirrored(evaluationLimits.scoreMirrorRows);
   if (batch.length === 0) return false;
   const ndjson = Buffer.from(batch.map((change) => `${JSON.stringify(copyOf(change))}\n`).join(""));
-  // By content: after a crash the same first change may come with others than before, and those must not be taken for known.
+  // A hash of the content: after a crash, the same first change may come in another batch, which must not count as a
+  // duplicate.
   const token = `${nodeId}:scores:${hash("sha256", ndjson, "hex")}`;
   await spans.insert({ ndjson, rows: batch.length, token, table: "scores" }, signal);
   await publish(batch.flatMap(({ score }) => (score?.created_at === score?.updated_at ? (score ?? []) : [])));
@@ -54,7 +55,7 @@ async function copyBatch(
   return batch.length === evaluationLimits.scoreMirrorRows;
 }
 
-/** One row of the table `scores`. A score without a value takes the place of one that had it. */
+/** One row of the table `scores`. A score without a value replaces one that had it. */
 function copyOf({ unique_organization_id, log_id, evaluator_id, revision, score }: UnmirroredScore) {
   const key = {
     organization_id: unique_organization_id,

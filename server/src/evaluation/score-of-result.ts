@@ -8,7 +8,7 @@ import { storageLimits } from "../storage/limits.ts";
 import { isPassed } from "./passing.ts";
 import { readScoreValue } from "./read-score-value.ts";
 
-/** Labels that say by themselves how it went; others mean what their evaluator wants. */
+/** Labels that state a verdict by themselves. The meaning of others depends on their evaluator. */
 const verdicts = new Map([
   ["pass", true],
   ["passed", true],
@@ -20,7 +20,7 @@ const verdicts = new Map([
 
 const textOf = ({ value, label }: EvaluationResult): string | undefined => label ?? value?.toString();
 
-/** What of a result is the value of a score of each type. */
+/** The raw value of a result for each score type. */
 const rawValues: Record<ScoreValueType, (result: EvaluationResult) => unknown> = {
   numerical: ({ value }) => numberIn(value),
   percentage: ({ value }) => numberIn(value),
@@ -32,7 +32,10 @@ const rawValues: Record<ScoreValueType, (result: EvaluationResult) => unknown> =
   json: ({ value, label }) => ({ value, label }),
 };
 
-/** A result as a score of its evaluator: one that failed where the evaluation did, or where the value is none of the evaluator's. */
+/**
+ * A result as a score of its evaluator. The score has failed if the evaluation did, or if the value does not fit the
+ * evaluator.
+ */
 export function scoreOfResult(
   row: Pick<SpanRow, "organization_id" | "environment" | "unique_id">,
   evaluator: Evaluator,
@@ -72,7 +75,7 @@ function verdictOf({ label }: EvaluationResult): boolean | null {
   return verdicts.get(label?.toLowerCase() ?? "") ?? null;
 }
 
-/** A number, or the text that some exporters make of it. */
+/** A number, or its text form that some exporters send. */
 export function numberIn(value: EvaluationResult["value"]): number | undefined {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;

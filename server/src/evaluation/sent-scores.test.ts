@@ -90,7 +90,7 @@ test.each<[type: ScoreValueType, result: Record<string, unknown>, expected: Part
   ]);
 });
 
-test("a name that cannot be a slug finds its evaluator all the same, and only that of its organization", async () => {
+test("a name that is not a valid slug still finds its evaluator, and only that of its organization", async () => {
   const names = ["Tool Choice", "正確性", "--", "x".repeat(5_000), "__proto__"];
   const results = names.map((name) => ({ name, "score.value": 1 }));
   const [first, second, other] = [spanWith(results), spanWith(results), spanWith(results, "other")];
@@ -100,7 +100,7 @@ test("a name that cannot be a slug finds its evaluator all the same, and only th
   expect(await stores.evaluators.findBySlugs("org", ["Tool-Choice", "__proto__"])).toHaveLength(2);
 });
 
-test("a name that no path can name, or that is the id of another evaluator, does not become a slug as it is", async () => {
+test("a name that is unsafe in a path, or is the id of another evaluator, gets a different slug", async () => {
   const { id, evaluator_slug } = await stores.evaluators.create(testEvaluator());
   const names = [".", "..", "list", " ..-", id, id.toUpperCase()];
   const span = spanWith(names.map((name) => ({ name, "score.value": 1 })));
@@ -112,7 +112,7 @@ test("a name that no path can name, or that is the id of another evaluator, does
   expect(await stores.evaluators.find("org", id)).toBeUndefined();
 });
 
-test("what is read back from the journal or the store counts, once", async () => {
+test("results read back from the journal or the store count once", async () => {
   const span = spanWith([{ name: "a", "score.value": 1 }]);
   const asText = { ...span, metadata: JSON.stringify(span.metadata) };
   expect(subscriber.concerns?.(asText)).toBe(true);
@@ -122,7 +122,7 @@ test("what is read back from the journal or the store counts, once", async () =>
   expect(Object.fromEntries(outcomes)).toMatchObject({ scored: 1, known: 2, left_out: 0 });
 });
 
-test("neither evaluators nor scores are made without bound", async () => {
+test("the number of evaluators and scores is limited", async () => {
   const count = evaluationLimits.evaluatorsMadeByName - 1;
   for (let made = 0; made < count; made += 1) await stores.evaluators.create(testEvaluator());
   const span = spanWith(["a", "b", "c"].map((name) => ({ name, "score.value": 1 })));
@@ -135,7 +135,7 @@ test("neither evaluators nor scores are made without bound", async () => {
   expect(outcomes.get("left_out")).toBe(3);
 });
 
-test("whatever a result holds, it is taken", async () => {
+test("any content of a result is accepted", async () => {
   const value = fc.oneof(
     fc.string(),
     fc.double(),

@@ -9,9 +9,9 @@ import { scoreOfResult } from "./score-of-result.ts";
 
 export type SentScoresDeps = {
   stores: Pick<ControlStores, "transaction">;
-  /** Told of how many results what became. */
+  /** Called with the number of results per outcome. */
   count: (outcome: "scored" | "failed" | "known" | "left_out", results: number) => void;
-  /** There are new scores. */
+  /** Called when there are new scores. */
   poke: () => void;
   now: () => number;
 };
@@ -19,9 +19,8 @@ export type SentScoresDeps = {
 type Sent = { row: SpanRow; result: EvaluationResult; slug: string };
 
 /**
- * Makes scores of the results that evaluations elsewhere put on spans, of the evaluator that has their name, or of one that is
- * made then, as customers are made by whoever names them. A span has one score of each evaluator: the first result counts,
- * however often it is sent.
+ * Creates scores from the evaluation results that arrive on spans. The evaluator is found by name, or created, as
+ * customers are. A span has one score per evaluator: the first result counts, however often it is sent.
  */
 export function createSentScores({ stores, count, poke, now }: SentScoresDeps): SpanSubscriber {
   return {

@@ -30,7 +30,7 @@ test.each([
   expect(unknownPlaceholders(template)).toEqual(names);
 });
 
-test("whatever a value holds stands there as it is", () => {
+test("any value is inserted as it is", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (input, output) => {
       expect(renderTemplate("<{{input}}|{{output}}>", { input, output })).toBe(`<${input}|${output}>`);
@@ -38,7 +38,7 @@ test("whatever a value holds stands there as it is", () => {
   );
 });
 
-test("a long value is cut", () => {
+test("a long value is truncated", () => {
   const text = renderTemplate("{{input}}", { input: "x".repeat(evaluationLimits.judgeValueChars + 1) });
   expect(text.length).toBeLessThan(evaluationLimits.judgeValueChars + 10);
   expect(text.endsWith(" […]")).toBe(true);

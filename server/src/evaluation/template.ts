@@ -5,9 +5,9 @@ import { freeInputs, inputNames } from "./evaluation-inputs.ts";
 const placeholder = /\{\{\s*([\w.-]+)\s*\}\}/g;
 
 /**
- * Puts values in the place of `{{name}}` and `{{name.member}}`. Values are inserted as text, once: braces within them
- * mean nothing. What does not exist is empty, and what is long is cut.
- * @param prepare the text of a value, before it is cut
+ * Replaces `{{name}}` and `{{name.member}}` by values. Values are inserted as text, once: braces within them have no
+ * meaning. A missing value is empty, and a long one is truncated.
+ * @param prepare changes the text of a value before it is truncated
  */
 export function renderTemplate(
   template: string,
@@ -22,7 +22,7 @@ export function renderTemplate(
   });
 }
 
-/** The names in its braces that none of these inputs can fill, each once. */
+/** The distinct placeholders that these inputs can never fill. */
 export function unknownPlaceholders(template: string): string[] {
   const names = Array.from(template.matchAll(placeholder), ([, path = ""]) => path);
   const isKnown = (path: string) =>
@@ -30,7 +30,7 @@ export function unknownPlaceholders(template: string): string[] {
   return [...new Set(names.filter((path) => !isKnown(path)))];
 }
 
-/** A member named by the whole path comes before members of members: metadata keys may have dots. */
+/** A member with the whole path as its name takes precedence over nested members: metadata keys may contain dots. */
 function valueAt(values: Record<string, unknown>, path: string): unknown {
   if (Object.hasOwn(values, path)) return values[path];
   const dot = path.indexOf(".");

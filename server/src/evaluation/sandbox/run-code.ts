@@ -4,16 +4,16 @@ import { isObject } from "../../lib/json.ts";
 import type { RunBounds, SandboxOutcome, SandboxReply } from "./sandbox-task.ts";
 
 /**
- * Runs `main(eval_inputs)` of some JavaScript in a fresh engine inside WebAssembly: it has the language and nothing else,
- * no clock of ours, no I/O, no modules. Time, stack and the size of the result are bounded here, memory by the maximum of
- * the module's own: QuickJS cannot count what it allocates in WebAssembly, so its memory limit would bound nothing.
+ * Runs `main(eval_inputs)` of some JavaScript in a fresh engine inside WebAssembly. The code has only the language: no
+ * host clock, no I/O, no modules. Time, stack and the size of the result are limited here, memory by the module's own
+ * maximum: QuickJS cannot count its allocations in WebAssembly, so its memory limit would have no effect.
  */
 export function runCode(
   engine: QuickJSWASMModule,
   { code, inputs }: { code: string; inputs: string },
   bounds: RunBounds,
 ): SandboxReply {
-  // Of the processor: on a busy machine innocent code waits for its turn.
+  // CPU time: on a busy machine, innocent code waits for its turn.
   const startedMs = bounds.cpuMs();
   const isLate = () => bounds.cpuMs() - startedMs > bounds.timeMs;
   const runtime = engine.newRuntime();
@@ -71,7 +71,10 @@ function unwrap({ context, scope, bounds }: Run, result: ReturnType<QuickJSConte
   return { ok: true, handle: scope.manage(result.value) };
 }
 
-/** What a promise resolves to. Nothing outside will ever settle one, so its jobs decide it here or never. */
+/**
+ * The value that a promise resolves to. Nothing outside will ever settle it: either its jobs decide it here, or it
+ * stays pending.
+ */
 function settle(run: Run, handle: QuickJSHandle): Value {
   const { runtime, context, scope, isLate, bounds } = run;
   for (;;) {
@@ -87,10 +90,10 @@ function settle(run: Run, handle: QuickJSHandle): Value {
   }
 }
 
-// Between them the time is looked at.
+// The time limit is checked after this many jobs.
 const jobsAtATime = 1_000;
 
-/** The length is asked for first: what is too long is not copied out. */
+/** The length is read first, so that a text which is too long is not copied. */
 function readText({ context, scope, bounds }: Run, handle: QuickJSHandle): SandboxOutcome {
   if (context.typeof(handle) !== "string") return { ok: false, error: "main returned nothing that JSON can say" };
   const length = context.getNumber(scope.manage(context.getProp(handle, "length")));
@@ -125,13 +128,13 @@ function tooLong({ timeMs }: RunBounds): string {
 }
 
 function describeFault(error: unknown, bounds: RunBounds): string {
-  // The engine's own stack is the host's: very deep nesting overflows that first.
+  // The engine uses the host's stack: very deep nesting overflows that first.
   return error instanceof RangeError
     ? describeThrown({ name: "RangeError", message: error.message }, bounds)
     : "the evaluator broke its sandbox";
 }
 
-/** Whether it worked: after running out of memory the engine may find itself in disorder, and abort. */
+/** Returns whether it worked: after running out of memory, the engine may find its state inconsistent and abort. */
 function dispose(context: QuickJSContext, runtime: QuickJSRuntime): boolean {
   try {
     context.dispose();

@@ -6,8 +6,9 @@ import type { RunBounds, SandboxReply } from "./sandbox-task.ts";
 import { similarity } from "./similarity.ts";
 
 /**
- * Applies a built-in rule to a text: a boolean, or for `similarity` a number from 0 to 1. Patterns run in the engine, which
- * can be interrupted. A schema may hold patterns too, and those run here: the pool ends the thread that takes too long.
+ * Applies a built-in rule to a text. Returns a boolean, or for `similarity` a number from 0 to 1. Patterns run in the
+ * engine, which can be interrupted. A schema may contain patterns too, and those run here: the pool terminates the
+ * thread if they take too long.
  */
 export function runRule(
   engine: QuickJSWASMModule,

@@ -9,29 +9,29 @@ import {
   type SandboxTask,
 } from "./sandbox-task.ts";
 
-/** `isRefused`: there was no room to try it. `isTransient`: not the evaluator's fault, and worth another try. */
+/** `isRefused`: there was no room to start it. `isTransient`: not the evaluator's fault, and a retry may succeed. */
 export type SandboxResult = SandboxOutcome | { ok: false; error: string; isTransient: true; isRefused?: boolean };
 
 /**
- * Runs untrusted code and rules on a few threads of their own, so that no evaluator holds up the event loop. A thread that
- * does not answer in time is ended and replaced, as is one whose memory has grown; the others go on.
+ * Runs untrusted code and rules on a few separate threads, so that no evaluator blocks the event loop. A thread that
+ * does not respond in time is terminated and replaced, and so is one whose memory has grown; the others continue.
  */
 export type Sandbox = {
   /**
-   * Those for whom tasks are run take turns, so that endless ones of one hold up another by no more than one of them.
-   * @param signal of the caller: what still waits when it leaves is not run.
+   * Organizations take turns, so that endless tasks of one delay another by at most one of them.
+   * @param signal of the caller: its waiting tasks are not run once it is aborted
    */
   run(task: SandboxTask, organizationId: string, signal: AbortSignal): Promise<SandboxResult>;
   /** Tasks that wait for a thread. */
   waiting(): number;
-  /** Ends the threads; what waits fails. */
+  /** Terminates the threads; waiting tasks fail. */
   stop(): Promise<void>;
 };
 
 export type SandboxOptions = SandboxBounds & {
   threads: number;
   queued: number;
-  /** By the clock, on top of `timeMs` of the processor, before a thread is taken for lost. */
+  /** Wall time on top of `timeMs` of CPU time, before a thread counts as lost. */
   graceMs: number;
   onOutcome?: (outcome: "ok" | "failed" | "refused" | "lost") => void;
 };
@@ -39,7 +39,7 @@ export type SandboxOptions = SandboxBounds & {
 type Thread = {
   worker: Worker;
   isReady: boolean;
-  /** Ends the task that it is given. */
+  /** Ends the current task. */
   finish: ((result: SandboxResult) => void) | undefined;
   watch: NodeJS.Timeout | undefined;
 };
@@ -100,7 +100,7 @@ class ThreadPool implements Sandbox {
 
   #start(): Thread {
     const worker = new Worker(new URL(`sandbox-worker${extname(import.meta.url)}`, import.meta.url), {
-      // What an engine that aborts says to the console is nobody's business, nor are our variables the evaluator's.
+      // The evaluator gets no environment variables, and the messages of an aborting engine are not logged.
       env: {},
       workerData: this.#bounds,
       stdout: true,
@@ -120,7 +120,9 @@ class ThreadPool implements Sandbox {
     return thread;
   }
 
-  /** Ends the thread where no engine ends its task: schemas, and the patterns in them, are tried outside of it. */
+  /**
+   * Terminates the thread if the engine does not end its task: schemas and the patterns in them run outside the engine.
+   */
   #watch(thread: Thread): void {
     const { timeMs, graceMs } = this.#options;
     const startedMs = performance.now();
@@ -148,7 +150,7 @@ class ThreadPool implements Sandbox {
     }
   }
 
-  /** A thread that is gone, or is as good as gone. */
+  /** Replaces a thread that has ended or must be ended. */
   #lost(thread: Thread, result: SandboxResult): void {
     if (!this.#threads.has(thread)) return;
     this.#options.onOutcome?.("lost");
@@ -171,7 +173,7 @@ class ThreadPool implements Sandbox {
 }
 
 const brokeIt: SandboxResult = { ok: false, error: "the evaluator broke its sandbox" };
-/** For want of memory or file descriptors. */
+/** If memory or file descriptors run out. */
 const noThread: SandboxResult = {
   ok: false,
   error: "no thread could be started for it",
@@ -180,8 +182,8 @@ const noThread: SandboxResult = {
 };
 const serverStops: SandboxResult = { ok: false, error: "the server stops", isTransient: true };
 
-// How often the time of the processor is looked at that a task has used.
+// How often the CPU time of a task is checked.
 const watchEveryMs = 100;
 
-// For what rules need outside of the engine, whose memory is not in this heap.
+// For the work of rules outside the engine, whose memory is not in this heap.
 const hostHeapMiB = 128;

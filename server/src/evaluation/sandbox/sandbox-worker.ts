@@ -10,14 +10,14 @@ import {
   type SandboxTask,
 } from "./sandbox-task.ts";
 
-/** TypeScript's own is in the library of browsers. */
+/** TypeScript declares it only in the browser library. */
 declare const WebAssembly: {
   Memory: new (pages: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
 };
 
-/** The thread behind `sandbox-pool.ts`, started with `SandboxBounds`: one task at a time, one answer each. */
+/** The thread behind `sandbox-pool.ts`, started with `SandboxBounds`: one task at a time, one reply each. */
 const given = workerData as SandboxBounds;
-// The module asks for at least so much.
+// The minimum that the module requires.
 const engineBytes = 16 * 2 ** 20;
 const pageBytes = 2 ** 16;
 const memory = new WebAssembly.Memory({

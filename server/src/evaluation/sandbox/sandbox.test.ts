@@ -22,18 +22,18 @@ const value = async (code: string, inputs?: unknown): Promise<unknown> => {
   return result.ok ? (JSON.parse(result.json) as unknown) : result.error;
 };
 
-test("endless code of one organization holds up another's by no more than one run of it", async () => {
+test("endless code of one organization delays another's by at most one run", async () => {
   const endless = Array.from({ length: 12 }, () => run("const main = () => { for (;;); }", {}, "hog"));
   let endlessDone = 0;
   for (const one of endless) void one.then(() => (endlessDone += 1));
   expect(await run("const main = () => 1", {}, "guest")).toEqual({ ok: true, json: "1" });
-  // Both threads were at it, and each may have begun another.
+  // Both threads were running one, and each may have begun another.
   expect(endlessDone).toBeLessThanOrEqual(4);
   await Promise.all(endless);
 });
 
 describe("code", () => {
-  test("returns what main makes of its inputs, now or later", async () => {
+  test("returns the result of main, or of its promise", async () => {
     expect(await value("function main(inputs) { return inputs.output.length }", { output: "four" })).toBe(4);
     expect(await value("const main = async ({ output }) => ({ score: await output })", { output: 0.5 })).toEqual({
       score: 0.5,
@@ -92,21 +92,21 @@ describe("code", () => {
     expect(await value("const main = () => import('node:fs')")).toMatch(/could not load module/);
   });
 
-  test("of one run leaves nothing behind for the next", async () => {
+  test("of one run leaves nothing for the next", async () => {
     await value("globalThis.left = 1; Array.prototype.map = () => 'taken'; const main = () => 1");
     const runs = Array.from({ length: 4 }, () => value("const main = () => [typeof left, [1].map((each) => each)]"));
     expect(await Promise.all(runs)).toEqual(Array.from({ length: 4 }, () => ["undefined", [1]]));
   });
 
-  test("does not hold up the event loop", async () => {
+  test("does not block the event loop", async () => {
     const before = process.threadCpuUsage();
     await Promise.all(Array.from({ length: 4 }, () => run("function main() { for (;;); }")));
     const { user, system } = process.threadCpuUsage(before);
-    // Each of them works for 250 ms.
+    // Each of them runs for 250 ms.
     expect((user + system) / 1_000).toBeLessThan(250);
   });
 
-  test("may take its time of the processor, however many others want that", async () => {
+  test("gets its CPU time, however many others compete", async () => {
     const bounds = { queued: 100, graceMs: 20_000, memoryBytes: 2 ** 24, stackBytes: 2 ** 18, resultChars: 100 };
     const busy = "const main = () => { let n = 0; for (let k = 0; k < 1e6; k++) n += k % 7; return n }";
     const task = { kind: "code", code: busy, inputs: "{}" } as const;
@@ -116,7 +116,7 @@ describe("code", () => {
     await alone.run(task, "org", signal);
     const aloneMs = performance.now() - started;
     await alone.stop();
-    // More of them at once than fit twice the time that one takes.
+    // More at a time than fit into twice the time of one.
     const threads = 4 * availableParallelism();
     const crowd = createSandbox({ ...bounds, threads, timeMs: 2 * aloneMs });
     const results = await Promise.all(Array.from({ length: threads }, () => crowd.run(task, "org", signal)));
@@ -130,7 +130,7 @@ describe("K10: the queue", () => {
   const quick = { kind: "code", code: "const main = () => 1", inputs: "{}" } as const;
   const endless = { kind: "code", code: "for (;;);", inputs: "{}" } as const;
 
-  test("refuses what is beyond it, to be tried again", async () => {
+  test("refuses tasks beyond its limit as transient", async () => {
     const small = createSandbox({ ...one, queued: 1 });
     const results = await Promise.all(Array.from({ length: 3 }, () => small.run(quick, "org", signal)));
     expect(results.filter((result) => result.ok)).toHaveLength(2);
@@ -138,21 +138,21 @@ describe("K10: the queue", () => {
     await small.stop();
   });
 
-  test("that one organization fills with endless code has room for another's, whose turn comes next", async () => {
+  test("that one organization fills with endless code has room for another's, which is next", async () => {
     const shared = createSandbox({ ...one, queued: 1_000 });
     const leaving = new AbortController();
     const hog = Promise.all(Array.from({ length: 2_000 }, () => shared.run(endless, "hog", leaving.signal)));
     const beganMs = performance.now();
     const guests = await Promise.all(Array.from({ length: 5 }, () => shared.run(quick, "guest", signal)));
     expect(guests).toEqual(guests.map(() => ({ ok: true, json: "1" })));
-    // Between any two of the guest's there is one of the other's, of a fifth of a second.
+    // Between any two tasks of the guest runs one of the other, which takes a fifth of a second.
     expect(performance.now() - beganMs).toBeLessThan(10_000);
     leaving.abort();
     expect((await hog).filter((result) => "isRefused" in result).length).toBeGreaterThan(1_000);
     await shared.stop();
   });
 
-  test("forgets what waits for a caller that left", async () => {
+  test("drops waiting tasks of a caller that left", async () => {
     const shared = createSandbox({ ...one, queued: 10 });
     const leaving = new AbortController();
     const left = Array.from({ length: 8 }, () => shared.run(endless, "org", leaving.signal));
@@ -190,7 +190,7 @@ describe("K4: memory", () => {
     "the error": "throw { name: 'Error', message: 'x'.repeat(1e7), kept: new Array(1e6).fill('y') }",
   };
 
-  test("of the process stays bounded, whatever programs take", async () => {
+  test("of the process stays bounded, whatever programs allocate", async () => {
     const rssMiB = () => process.memoryUsage.rss() / 2 ** 20;
     const bounds = { queued: 1_000, graceMs: 20_000, stackBytes: 2 ** 18, resultChars: 100, timeMs: 500 };
     const pool = createSandbox({ ...bounds, threads: 4, memoryBytes: 48 * 2 ** 20 });
@@ -206,7 +206,7 @@ describe("K4: memory", () => {
     });
     expect(await Promise.all(runs)).toEqual(Object.keys(programs).map((name) => [name, false]));
     clearInterval(timer);
-    // 4 threads of 64 MiB, as many again that are ending, and what they hold outside of their engines.
+    // 4 threads of 64 MiB, as many again that are ending, and their memory outside the engines.
     expect(mostMiB - beforeMiB).toBeLessThan(600);
     expect(await pool.run({ kind: "code", code: "const main = () => 1", inputs: "{}" }, "org", signal)).toEqual({
       ok: true,
@@ -215,7 +215,7 @@ describe("K4: memory", () => {
     await pool.stop();
   }, 60_000);
 
-  test("is named as the cause, and suffices for the largest log", async () => {
+  test("is named as the cause, and is enough for the largest log", async () => {
     const pool = createSandbox({
       threads: 1,
       queued: 9,
@@ -245,7 +245,7 @@ describe("rules", () => {
     const result = await sandbox.run({ kind: "rule", rule: asRule(config), text, expected }, "org", signal);
     return result.ok ? (JSON.parse(result.json) as unknown) : result.error;
   };
-  /** The tests below write rules as their configuration does. */
+  /** The tests below write rules in the form of their configuration. */
   const asRule = (config: object) =>
     config as Parameters<typeof sandbox.run>[0] extends infer T ? (T extends { rule: infer R } ? R : never) : never;
 
@@ -272,13 +272,13 @@ describe("rules", () => {
     expect(await rule(config, text, "nacht")).toBe(result);
   });
 
-  test("that never end are ended", async () => {
+  test("that never end are terminated", async () => {
     const evil = { rule: "regex", pattern: "^(a+)+$" };
     expect(await rule(evil, `${"a".repeat(50)}b`)).toMatch(/ran longer/);
     const schema = { rule: "json_schema", schema: { type: "string", pattern: "^(a+)+$" } };
     const beganMs = performance.now();
     expect(await rule(schema, JSON.stringify(`${"a".repeat(50)}b`))).toMatch(/ran longer/);
-    // Of 250 ms of the processor, without the grace of a thread that does not get it.
+    // 250 ms of CPU time, without the grace time for a thread that does not get it.
     expect(performance.now() - beganMs).toBeLessThan(15_000);
     const doubling = Array.from({ length: 30 }, (_, i) => {
       const next = { $ref: `#/$defs/d${i + 1}` };

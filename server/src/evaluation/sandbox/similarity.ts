@@ -1,6 +1,6 @@
 /**
- * How alike two texts are, from 0 to 1: the share of pairs of neighbouring characters that they have in common
- * (Sørensen–Dice), without regard to case and to how words are spaced. Its cost grows with their length alone.
+ * The similarity of two texts from 0 to 1: the share of pairs of neighbouring characters that they have in common
+ * (Sørensen–Dice), ignoring case and spacing. Its cost is linear in their length.
  */
 export function similarity(first: string, second: string): number {
   const [a, b] = [normalize(first), normalize(second)];
