@@ -3,8 +3,8 @@ import { crc32 } from "node:zlib";
 import { storageLimits } from "../limits.ts";
 
 /**
- * How a record lies in a file of the spool: length and CRC-32 of the text, 4 bytes each, little-endian, and the text, UTF-8.
- * The checksum begins with a value of its own, so that zeroes and files of others hold no frame.
+ * The format of a record in a spool file: length and CRC-32 of the text, 4 bytes each, little-endian, then the text in
+ * UTF-8. The checksum starts from a seed of its own, so that zeros and files of other programs contain no valid frame.
  */
 const headBytes = 8;
 const checksumSeed = 0x5350_4157;
@@ -14,7 +14,7 @@ export function fitsFrame(text: Buffer, bytes: number): boolean {
   return headBytes + text.length <= bytes;
 }
 
-/** @param scratch taken where the frame fits into it, so that small ones cost no memory of their own */
+/** @param scratch used if the frame fits into it, so that small frames allocate no memory */
 export function encodeFrame(text: Buffer, scratch: Buffer): Buffer {
   const size = headBytes + text.length;
   const frame = fitsFrame(text, scratch.length) ? scratch.subarray(0, size) : Buffer.allocUnsafe(size);
@@ -24,17 +24,17 @@ export function encodeFrame(text: Buffer, scratch: Buffer): Buffer {
   return frame;
 }
 
-/** How the frames of a file ended: with the file, in the middle of one, or before bytes that are none. */
+/** How the frames of a file end: at the end of the file, in the middle of a frame, or at bytes that are not a frame. */
 export type FramesEnd = "whole" | "torn" | "damaged";
 
-/** The texts of a file in their order, up to the first frame that is not whole. @throws where it cannot be read */
+/** The texts of a file in order, up to the first frame that is not whole. @throws if the file cannot be read */
 export function* readFrames(path: string): Generator<Buffer, FramesEnd> {
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);
     const head = Buffer.alloc(headBytes);
     for (let at = 0; at < size;) {
-      // The kernel may have grown the file and not have written all of it when the power went.
+      // After a power cut the file may be longer than the data that the kernel wrote to it.
       if (readSync(file, head, 0, headBytes, at) < headBytes || head.every((byte) => byte === 0)) return "torn";
       const length = head.readUInt32LE(0);
       if (length > storageLimits.spanBytes) return "damaged";

@@ -5,12 +5,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openCallSpool } from "./call-spool.ts";
 
-/** From nothing to more than what is gathered before a write. */
+/** From empty to longer than the write buffer. */
 const text = fc
   .tuple(fc.string({ unit: "grapheme" }), fc.constantFrom(1, 1, 10, 200, 3_000, 20_000))
   .map(([part, times]) => part.repeat(times));
 
-test("records of any size come back in their order, but for those beyond the bound", () => {
+test("returns records of any size in order, except those over the bound", () => {
   const folder = mkdtempSync(join(tmpdir(), "spanway-spool-"));
   const maxBytes = 1_000_000;
   const open = () => openCallSpool({ path: folder, maxBytes, onProblem: ({ reason }) => expect.unreachable(reason) });

@@ -13,41 +13,45 @@ import { join } from "node:path";
 import { encodeFrame, fitsFrame, readFrames, type FramesEnd } from "./call-frames.ts";
 
 /**
- * Records of finished calls from their end until the journal has them, in files that nothing flushes: once written they
- * outlive this process, not a power cut. Two files take turns: one takes new records while those of the other go to the
- * journal, and is emptied when they are there.
+ * Records of finished calls until the journal has them, in files that are never flushed: written records survive a
+ * crash of this process, not a power cut. Two files alternate: one takes new records while those of the other go to the
+ * journal, and is emptied once they are there.
  */
 export type CallSpool = {
-  /** Writes records at once. False for each that the disk or the bound refuses: it is in memory alone then. */
+  /**
+   * Writes records synchronously. False for each record that the disk or the bound refuses: it exists in memory only.
+   */
   append(texts: readonly Buffer[]): boolean[];
   /**
-   * Makes further records go to the other file. The result empties the one that was written until now: to be called once the
-   * journal has all of it, and before the next turn.
+   * Directs further records to the other file. The returned function empties the file that was written until now: call
+   * it once the journal has all of its records, and before the next turn.
    */
   turn(): () => void;
-  /** The files of an earlier process. */
+  /** Files that an earlier process left. */
   left: readonly LeftRecords[];
   bytes(): number;
   close(): void;
 };
 
-/** What an earlier process wrote and may or may not have brought to the journal. */
+/** Records of an earlier process. The journal may already have some of them. */
 export type LeftRecords = {
-  /** In their order; ends early before a record that is not whole. */
+  /** In order; ends early before a record that is not whole. */
   texts(): Iterable<Buffer>;
-  /** To be called once the journal has all of it. A file that could not be read to its end is set aside instead. */
+  /**
+   * Call it once the journal has all of them. Removes the file, or sets it aside if it could not be read to its end.
+   */
   forget(): void;
 };
 
 export type CallSpoolOptions = {
   path: string;
-  /** Of all files together, but for those set aside. */
+  /** Total of all files, except those set aside. */
   maxBytes: number;
-  /** Told of writes that fail, and of files of an earlier process that are damaged. */
+  /** Called for writes that fail, and for damaged files of an earlier process. */
   onProblem: (problem: { path: string; reason: string; error?: unknown }) => void;
 };
 
-/** Enough for the frames of some dozen records of common size. */
+/** Enough for the frames of a few dozen records of common size. */
 const scratchBytes = 64 * 1024;
 
 export function openCallSpool({ path, maxBytes, onProblem }: CallSpoolOptions): CallSpool {
@@ -97,7 +101,7 @@ export function openCallSpool({ path, maxBytes, onProblem }: CallSpoolOptions): 
 
 type SpoolFile = { append(frame: Buffer): boolean; empty: () => void; bytes(): number; close(): void };
 
-/** Opened with its first record, so that a disk that takes no file fails that record and not the start. */
+/** Opened with the first record, so that a disk that refuses the file fails that record and not the start. */
 function openFile(path: string, onProblem: CallSpoolOptions["onProblem"]): SpoolFile {
   let file: number | undefined;
   let end = 0;
@@ -113,7 +117,7 @@ function openFile(path: string, onProblem: CallSpoolOptions["onProblem"]): Spool
       if (isClosed) return false;
       try {
         file ??= openSync(path, "w", 0o600);
-        // What is written in part is written over by the next.
+        // The next record overwrites a partial one.
         if (writeSync(file, frame, 0, frame.length, end) < frame.length) return failed(undefined);
       } catch (error) {
         return failed(error);
@@ -140,7 +144,7 @@ function openFile(path: string, onProblem: CallSpoolOptions["onProblem"]): Spool
 
 const leftName = /^left-(\d+)$/;
 
-/** Gives the files that an earlier process wrote names of their own, so that new records never mix with theirs. */
+/** Renames the files of an earlier process, so that new records never mix with theirs. */
 function setLeftAside(path: string): string[] {
   const earlier = readdirSync(path).filter((name) => leftName.test(name));
   let last = Math.max(0, ...earlier.map((name) => Number(leftName.exec(name)?.[1])));

@@ -4,7 +4,7 @@ import { identitiesMissingUntil } from "./identity-memory.ts";
 import { openDatabase } from "./journal-database.ts";
 import { openLongValues } from "./long-values.ts";
 
-/** Copies a database of LMDB as it is at one moment, also while another process writes it. */
+/** Copies an LMDB database as of one moment, even while another process writes it. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   mkdirSync(to, { recursive: true, mode: 0o700 });
   const root = open({ path: from, readOnly: true, maxDbs: 16, overlappingSync: false });
@@ -16,8 +16,9 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
 }
 
 /**
- * Makes a copy of a journal one that belongs to a copy of the span store which was taken between an earlier copy of the journal and this
- * one. What was stored in between may be missing there: all that was not stored at the earlier moment waits in it again.
+ * Adapts a copy of a journal to a copy of the span store that was taken between an earlier copy of the journal and this
+ * one. The span store's copy may lack rows that were stored in between, so every entry that was not stored at the
+ * earlier moment becomes pending again.
  */
 export async function joinJournals(earlierPath: string, path: string, now: () => number): Promise<void> {
   const [earlier, later] = [openDatabase(earlierPath), openDatabase(path)];
@@ -40,7 +41,10 @@ export async function joinJournals(earlierPath: string, path: string, now: () =>
   }
 }
 
-/** Of a journal that nobody has open: its entries, stored ones that subscribers wait for included, and what they are to read back. */
+/**
+ * Counts a journal that no process has open: entries (including stored ones that subscribers wait for), and stretches
+ * that subscribers are to read back.
+ */
 export async function countLeft(path: string): Promise<{ entries: number; missed: number }> {
   const database = openDatabase(path);
   try {

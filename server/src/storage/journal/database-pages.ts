@@ -3,12 +3,12 @@ import type { Database } from "lmdb";
 type TreeStats = { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number };
 type DatabaseStats = TreeStats & { pageSize: number; lastPageNumber: number };
 
-/** The library leaves its type open; these are what version 3 of it gives. */
+/** The library does not type its stats; these are the fields that version 3 returns. */
 export function statsOf(database: Database): DatabaseStats {
   return database.getStats() as DatabaseStats;
 }
 
-/** What a database takes of its file. */
+/** Bytes that a database occupies in its file. */
 export function bytesOnDisk(database: Database): number {
   const stats = statsOf(database);
   return pagesOf(stats) * stats.pageSize;
@@ -16,7 +16,10 @@ export function bytesOnDisk(database: Database): number {
 
 const pagesOf = (tree: TreeStats): number => tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages;
 
-/** What a removal of values of these lengths writes: copies of pages that they share with others, and a list of those they free. */
+/**
+ * Bytes written by a removal of values of these lengths: copies of pages shared with other values, and a list of the
+ * freed pages.
+ */
 export function bytesToRemove(lengths: Iterable<number>): number {
   let bytes = 0;
   for (const length of lengths) bytes += 2 * Math.min(length, pageBytes) + (length / pageBytes) * listedBytes;
@@ -24,5 +27,5 @@ export function bytesToRemove(lengths: Iterable<number>): number {
 }
 
 export const pageBytes = 4096;
-/** Of a page that is freed, in a list that is written twice where it grows meanwhile. */
+/** Bytes per freed page in that list, which is written twice if it grows meanwhile. */
 const listedBytes = 16;

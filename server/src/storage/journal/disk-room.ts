@@ -6,24 +6,24 @@ import { statsOf } from "./database-pages.ts";
 import { readFreePages } from "./free-pages.ts";
 
 /**
- * Room in the file of a database, made before the database needs it.
+ * Reserves room in a database file before the database needs it.
  *
- * LMDB finds out that a disk is full when it has decided where to write; it then spoils memory of its own (a message longer
- * than its buffer), which ends the process sooner or later. So the file is kept longer than what is in use, by appending
- * zeros: these overwrite nothing, whatever the database writes meanwhile, and a disk that is full refuses them harmlessly.
+ * LMDB notices a full disk only after it has decided where to write; it then corrupts its own memory (a message longer
+ * than its buffer), which sooner or later ends the process. So the file is kept longer than the used part by appending
+ * zeros: they overwrite nothing, whatever the database writes meanwhile, and a full disk refuses them harmlessly.
  */
 export type DiskRoom = {
   /**
-   * Whether a transaction that writes so many bytes fits behind all that is in use, whatever pages it takes. Where it does,
-   * `done` is called once the transaction ended.
+   * Whether a transaction that writes this many bytes fits after the used pages, whichever pages it takes. If true,
+   * call `done` once the transaction has ended.
    */
   take(bytes: number): boolean;
   done(bytes: number): void;
-  /** How many pages such a transaction takes at most. */
+  /** The most pages that such a transaction takes. */
   pagesFor(bytes: number): number;
-  /** Pages behind all that is in use. No transaction may be under way, here and below. */
+  /** Pages after the last used one. No transaction may be running, here and below. */
   endPages(): number;
-  /** Pages among those in use that are free: for the next transaction, and for others only once that is committed. */
+  /** Free pages among the used ones: `now` for the next transaction, `later` for those after it. */
   freePages(): { now: number; later: number };
   close(): void;
 };
@@ -35,7 +35,9 @@ export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
   let leftBytes = 0;
 
   const unusedBytes = (): number => fstatSync(file).size - (statsOf(root).lastPageNumber + 1) * pageSize;
-  /** Appends until so much is unused, for commits go on meanwhile. Of what a full disk takes in part, that stays. */
+  /**
+   * Appends until this much is unused: commits run meanwhile and use it up. Keeps what a full disk accepted in part.
+   */
   const growTo = (bytes: number): number => {
     for (;;) {
       const unused = unusedBytes();
@@ -65,26 +67,26 @@ export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
     freePages() {
       root.resetReadTxn();
       const { lastTransaction, free } = readFreePages(file, pageSize);
-      // LMDB leaves alone what the last transaction freed, and what a reader may still see.
+      // LMDB does not reuse pages that the last transaction freed, or that a reader may still see.
       const before = Math.min(lastTransaction, ...readersOf(root));
       const pages = { now: 0, later: 0 };
       for (const { freedBy, pages: count } of free) pages[freedBy < before ? "now" : "later"] += count;
-      // The list of them is written anew, to other pages.
+      // The list of free pages is itself rewritten, to other pages.
       return { ...pages, now: pages.now - Math.ceil((pages.now + pages.later) / pagesPerListPage) };
     },
     close: () => closeSync(file),
   };
 }
 
-/** The transactions whose state is being read. */
+/** Transactions whose snapshots are being read. */
 function readersOf(root: RootDatabase): number[] {
   return Array.from(root.readerList().matchAll(/ (\d+)$/gm), ([, transaction]) => Number(transaction));
 }
 
 const zeros = Buffer.alloc(storageLimits.journalGrowthBytes);
 
-/** Of numbers of 8 bytes, half a page: less is never on one for long. */
+/** Page numbers (8 bytes each) per page of the list: half a page, as a page never holds less for long. */
 const pagesPerListPage = 250;
 
-/** More than they may take: whole pages, and copies of those on the way to what changes. */
+/** An upper bound: whole pages, and copies of the pages on the path to each change. */
 const roomFor = (bytes: number): number => Math.ceil(bytes * 1.1) + 65_536;

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { bytesOnDisk } from "./database-pages.ts";
 import { readFreePages } from "./free-pages.ts";
 
-test("every page of the file is in use or free, with the transaction that freed it", async () => {
+test("every page of the file is used or free, with the transaction that freed it", async () => {
   const path = mkdtempSync(join(tmpdir(), "spanway-free-"));
   const root = open({ path, noSync: true, eventTurnBatching: false });
   const values = root.openDB<Buffer, number>({ name: "values", encoding: "binary" });
@@ -24,7 +24,8 @@ test("every page of the file is in use or free, with the transaction that freed 
     branches = stats.free.treeBranchPageCount;
     return free.filter(({ freedBy }) => freedBy === lastTransaction).reduce((sum, { pages }) => sum + pages, 0);
   };
-  // A list that fits the page of its key, one that takes pages of its own, and many lists, so that their tree has branches.
+  // A list that fits the page of its key, one that needs overflow pages, and many lists, so that their tree has
+  // branches.
   for (const count of [3, 3000, ...Array.from({ length: 400 }, () => 30)]) {
     const reader = root.useReadTransaction();
     await root.batch(() => {

@@ -4,9 +4,9 @@ import { readSync } from "node:fs";
 export type FreePages = { freedBy: number; pages: number };
 
 /**
- * The pages of a database's file that nothing uses, and the last transaction. LMDB keeps them in a tree of its own, to which the
- * library gives no way: so it is read from the file, laid out as in `mdb.c` of version 3 of the library, on machines of
- * little endian. No transaction may be under way.
+ * The unused pages of a database file, and the last transaction. LMDB keeps them in an internal tree that the library
+ * does not expose, so this reads it from the file, in the layout of `mdb.c` of version 3 of the library on
+ * little-endian machines. No transaction may be running.
  */
 export function readFreePages(file: number, pageBytes: number): { lastTransaction: number; free: FreePages[] } {
   const read = (page: number, pages = 1): Buffer => {
@@ -31,14 +31,16 @@ export function readFreePages(file: number, pageBytes: number): { lastTransactio
   return { lastTransaction: numberAt(meta, metaAt.transaction), free };
 }
 
-/** A value that is too long for the page of its key has pages of its own. */
+/** A value too long for the page of its key is in overflow pages. */
 function valueOf(node: Buffer, read: (page: number, pages: number) => Buffer): Buffer {
   const value = node.subarray(nodeAt.key + node.readUInt16LE(nodeAt.keyBytes));
   if ((node.readUInt16LE(nodeAt.flags) & overflowFlag) === 0) return value;
   return read(numberAt(value, 0), numberAt(value, overflowAt.pages)).subarray(pageHeaderBytes);
 }
 
-/** A count of numbers, then these: each a page, or the negative length of a run and its first page, or 0 for nothing. */
+/**
+ * A count, then that many numbers: a page, or the negative length of a run followed by its first page, or 0 for none.
+ */
 function pagesIn(record: Buffer): number {
   let pages = 0;
   for (let i = 1; i <= numberAt(record, 0); i += 1) {

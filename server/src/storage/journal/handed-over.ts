@@ -7,16 +7,16 @@ import { openLogRecords } from "./log-records.ts";
 import { openLongValues } from "./long-values.ts";
 import { openQuarantine } from "./quarantine.ts";
 
-/** What another node left, one at a time; `forget` is called once this node has it on disk. */
+/** Data that another node left, one item at a time. Call `forget` once this node has the item on disk. */
 export type HandedOver = {
-  /** Spans of calls, each as a line. */
+  /** Spans of calls, one line each. */
   calls(): Iterable<Buffer>;
-  /** Entries that are not in the span store yet, and entries that a subscriber has not taken yet. */
+  /** Entries that the span store does not have yet, and entries that a subscriber has not consumed yet. */
   entries(): Iterable<{ payload: Buffer; forget: () => Promise<void> }>;
   quarantined(): Iterable<{ payload: Buffer; reason: string; forget: () => Promise<void> }>;
   logRecords(): Iterable<{ key: string; text: string; forget: () => Promise<void> }>;
   close(): Promise<void>;
-  /** Deletes all of it, once it is closed. */
+  /** Deletes everything. Call it after `close`. */
   remove(): void;
 };
 

@@ -6,9 +6,9 @@ import type { JournalDatabase } from "./journal-database.ts";
 export type IdentityWrite = { identity: Buffer } & IdentityRecord;
 
 const identityOverlapMs = 50;
-/** Behind every identity of a prefix: those are shorter. */
+/** Sorts after every identity with a prefix: the part after the prefix is shorter than this. */
 const afterAll = Buffer.alloc(9, 0xff);
-/** The time of receipt in a version, see ingest/identity.ts. */
+/** The bits of a version that hold the time of receipt, see ingest/identity.ts. */
 const receivedBits = (1n << 61n) - 1n;
 
 export type IdentityMemory = {
@@ -18,18 +18,21 @@ export type IdentityMemory = {
   /** Whether a committed record whose identity begins with these bytes was received before that time. */
   hasEarlier(prefix: Buffer, beforeNs: bigint): boolean;
   /**
-   * Milliseconds since the epoch: what was accepted from then on is remembered. Of what came before it may be forgotten;
-   * the clock being set back never makes it earlier.
+   * Milliseconds since the epoch: every identity accepted from then on is remembered, earlier ones may be forgotten.
+   * Setting the clock back never moves it to an earlier time.
    */
   completeSinceMs(): number;
-  /** Knows the records from now on. `put` writes them; one of the others is called once the transaction has ended. */
+  /**
+   * `lookup` finds the records from now on. `put` writes them; call `succeeded` or `failed` once the transaction has
+   * ended.
+   */
   remember(identities: readonly IdentityWrite[]): { put(): void; succeeded(): void; failed(): void };
 };
 
 /**
- * Two generations of a map identity → version; the older one is dropped whole when a new one begins,
- * so that the memory is bounded by time without ever scanning it. A generation that began before the clock was set back
- * is asked too, until its time comes again.
+ * Two generations of a map from identity to version. The older one is dropped whole when a new one begins, so that time
+ * bounds the memory without a scan. After the clock was set back, lookups also read generations with later numbers,
+ * until their time comes again.
  */
 export function openIdentityMemory(
   database: JournalDatabase,
@@ -50,7 +53,7 @@ export function openIdentityMemory(
         write();
         void dropped.drop();
       };
-      // What could not be dropped is tried again with the next generation.
+      // A failed drop is retried with the next generation.
       database.change(bytesOnDisk(dropped) / pagesListedPerPage, change).catch(() => undefined);
     }
   };
@@ -104,13 +107,13 @@ export function openIdentityMemory(
           if (uncommitted.get(key)?.version === version) uncommitted.delete(key);
         }
       };
-      // A read of this very event turn may still see the snapshot before the commit.
+      // A read in the same event-loop turn may still see the snapshot from before the commit.
       return { put, succeeded: () => void setTimeout(forget, identityOverlapMs).unref(), failed: forget };
     },
   };
 }
 
-/** Records of version 0.1 do not say when the first row was received: that was no later than the last. */
+/** Records of version 0.1 have no time of first receipt: the last receipt is used, which is an upper bound. */
 function readRecord(stored: Buffer): IdentityRecord {
   const version = stored.readBigUInt64LE(8);
   const firstReceivedNs = stored.length < 24 ? version & receivedBits : stored.readBigInt64LE(16);
@@ -125,23 +128,26 @@ function hasEarlier(generation: Database<Buffer, Buffer>, prefix: Buffer, before
   return false;
 }
 
-/** For a memory that belongs to another moment than the span store: it is taken for complete from then on. */
+/**
+ * Marks the memory of a restored journal: it counts as complete only from `ms` on, because the span store is of another
+ * moment.
+ */
 export async function identitiesMissingUntil(database: JournalDatabase, ms: number): Promise<void> {
   const floor = openFloor(database, ms);
   await database.add(0, floor.raise(ms));
 }
 
-/** Since when the memory is complete, on disk beside it. */
+/** The time since which the memory is complete, stored beside it. */
 function openFloor(database: JournalDatabase, initialMs: number) {
   const stored = database.root.openDB<number, string>({ name: "identities-complete", encoding: "json" });
   const write = (): void => void stored.put("since_ms", sinceMs);
   const known = stored.get("since_ms");
   let sinceMs = known ?? initialMs;
-  // What a disk refuses is written with the first generation that is dropped.
+  // If the disk refuses this write, the next dropped generation writes it.
   if (known === undefined) database.add(0, write).catch(() => undefined);
   return {
     ms: () => sinceMs,
-    /** What writes it belongs in the transaction that forgets what came before. */
+    /** Call the returned function in the transaction that forgets the earlier records. */
     raise(ms: number): () => void {
       sinceMs = Math.max(sinceMs, ms);
       return write;
@@ -154,5 +160,5 @@ function generationsIn(root: RootDatabase): number[] {
   return [...names].map((name) => Number(String(name).slice("identity-".length)));
 }
 
-/** The list of the pages that a generation frees takes 8 bytes for each, and is written twice where it grows meanwhile. */
+/** The list of pages that a generation frees takes 8 bytes per page, and is written twice if it grows meanwhile. */
 const pagesListedPerPage = 256;

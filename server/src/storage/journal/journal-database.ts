@@ -10,28 +10,29 @@ const lmdbMagic = 0xbeefc0de;
 const lmdbMagicOffset = 24;
 const lmdbBytesMin = 2 * 4096;
 
-/** What a write failed for, to be told to whoever asked for it. */
+/** Why a write failed, as text for the caller. */
 export function whyUnwritten(error: unknown): string {
   return error instanceof NoRoom ? "the disk is full" : "the disk or the file refuses it";
 }
 
 class NoRoom extends Error {}
 
-/** A file of LMDB that meets a full disk by refusing what is new: LMDB itself never does (disk-room.ts). */
+/** An LMDB file that refuses new data when the disk is full, before LMDB meets the full disk itself (disk-room.ts). */
 export type JournalDatabase = {
   root: RootDatabase;
   /**
-   * Resolves once what `put` puts is committed and flushed, all of it or nothing; `bytes` says how much that is. No value may
-   * be longer than `pieceBytes`: one page where the file cannot grow, as any page will do for that.
-   * @throws Error when the disk has no room for it, or refuses
+   * Resolves once everything that `put` writes is committed and flushed, all or nothing; `bytes` is its size. No value
+   * may be longer than `pieceBytes`, which is one page if the file cannot grow, as any free page fits that.
+   * @throws Error if the disk has no room for it, or refuses it
    */
   add(bytes: number, put: (pieceBytes: number) => void): Promise<void>;
   /**
-   * The same for what makes room. Where the file cannot grow it takes several transactions, each of which goes on until the
-   * pages that `removals` gives add up to a bound; `bytes` says how much is written otherwise (see `bytesToRemove`).
+   * The same for removals, which make room. If the file cannot grow, this takes several transactions, each of which
+   * stops once the pages that `removals` yields reach a bound. `bytes` is the size of the writes if the file can grow
+   * (see `bytesToRemove`).
    */
   clear(bytes: number, removals: Iterable<number>): Promise<void>;
-  /** The same in one transaction that needs pages in a row. @throws Error where the file cannot grow */
+  /** The same in one transaction that needs contiguous pages. @throws Error if the file cannot grow */
   change(bytes: number, write: () => void): Promise<void>;
   /** Whether the disk lets the file grow. */
   canGrow(): boolean;
@@ -56,14 +57,14 @@ export function openDatabase(path: string, encoding: "msgpack" | "json" = "msgpa
       room.done(bytes);
     }
   };
-  /** What is freed in a transaction is written as a list, which should fit one page. */
+  /** The pages that a transaction frees are written as a list, which should fit one page. */
   const removeInSteps = async (bytes: number, removals: Iterator<number>): Promise<void> => {
     for (let isDone = false; !isDone;) {
       if (!(await scarce.takeToRemove(stepPages))) throw noRoom(bytes);
       await commit(() => void (isDone = removeSome(removals, freedInStepMax)));
     }
   };
-  /** Side by side where the end of the file has room, else alone; by then it may have room again. */
+  /** Concurrent if the end of the file has room, else exclusive; by the time that it runs, there may be room again. */
   const write = (bytes: number, onGrowing: () => void, onFull: () => Promise<void>): Promise<void> => {
     if (turns.isOpen() && room.take(bytes)) return turns.beside(() => atTheEnd(bytes, onGrowing));
     return turns.alone(() => (room.take(bytes) ? atTheEnd(bytes, onGrowing) : onFull()));
@@ -108,7 +109,7 @@ export function openDatabase(path: string, encoding: "msgpack" | "json" = "msgpa
   };
 }
 
-/** Whether all of it was removed. */
+/** Removes until `pagesMax` pages are freed. Whether everything was removed. */
 function removeSome(removals: Iterator<number>, pagesMax: number): boolean {
   for (let pages = 0; pages < pagesMax;) {
     const removed = removals.next();
@@ -118,10 +119,10 @@ function removeSome(removals: Iterator<number>, pagesMax: number): boolean {
   return false;
 }
 
-/** More than it takes to make the databases, which is done before anything is added. */
+/** An upper bound for creating the databases, which happens before anything is added. */
 const pagesToOpen = 32;
 const freedInStepMax = 256;
-/** More than a step takes: copies of the pages that lead to what it removes. */
+/** An upper bound for one step: copies of the pages that lead to what it removes. */
 const stepPages = 96;
 
 function openRoot(path: string, encoding: "msgpack" | "json"): RootDatabase {
@@ -130,9 +131,10 @@ function openRoot(path: string, encoding: "msgpack" | "json"): RootDatabase {
       path,
       encoding,
       maxDbs: 16,
-      // Without overlapping, the promise of a put resolves after the flush: that is the journal's promise too.
+      // Without overlapping, the promise of a put resolves after the flush, as the journal promises.
       overlappingSync: false,
-      // The transaction that it begins by itself has a promise that nobody can catch: a full disk would end the process.
+      // The transaction that the library starts by itself has a promise that cannot be caught: a full disk would end
+      // the process.
       eventTurnBatching: false,
       compression: false,
     });
@@ -145,14 +147,14 @@ async function inOneTransaction(root: RootDatabase, write: () => void): Promise<
   try {
     await root.batch(write);
   } catch (error) {
-    // The library gives the reason as a promise that fails in its turn.
+    // The library gives the reason as a promise, which rejects too.
     const { commitError } = error as { commitError?: Promise<unknown> };
     commitError?.catch(() => undefined);
     throw error;
   }
 }
 
-/** The library crashes the process on a file that is not its own, or that was cut off. */
+/** The library crashes the process on a foreign or truncated file. */
 function refuseForeignFile(path: string): void {
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined || file.size === 0) return;
@@ -162,7 +164,7 @@ function refuseForeignFile(path: string): void {
   closeSync(descriptor);
   if (file.size < lmdbBytesMin || head.readUInt32LE(lmdbMagicOffset) !== lmdbMagic) {
     throw new Error(
-      `The journal ${path} is damaged. Set it aside to start with an empty one; what it holds is not stored.`,
+      `The journal ${path} is damaged. Move it away to start with an empty one; the spans in it are not in the span store.`,
     );
   }
 }

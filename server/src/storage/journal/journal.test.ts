@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const identity = (fill: number): Buffer => Buffer.alloc(16, fill);
 
-test("entries come back in order after a reopen, until they are removed", async () => {
+test("returns entries in order after a reopen, until they are removed", async () => {
   const path = folder();
   const journal = journalAt(path);
   const entries = await Promise.all(
@@ -47,7 +47,7 @@ test("entries come back in order after a reopen, until they are removed", async 
   await reopened.close();
 });
 
-test("it says how long its oldest entry has waited, after a reopen since then", async () => {
+test("reports how long the oldest entry has waited, counted anew after a reopen", async () => {
   const path = folder();
   let nowMs = 10_000;
   const now = () => nowMs;
@@ -69,7 +69,7 @@ test("it says how long its oldest entry has waited, after a reopen since then", 
   await reopened.close();
 });
 
-test("over its byte bound it refuses, and takes again once entries are removed", async () => {
+test("refuses entries over the byte bound, and accepts again once entries are removed", async () => {
   const journal = journalAt(folder(), { maxBytes: 1000 });
   const payload = Buffer.alloc(600, "x");
   const first = await journal.append({ payload, rows: 1, identities: [] });
@@ -83,7 +83,7 @@ test("over its byte bound it refuses, and takes again once entries are removed",
   await journal.close();
 });
 
-test("over its bound of entries it refuses, however small they are", async () => {
+test("refuses entries over the bound of entries, however small they are", async () => {
   const journal = journalAt(folder(), { maxEntries: 5 });
   const append = () => journal.append({ payload: Buffer.from("a\n"), rows: 1, identities: [] });
   const first = await append();
@@ -97,7 +97,7 @@ test("over its bound of entries it refuses, however small they are", async () =>
 test.each([
   ["bytes", { maxBytes: 10_000, maxEntries: 1e6 }],
   ["entries", { maxBytes: 1e9, maxEntries: 100 }],
-])("one party that fills its %s leaves room for another at once, also after a restart", async (_, bounds) => {
+])("one party that fills its %s leaves room for another party immediately, also after a restart", async (_, bounds) => {
   const path = folder();
   const options = { ...bounds, partyOf: (payload: Buffer) => payload.toString("utf8", 0, 1) };
   let journal = journalAt(path, options);
@@ -115,7 +115,7 @@ test.each([
   expect(await fill("a")).toBe(80);
   expect(await fill("b")).toBeGreaterThan(10);
   await append("c");
-  // What was done already has the room of all.
+  // Work that was already done may use the room of all parties.
   const owe = () => journal.append({ payload: Buffer.from("a".repeat(100)), rows: 1, identities: [], isOwed: true });
   while (journal.stats().entries < 100) await owe();
   await expect(owe()).rejects.toMatchObject({ code: "unavailable" });
@@ -129,7 +129,7 @@ test.each([
   await journal.close();
 });
 
-test("an identity is known at once, after the commit, and after a reopen", async () => {
+test("finds an identity before the commit, after it, and after a reopen", async () => {
   const path = folder();
   const journal = journalAt(path);
   const record = { timestampNs: -5n, version: (7n << 61n) | 123n, firstReceivedNs: 99n };
@@ -148,7 +148,7 @@ test("an identity is known at once, after the commit, and after a reopen", async
   await reopened.close();
 });
 
-test("identities are remembered for one to two generations, then forgotten", async () => {
+test("remembers identities for one to two generations", async () => {
   let now = 10_000;
   const path = folder();
   const journal = journalAt(path, { now: () => now });
@@ -170,7 +170,7 @@ test("identities are remembered for one to two generations, then forgotten", asy
   await journal.close();
 });
 
-test("it tells since when every identity is known: from its making, or for ever where nothing came before it", async () => {
+test("reports since when every identity is known: its creation, or all time if it is the first journal", async () => {
   const path = folder();
   const journal = journalAt(path);
   expect(journal.completeSinceMs()).toBe(10_000);
@@ -183,7 +183,7 @@ test("it tells since when every identity is known: from its making, or for ever 
   await first.close();
 });
 
-test("what was forgotten moves that time on for good, also when the clock is set back", async () => {
+test("forgetting identities moves that time forward permanently, even if the clock is set back", async () => {
   let now = 10_000;
   const path = folder();
   const journal = journalAt(path, { now: () => now, isFirst: true });
@@ -212,7 +212,7 @@ test("what was forgotten moves that time on for good, also when the clock is set
   await reopened.close();
 });
 
-test("a clock that is set back, by much or little, makes it forget nothing, nor does a restart", async () => {
+test("a clock that is set back, by much or little, makes it forget nothing, with or without a restart", async () => {
   let now = 11_001;
   const path = folder();
   const journal = journalAt(path, { now: () => now, isFirst: true });
@@ -240,7 +240,7 @@ test("a clock that is set back, by much or little, makes it forget nothing, nor 
   await reopened.close();
 });
 
-test("what no store takes is kept aside", async () => {
+test("quarantines entries that the store refuses", async () => {
   const path = folder();
   const journal = journalAt(path);
   await journal.quarantine(Buffer.from("bad\n"), "reason");
@@ -250,7 +250,7 @@ test("what no store takes is kept aside", async () => {
   await reopened.close();
 });
 
-test("what is kept aside counts against the byte bound, before and after a reopen, until it is dropped", async () => {
+test("quarantined entries count against the byte bound, before and after a reopen, until they are dropped", async () => {
   const path = folder();
   const open = () => journalAt(path, { maxBytes: 100_000 });
   const append = (to: Journal) => to.append({ payload: Buffer.alloc(60_000, "x"), rows: 1, identities: [] });
@@ -275,7 +275,7 @@ test("what is kept aside counts against the byte bound, before and after a reope
   await last.close();
 });
 
-test("entries of any length come back as they were, before and after a reopen, and go whole", async () => {
+test("returns entries of any length unchanged, before and after a reopen, and removes them completely", async () => {
   const path = folder();
   const journal = journalAt(path, { maxBytes: 1e7 });
   const lengths = [1, 4071, 4072, 4073, 65_511, 65_512, 65_513, 131_024, 1_000_000];
@@ -295,7 +295,7 @@ test("entries of any length come back as they were, before and after a reopen, a
   await database.close();
 });
 
-test("many large entries at a time are taken, however fast the file grows", async () => {
+test("accepts many large entries at a time, however fast the file grows", async () => {
   const journal = journalAt(folder(), { maxBytes: 1e9 });
   const payload = Buffer.alloc(1_000_000, "x");
   const identities = Array.from({ length: 200 }, (_, i) => ({
@@ -314,7 +314,7 @@ test("many large entries at a time are taken, however fast the file grows", asyn
   await journal.close();
 });
 
-test("settled waits for every append begun before", async () => {
+test("settled waits for every append started before", async () => {
   const journal = journalAt(folder());
   const committed: number[] = [];
   for (let i = 1; i <= 3; i += 1) {
@@ -327,7 +327,7 @@ test("settled waits for every append begun before", async () => {
   await journal.close();
 });
 
-test("what is no database of the journal's is refused with its path, not opened", () => {
+test("refuses a file that is not a journal database, with its path", () => {
   for (const bytes of [Buffer.alloc(100), Buffer.alloc(50_000, "x")]) {
     const path = folder();
     writeFileSync(join(path, "data.mdb"), bytes);

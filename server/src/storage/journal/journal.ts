@@ -11,15 +11,15 @@ import { openQuarantine } from "./quarantine.ts";
 /**
  * Accepted spans that the span store does not have yet, on this node's disk.
  *
- * The promise: when `append` resolves, the entry is committed and flushed; neither `kill -9` nor a power cut loses it.
- * The journal also remembers, per span identity, which version was accepted last, so that resends collapse
- * exactly (see ingest/identity.ts); entry and memory commit in one transaction.
+ * The guarantee: when `append` resolves, the entry is committed and flushed; neither `kill -9` nor a power cut loses
+ * it. The journal also remembers the last accepted version of each span identity, so that resends collapse exactly (see
+ * ingest/identity.ts); entry and memory commit in one transaction.
  */
 export type Journal = {
   /**
-   * Commits one request's rows: NDJSON, each line with its line break. `isOwed`: of what was done already, such as a call
-   * of the gateway; it is bounded by the whole, whatever its party's share.
-   * @throws ServiceError `unavailable` when a bound is reached or the disk refuses.
+   * Commits the rows of one request: NDJSON, each line with its line break. `isOwed`: for work that was already done,
+   * such as a call of the gateway; only the whole bound limits it, not the fair share of its party.
+   * @throws ServiceError `unavailable` if a bound is reached or the disk refuses
    */
   append(entry: {
     payload: Buffer;
@@ -28,49 +28,58 @@ export type Journal = {
     hasResends?: boolean;
     isOwed?: boolean;
   }): Promise<JournalEntry>;
-  /** The last accepted version of an identity, including those whose commit is still under way: see `settled`. */
+  /** The last accepted version of an identity, including those whose commit is in progress: see `settled`. */
   lookup(identity: Buffer): IdentityRecord | undefined;
   /** Whether identities were remembered when the journal was opened. */
   hasHistory: boolean;
-  /** Whether an identity that begins with these bytes, such as one of the same trace, was received before that time. */
+  /** Whether an identity with this prefix (such as one of the same trace) was received before that time. */
   hasEarlier(prefix: Buffer, beforeNs: bigint): boolean;
   /** Milliseconds since the epoch: `lookup` knows every identity that was accepted from then on. */
   completeSinceMs(): number;
-  /** Resolves once every append begun so far is committed. @throws ServiceError `unavailable` when one is not. */
+  /** Resolves once every append started so far is committed. @throws ServiceError `unavailable` if one fails */
   settled(): Promise<void>;
-  /** Entries in the order of acceptance, from `after` (exclusive); what a crash left is among them. */
+  /** Entries in order of acceptance, from `after` (exclusive), including those that a crash left. */
   pending(after: number, limit: number): JournalEntry[];
   /** The bytes of an entry; undefined once it is removed. */
   read(seq: number): Buffer | undefined;
-  /** Forgets entries that the span store has, but for those to keep. A crash before the flush only replays them. */
+  /**
+   * Removes entries that the span store has, except those in `keep`. After a crash before the flush they are only
+   * replayed.
+   */
   remove(seqs: readonly number[], keep?: Keep): Promise<void>;
-  /** Entries that are stored and still needed. They count neither as pending nor against the bounds of the journal. */
+  /** Entries that are stored but still needed. They count neither as pending nor against the bounds of the journal. */
   kept: KeptEntries;
   /**
-   * Sets entries aside that no store takes, for an operator to look at: nothing accepted is ever dropped. They count against
-   * the byte bound of the journal, which they had room in before.
+   * Quarantines entries that the span store refuses, for an operator to inspect: accepted spans are never dropped. They
+   * count against the byte bound of the journal.
    */
   quarantine(payload: Buffer, reason: string): Promise<void>;
-  /** Whether an organization that has nothing waiting could append now: by the bounds, and by what the disk took last. */
+  /**
+   * Whether an organization without pending entries could append now, by the bounds and by the outcome of the last
+   * write.
+   */
   hasRoom(): boolean;
-  /** `oldestMs`: how long the oldest entry has waited for the span store, of what a restart found since then. */
+  /**
+   * `oldestMs`: how long the oldest entry has waited for the span store; entries of an earlier process count from the
+   * start.
+   */
   stats(): { entries: number; bytes: number; oldestMs: number; quarantined: number; quarantinedBytes: number };
   close(): Promise<void>;
 };
 
-/** `hasResends`: a row of it may share its key with one that was accepted before, and says so. */
+/** `hasResends`: a row may share its key with a row that was accepted before, and is marked so. */
 export type JournalEntry = { seq: number; rows: number; bytes: number; hasResends: boolean };
 
 export type JournalOptions = {
   path: string;
   maxBytes: number;
-  /** Each entry costs memory in the queue to the store, however few bytes it has. */
+  /** Each entry takes memory in the queue to the store, however small it is. */
   maxEntries: number;
-  /** Whose an entry is: of both bounds each gets a fair share. Default: all are one's. */
+  /** The party that an entry belongs to: each party gets a fair share of both bounds. Default: one party for all. */
   partyOf?: (payload: Buffer) => string | undefined;
-  /** How long an identity is remembered at least; twice that at most. */
+  /** An identity is remembered for at least this long, and at most twice as long. */
   identityMemoryMs: number;
-  /** That no span was accepted before, by whatever journal: then nothing of old can be sent again. */
+  /** True if no journal has accepted a span before: then no earlier span can be resent. */
   isFirst?: boolean;
   now: () => number;
 };
@@ -112,7 +121,7 @@ export function openJournal(options: JournalOptions): Journal {
       const page: JournalEntry[] = [];
       for (const { key: seq, value: payload } of entries.range(after)) {
         if (kept.has(seq)) continue;
-        // Whether the store has them already is not known.
+        // The store may have these rows already.
         page.push({ seq, rows: countLines(payload), bytes: payload.byteLength, hasResends: true });
         if (page.length === limit) break;
       }
@@ -144,24 +153,24 @@ export function openJournal(options: JournalOptions): Journal {
   };
 }
 
-/** Holds nothing: organizations have names. */
+/** A party without entries: organization ids are never empty. */
 const newcomer = "";
 
-/** What entries hold of the bounds of the journal, whose bytes and number are divided between parties. */
+/** Accounts for the bounds of the journal, in bytes and entries, divided between parties. */
 function createRoom({
   maxBytes,
   maxEntries,
   partyOf,
   now,
 }: Pick<JournalOptions, "maxBytes" | "maxEntries" | "partyOf" | "now">) {
-  /** In the order of acceptance. */
+  /** In order of acceptance. */
   const held = new Map<number, { party: string; bytes: number; sinceMs: number }>();
   const bytes = new FairShare(maxBytes);
   const places = new FairShare(maxEntries);
   const ownerOf = (payload: Buffer): string => partyOf?.(payload) ?? "";
 
   return {
-    /** @param asideBytes what else the byte bound counts. False, and nothing taken, when there is no room. */
+    /** @param asideBytes other bytes that count against the bound. False, and nothing taken, if there is no room */
     take(seq: number, payload: Buffer, { isOwed, asideBytes }: { isOwed: boolean; asideBytes: number }): boolean {
       const party = ownerOf(payload);
       const size = payload.byteLength;
@@ -172,7 +181,7 @@ function createRoom({
       held.set(seq, { party, bytes: payload.byteLength, sinceMs: now() });
       return true;
     },
-    /** What an earlier process took. */
+    /** Accounts for an entry of an earlier process. */
     hold(seq: number, payload: Buffer): void {
       const party = ownerOf(payload);
       bytes.add(party, payload.byteLength);
@@ -187,7 +196,7 @@ function createRoom({
       places.giveBack(entry.party, 1);
     },
     bytesOf: (seq: number) => held.get(seq)?.bytes ?? 0,
-    /** Whether a party that holds nothing could take a hundredth of the whole. */
+    /** Whether a party without entries could take a hundredth of the whole. */
     isOpen: (asideBytes: number) => places.room(newcomer) > 0 && bytes.room(newcomer) - asideBytes >= maxBytes / 100,
     stats() {
       const [oldest] = held.values();
@@ -197,12 +206,12 @@ function createRoom({
   };
 }
 
-/** Identities are hashes: each goes to a page of its own, and now and then one of those is split. */
+/** Identities are hashes: each goes to a page of its own, which is split now and then. */
 const identityRoomBytes = 5120;
 
 const nothing: Keep = { entries: [], missed: [] };
 
-/** Entries on their way to the disk, each with what is to be remembered of its identities. */
+/** Commits in progress, each of an entry with its identities. */
 function createCommits(database: JournalDatabase, entries: LongValues, memory: IdentityMemory) {
   const underWay = new Set<Promise<void>>();
   let isRefused = false;
@@ -240,7 +249,7 @@ function createCommits(database: JournalDatabase, entries: LongValues, memory: I
     },
     lookup: (identity: Buffer) => memory.lookup(identity),
     roomMade: () => void (isRefused = false),
-    /** Whether the last entry was, and still would be. */
+    /** Whether the last entry was refused, and would be refused now. */
     areRefused: () => isRefused && !(isRefused = !database.canGrow()),
   };
 }
@@ -249,7 +258,7 @@ function unavailable(message: string, cause?: unknown): ServiceError {
   return new ServiceError("unavailable", message, { retryAfterS: 5, cause });
 }
 
-/** Rows are NDJSON lines; JSON text holds no raw line break. */
+/** Rows are NDJSON lines; JSON text contains no raw line break. */
 function countLines(payload: Buffer): number {
   let lines = 0;
   for (let at = payload.indexOf(0x0a); at !== -1; at = payload.indexOf(0x0a, at + 1)) lines += 1;

@@ -3,33 +3,36 @@ import type { JournalDatabase } from "./journal-database.ts";
 import type { LongValues } from "./long-values.ts";
 
 /**
- * Entries that the span store has and subscribers still need (ingest/fan-out.ts). Their bytes stay where they are; what is
- * written beside them is who needs them. Once too much is kept, a stretch of time per subscriber and organisation stands
- * in for entries, to be read back from the span store: that is bounded whatever comes.
+ * Entries that the span store has and subscribers still need (ingest/fan-out.ts). Their bytes stay in place; a note
+ * beside them names the subscribers. Once too much is retained, a time range per subscriber and organization replaces
+ * the entries, to be read back from the span store: its size is bounded under any load.
  */
 export type KeptEntries = {
-  /** What an earlier process left, oldest first. */
+  /** Entries of an earlier process, oldest first. */
   list(): KeptEntry[];
   missed(): MissedStretch[];
-  /** Forgets entries that nobody needs any more. */
+  /** Removes entries that no subscriber needs any more. */
   done(seqs: readonly number[]): Promise<void>;
-  /** Puts `rest` in the place of a stretch; undefined when all of it was read back. */
+  /** Replaces a stretch by `rest`; undefined if all of it was read back. */
   replaceMissed(stretch: MissedStretch, rest: MissedStretch | undefined): Promise<void>;
   stats(): { entries: number; bytes: number };
 };
 
 export type KeptEntry = { seq: number; bytes: number; subscribers: readonly string[] };
 
-/** Spans of one organisation that this node received from `from` to `to`, both inclusive, as the table writes times. */
+/**
+ * Spans of one organization that this node received from `from` to `to`, both inclusive, in the time format of the span
+ * table.
+ */
 export type MissedStretch = { subscriber: string; organizationId: string; from: string; to: string };
 
-/** What the writer asks to be kept of a group that is stored. */
+/** What to retain of a group that is stored. */
 export type Keep = { entries: readonly KeptEntry[]; missed: readonly MissedStretch[] };
 
-/** `put` comes first in what takes the others out of the journal; `committed` is called once that ended well. */
+/** Run `put` first in the removal of the other entries from the journal; call `committed` once that has succeeded. */
 export type KeptEntryWrites = KeptEntries & {
   has(seq: number): boolean;
-  /** Bit by bit, with the pages that each bit frees. */
+  /** Writes step by step; yields the pages that each step frees. */
   put(keep: Keep): Iterable<number>;
   bytesOf(keep: Keep): number;
   committed(keep: Keep): void;
@@ -92,7 +95,7 @@ export function openKeptEntries(database: JournalDatabase, entries: LongValues):
   };
 }
 
-/** More than is written about an entry or a stretch. */
+/** An upper bound for the note about an entry or a stretch. */
 const noteBytes = 2048;
 const notePages = 2;
 
@@ -100,7 +103,7 @@ function keyOf({ subscriber, organizationId }: MissedStretch): string {
   return `${subscriber}\n${organizationId}`;
 }
 
-/** The stretch from the beginning of the one that begins first to the end of the one that ends last. */
+/** The stretch that covers both. */
 export function stretchTogether(
   a: { from: string; to: string },
   b: { from: string; to: string },

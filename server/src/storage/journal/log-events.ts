@@ -4,24 +4,24 @@ import { openDatabase, whyUnwritten } from "./journal-database.ts";
 import { openLogRecords, type LogRecord } from "./log-records.ts";
 
 /**
- * Log records that wait for the span they belong to, on this node's disk. When `add` resolves they are committed and
- * flushed. What is kept of them is opaque here: text per span, in the order of arrival.
+ * Log records that wait for their span, on this node's disk. When `add` resolves they are committed and flushed. Their
+ * content is opaque here: text per span, in order of arrival.
  */
 export type LogEvents = {
   /**
-   * All of them or none. They are of one party.
-   * @throws ServiceError `unavailable` when the party's share of the byte bound, or all of it, is used, or the disk refuses.
+   * Adds all entries or none. They belong to one party.
+   * @throws ServiceError `unavailable` if the byte bound or the party's share of it is used up, or the disk refuses
    */
   add(entries: readonly LogEventEntry[]): Promise<void>;
-  /** The texts that wait for a span, committed or on their way. */
+  /** The texts that wait for a span, committed or being committed. */
   of(key: string): readonly string[];
   /** Whether anything waits at all: most exporters never send logs. */
   isEmpty(): boolean;
-  /** Keys that wait, the longest first, with the time of their first record in ms since the epoch. */
+  /** Waiting keys, longest waiting first, with the time of their first record in ms since the epoch. */
   waiting(): Array<{ key: string; sinceMs: number }>;
   /** Forgets the first `count` texts of a key; more may have arrived since they were read. */
   remove(key: string, count: number): Promise<void>;
-  /** What waits, and how many additions were refused so far. */
+  /** What waits, and the number of refused additions so far. */
   stats(): { spans: number; bytes: number; refused: number };
   close(): Promise<void>;
 };
@@ -34,7 +34,7 @@ export type LogEventsOptions = {
   path: string;
   /** Divided between parties (`FairShare`). */
   maxBytes: number;
-  /** Whose a key is. */
+  /** The party of a key. */
   partyOf: (key: string) => string;
   now: () => number;
 };

@@ -3,21 +3,21 @@ import { bytesToRemove } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 import { openLongValues } from "./long-values.ts";
 
-/** `atMs` is when it arrived, in ms since the epoch. */
+/** `atMs` is the time of arrival, in ms since the epoch. */
 export type LogRecord = { key: string; text: string; atMs: number };
 
-/** Log records on disk by their number. */
+/** Log records on disk by sequence number. */
 export type LogRecords = {
   all(): { seq: number; record: LogRecord }[];
   lastSeq(): number;
-  /** All of them or none. @throws Error when the disk refuses */
+  /** Adds all or none. @throws Error if the disk refuses */
   add(added: readonly { seq: number; record: LogRecord }[]): Promise<void>;
   remove(removed: readonly { seq: number; text: string }[]): Promise<void>;
 };
 
 export function openLogRecords(database: JournalDatabase): LogRecords {
   const values = openLongValues(database, { firsts: "records", others: "record-pieces" });
-  // Earlier versions kept them in the root, where other keys are the database's own.
+  // Earlier versions stored them in the root, where all other keys belong to LMDB.
   const root: Database<LogRecord> = database.root;
   const earlier = new Set([...root.getKeys()].filter((key) => typeof key === "number"));
 
@@ -58,10 +58,10 @@ export function openLogRecords(database: JournalDatabase): LogRecords {
 const isStored = (entry: { seq: number; record: LogRecord | undefined }): entry is { seq: number; record: LogRecord } =>
   entry.record !== undefined;
 
-/** Safe because nothing but `add` writes these. */
+/** Safe because only `add` writes these. */
 function asRecord(value: Buffer): LogRecord {
   return JSON.parse(value.toString("utf8")) as LogRecord;
 }
 
-/** Of one character of text. */
+/** The most bytes of one character (UTF-16 code unit). */
 const utf8BytesMax = 3;

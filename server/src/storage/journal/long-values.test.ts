@@ -10,7 +10,7 @@ import { openLongValues } from "./long-values.ts";
 const path = mkdtempSync(join(tmpdir(), "spanway-values-"));
 afterEach(async () => await rm(path, { recursive: true, force: true }));
 
-test("of a removal that was cut short nothing comes back; its rest goes with the next start", async () => {
+test("an interrupted removal brings nothing back, and the next start removes the leftover pieces", async () => {
   const open = () => {
     const database = openDatabase(path);
     return { database, values: openLongValues(database, { firsts: "values", others: "value-pieces" }) };
@@ -39,7 +39,7 @@ test("of a removal that was cut short nothing comes back; its rest goes with the
   await third.database.close();
 });
 
-test("log records of any length wait across a reopen until they are removed, those of earlier versions too", async () => {
+test("log records of any length survive a reopen until they are removed, also those of earlier versions", async () => {
   const earlier = openDatabase(path, "json");
   const long = "\u00e9\u0000\n".repeat(50_000);
   await earlier.change(long.length * 6, () => {

@@ -2,32 +2,33 @@ import type { Database } from "lmdb";
 import { bytesOnDisk, bytesToRemove, pageBytes } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 
-/** Values of any length by number. `put` and `remove` belong in a transaction. */
+/** Values of any length by number. Call `put` and `remove` in a transaction. */
 export type LongValues = {
   put(key: number, value: Buffer, pieceBytes: number): void;
   get(key: number): Buffer | undefined;
   /**
-   * Removes a value that this process put or read, bit by bit: gives the pages that each bit frees. From the first on it is
-   * gone; a rest that a crash leaves goes with the next start. `forget` is called once all of it is committed.
+   * Removes a value that this process wrote or read, step by step: yields the pages that each step frees. The value is
+   * gone after the first step; the next start removes pieces that a crash left. Call `forget` once everything is
+   * committed.
    */
   remove(key: number): Iterable<number>;
   forget(key: number): void;
-  /** In the order of the numbers, from `after` (exclusive). */
+  /** In order of number, from `after` (exclusive). */
   range(after: number): Iterable<{ key: number; value: Buffer }>;
   count(): number;
   bytesOnDisk(): number;
-  /** No value nor a rest of one has a higher number; 0 where there is none. */
+  /** The highest number of any value or leftover piece; 0 if there is none. */
   lastKey(): number;
 };
 
 /**
- * LMDB wants pages in a row for one value. So long values lie in pieces, the first under the number of the value and others
- * where that one is whole. Those of earlier versions lie in one piece of any length.
+ * LMDB stores one value in contiguous pages. So long values are split into pieces: the first under the number of the
+ * value, the others in a second database. Values of earlier versions are one piece of any length.
  */
 export function openLongValues(database: JournalDatabase, names: { firsts: string; others: string }): LongValues {
   const firsts = database.root.openDB<Buffer, number>({ name: names.firsts, encoding: "binary" });
   const others = database.root.openDB<Buffer, [key: number, index: number]>({ name: names.others, encoding: "binary" });
-  /** Of values that have any: how many others there are, and the pages of each. */
+  /** Of values with other pieces: the number of those, and the pages of each. */
   const rests = new Map<number, { count: number; pages: number }>();
   const hold = (key: number, count: number, pieceBytes: number): void => {
     if (count > 0) rests.set(key, { count, pages: Math.ceil(pieceBytes / pageBytes) });
@@ -77,7 +78,7 @@ export function openLongValues(database: JournalDatabase, names: { firsts: strin
   };
 }
 
-/** Pieces whose value is gone already. */
+/** Removes pieces whose first piece is gone. */
 function removeLostPieces(
   database: JournalDatabase,
   firsts: Database<Buffer, number>,
@@ -98,14 +99,14 @@ function removeLostPieces(
       yield longPieceBytes / pageBytes;
     }
   };
-  // What a disk refuses waits for the next start.
+  // If the disk refuses, the next start tries again.
   database.clear(bytesToRemove(lost.map(() => longPieceBytes)), removals()).catch(() => undefined);
 }
 
-// The first of its pages begins with a header.
+// The first page of a value begins with a header.
 const pageHeaderBytes = 24;
-/** Any free page will do for a piece of this length. */
+/** A piece of this length fits any free page. */
 export const pagePieceBytes = pageBytes - pageHeaderBytes;
 export const longPieceBytes = 16 * pageBytes - pageHeaderBytes;
-/** The one it has, and those that it may share with others. */
+/** Its own page, and those that it may share with other values. */
 const firstPages = 4;

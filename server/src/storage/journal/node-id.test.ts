@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readNodeId } from "./node-id.ts";
 
-test("a folder keeps its id, also that of an earlier version; a copy of it gets another", () => {
+test("a folder keeps its id, also one of an earlier version; a copy gets another id", () => {
   const folder = mkdtempSync(join(tmpdir(), "spanway-node-id-"));
   const path = join(folder, "node.id");
   const id = readNodeId(path);

@@ -2,15 +2,16 @@ import { openSync, closeSync, fstatSync, fsyncSync, ftruncateSync, readFileSync,
 import { randomToken } from "../../lib/random-token.ts";
 
 /**
- * Names the node that owns a data folder, the same after every restart: what it left half done is its own. A copy of the folder, such
- * as a restored backup, is another node: the first may still run. Call it with the folder locked.
+ * Returns the id of the node that owns a data folder. It survives restarts, so that a node resumes its own unfinished
+ * work. A copy of the folder, such as a restored backup, gets a new id, because the first node may still run. Call it
+ * with the folder locked.
  */
 export function readNodeId(path: string): string {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
     const { dev, ino } = fstatSync(file, { bigint: true });
     const place = `${dev}:${ino}`;
-    // Versions before wrote no place.
+    // Earlier versions wrote no place.
     const [, known, knownPlace = place] = /^(\w{12,64})(?: (\d+:\d+))?\n$/.exec(readFileSync(path, "utf8")) ?? [];
     const id = known !== undefined && knownPlace === place ? known : randomToken(16);
     ftruncateSync(file);

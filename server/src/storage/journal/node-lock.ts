@@ -5,10 +5,10 @@ import { ServiceError } from "../../domain/errors.ts";
 export class NodeLockError extends Error {}
 
 /**
- * Holds a folder for this process, so that no second node replays its journal. The lock is the operating system's, on
- * a SQLite file: it goes with the process, however that ends.
+ * Locks a folder for this process, so that no second node replays its journal. The operating system holds the lock, on
+ * a SQLite file: it ends with the process, however that ends.
  *
- * @throws NodeLockError when another process holds it
+ * @throws NodeLockError if another process holds it
  */
 export function lockNode(path: string): { release(): void } {
   const database = new DatabaseSync(path);
@@ -21,7 +21,7 @@ export function lockNode(path: string): { release(): void } {
   return { release: () => database.close() };
 }
 
-/** Holds a node's folder for a command. @throws ServiceError `conflict` while a server runs on it */
+/** Locks a node's folder for a command. @throws ServiceError `conflict` while a server runs on it */
 export function lockStopped(dataDir: string): { release(): void } {
   try {
     return lockNode(join(dataDir, "node.lock"));

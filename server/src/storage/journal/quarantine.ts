@@ -3,14 +3,14 @@ import { bytesToRemove } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 import { openLongValues } from "./long-values.ts";
 
-/** Entries that no store takes. Each is kept with the time and the reason, until an operator drops it. */
+/** Entries that the span store refuses. Each is retained with the time and the reason until an operator drops it. */
 export type Quarantine = {
   add(payload: Buffer, reason: string): Promise<void>;
   /** Bytes on disk. */
   stats(): { entries: number; bytes: number };
-  /** The oldest first, one at a time: an entry may have megabytes. */
+  /** Oldest first, one at a time: an entry may have megabytes. */
   entries(): Iterable<QuarantinedEntry>;
-  /** Forgets entries by their id. */
+  /** Drops entries by id. */
   drop(ids: readonly number[]): Promise<void>;
 };
 
@@ -47,7 +47,7 @@ export function openQuarantine(database: JournalDatabase, now: () => number): Qu
   };
 }
 
-/** Safe because nothing but `add` writes these. */
+/** Safe because only `add` writes these. */
 function asNote(value: unknown): { at: string; reason: string } {
   return value as { at: string; reason: string };
 }

@@ -4,15 +4,18 @@ import { pageBytes } from "./database-pages.ts";
 import type { DiskRoom } from "./disk-room.ts";
 
 /**
- * Pages that are free here and there in a file that cannot grow, for transactions that are alone and take one page at a time:
- * LMDB uses each of these before it goes beyond what is in use, while several in a row may not be found.
+ * Scattered free pages in a file that cannot grow, for exclusive transactions that need single pages: LMDB uses each of
+ * these before it extends the used part, while contiguous free pages may not exist.
  */
 export type ScarcePages = {
-  /** Whether so many are there, and as many again as removals need, which make room. Then they count as used. */
+  /**
+   * Whether this many pages are free in addition to the reserve for removals, which make room. If true, they count as
+   * used.
+   */
   take(pages: number): Promise<boolean>;
-  /** For a removal: what was kept for it, and in the end what is left behind all that is in use. */
+  /** For a removal: may also use the reserve, and in the end the room after the last used page. */
   takeToRemove(pages: number): Promise<boolean>;
-  /** Called when transactions went on side by side, which take free pages too. */
+  /** Call it after concurrent transactions, which use free pages too. */
   forget(): void;
 };
 
@@ -21,7 +24,7 @@ export function createScarcePages(
   room: DiskRoom,
   commit: (write: () => void) => Promise<void>,
 ): ScarcePages {
-  /** Reading the list takes the longer the more it holds, so it is read only when this is used up. */
+  /** Reading the list takes longer the more pages it has, so it is read only when these are used up. */
   let knownPages = 0;
   const sparePages = Math.floor(storageLimits.journalSpareBytes / pageBytes);
 
@@ -31,7 +34,7 @@ export function createScarcePages(
       knownPages = now;
       if (knownPages >= pages) break;
       if (turn === turnsMax || now + later < pages || now + room.endPages() < turnPages) return false;
-      // What was freed last is free for others after one more transaction.
+      // Pages that the last transaction freed become usable after one more transaction.
       await commit(() => void root.put(turnKey, turn));
     }
     return true;
@@ -48,8 +51,8 @@ export function createScarcePages(
   };
 }
 
-/** A key of the root that is no name of a database. */
+/** A key of the root database that is not the name of a database. */
 const turnKey = "turn";
 const turnsMax = 2;
-/** More than a transaction takes that changes one small value. */
+/** An upper bound for a transaction that changes one small value. */
 const turnPages = 16;

@@ -1,10 +1,10 @@
-/** Work that goes on side by side, until some of it has to be alone: what comes after that waits. */
+/** Runs work concurrently until some of it needs to be exclusive: later work then waits. */
 export type Turns = {
-  /** Whether nothing is alone, nor waits to be. */
+  /** Whether no exclusive work runs or waits. */
   isOpen(): boolean;
-  /** To be begun only while it is open. */
+  /** Runs concurrent work. Call it only while `isOpen`. */
   beside(work: () => Promise<void>): Promise<void>;
-  /** One after the other, once all that was begun has ended. */
+  /** Runs exclusive work, one after the other, once everything started before has ended. */
   alone(work: () => Promise<void>): Promise<void>;
 };
 
