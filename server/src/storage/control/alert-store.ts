@@ -23,49 +23,50 @@ export type NewAlert = Omit<
 >;
 export type AlertChanges = Pick<Alert, "name" | "is_enabled" | "evaluated_until"> & { definition: AlertDefinition };
 
-/** With the definition that they came of, and the end of their window. */
+/** With the definition that they result from, and the end of their window. */
 export type AlertStatuses = { definition: AlertDefinition; window_end: string; statuses: AlertGroupStatus[] };
 
-/** What an evaluation found. The revision is that of the rule that was evaluated. */
+/** The result of an evaluation. `revision` is that of the evaluated rule. */
 export type AlertResult = AlertStatuses & Pick<Alert, "id" | "revision" | "counts" | "next_evaluation_at">;
 
 export type StoredAlertEntry = AlertHistoryEntry & { id: number };
 
 /**
- * Alert rules. Any number of nodes may evaluate them: a claim moves the time of the next evaluation to the end of the claim, so
- * that a rule whose node has died is simply due again, and a window is finished once. Times are ISO 8601, UTC.
+ * Alert rules. Any number of nodes may evaluate them: a claim moves the time of the next evaluation to the end of the
+ * claim, so that a rule is due again if its node dies, and each window is finished once. Times are ISO 8601, UTC.
  */
 export type AlertStore = {
-  /** Due at once. Throws `conflict` when the organization has as many as `limits.ts` allows. */
+  /** Due immediately. Throws `conflict` if the organization has as many as `limits.ts` allows. */
   create: (alert: NewAlert) => Promise<Alert>;
   /** Newest first; at most `storageLimits.alertsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<Alert[]>;
   find: (uniqueOrganizationId: string, id: string) => Promise<Alert | undefined>;
-  /** Due at once. */
+  /** Due immediately. */
   update: (uniqueOrganizationId: string, id: string, changes: AlertChanges, now: string) => Promise<Alert | undefined>;
-  /** With its states and history. */
+  /** Also removes its states and history. */
   remove: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
   /** The states of its groups; undefined before the first evaluation. */
   statuses: (id: string) => Promise<AlertStatuses | undefined>;
 
   /**
-   * Takes the enabled rule that is due for longest until `until`, of other organizations than these and of none that is blocked, and those
-   * that are due and are measured together with it. None where no rule is due, or where another node took it at the same moment.
+   * Claims until `until` the enabled rule that has been due longest, with all due rules that are measured together with
+   * it. Skips the organizations in `except` and blocked ones. Empty if no rule is due, or another node claimed it at
+   * the same moment.
    */
   claim: (options: { now: string; until: string; except: readonly string[] }) => Promise<Alert[]>;
-  /** Stores a result; false where this window was finished before, or the rule is no longer what was evaluated. */
+  /** Stores a result; false if this window was finished before, or the rule has changed since. */
   finish: (result: AlertResult) => Promise<boolean>;
-  /** Says why it could not be evaluated, and when it is tried again; answers whether that is news. */
+  /** Records why it could not be evaluated, and when to retry; returns whether the error is new. */
   putOff: (
     alert: Pick<Alert, "id" | "revision">,
     failure: { error: string; at: string; next_evaluation_at: string },
   ) => Promise<boolean>;
-  /** Makes a claimed rule due again at once. */
+  /** Makes a claimed rule due again immediately. */
   release: (alert: Pick<Alert, "id" | "revision">, now: string) => Promise<void>;
-  /** Notes a test; false where the last one was after `since`. */
+  /** Records a test; false if the last one was after `since`. */
   noteTest: (id: string, times: { now: string; since: string }) => Promise<boolean>;
 
-  /** Entries of one rule, of which the newest `storageLimits.alertHistoryRows` are kept. */
+  /** Adds entries of one rule; retains its newest `storageLimits.alertHistoryRows`. */
   addHistory: (entries: readonly AlertHistoryEntry[]) => Promise<void>;
   /** Newest first. */
   history: (
@@ -73,9 +74,12 @@ export type AlertStore = {
     id: string,
     page: { page: number; pageSize: number },
   ) => Promise<{ count: number; rows: StoredAlertEntry[] }>;
-  /** Deletes entries from before a time, `limit` at most; answers how many. */
+  /** Deletes at most `limit` entries from before a time; returns how many. */
   purgeHistory: (before: string, limit: number) => Promise<number>;
-  /** Takes a customer out of states and histories, links included. Rules whose filters name it stay as they were written. */
+  /**
+   * Removes a customer from states and histories, links included. Rules whose filters name the customer stay as they
+   * were written.
+   */
   forgetCustomer: (key: CustomerKey) => Promise<void>;
 };
 
@@ -188,7 +192,8 @@ function evaluationMethods(
             .orderBy("next_evaluation_at")
             .limit(1),
         )
-        // Said again, as another claim may have come between: Postgres looks at it once more after waiting for the row.
+        // Repeated because another claim may come in between: after waiting for the row, Postgres checks these
+        // conditions again.
         .where("next_evaluation_at", "<=", now)
         .where("is_enabled", "=", 1)
         .returningAll()
@@ -303,7 +308,7 @@ async function trimHistory(queries: ControlQueries, alertId: string): Promise<vo
   await queries.deleteFrom("alert_history").where("alert_id", "=", alertId).where("id", "<=", surplus.id).execute();
 }
 
-// Seven values a row, and SQLite binds no more than 32,766.
+// Seven values per row; SQLite binds at most 32,766.
 const rowsPerInsert = 1_000;
 
 const noCounts: Alert["counts"] = { ok: 0, triggered: 0, no_data: 0 };
@@ -318,7 +323,10 @@ async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): 
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} alerts already; delete some first.`);
 }
 
-/** Selects the rules that one query can measure: they differ only in their metric and, over short windows, in their filters. */
+/**
+ * A key shared by the rules that one query can measure: they differ only in their metric and, over short windows, in
+ * their filters.
+ */
 function measuredWith(
   { unique_organization_id, environment }: Pick<AlertTable, "unique_organization_id" | "environment">,
   { filters, window, group_by, change_percentage }: AlertDefinition,
@@ -339,7 +347,7 @@ function toAlert({ definition, counts, tested_at: _tested, measured_with: _with,
   };
 }
 
-/** Only this store writes the next columns, from values of these types. */
+/** Safe because only this store writes these columns, from values of these types. */
 function asDefinition(text: string): AlertDefinition {
   return JSON.parse(text) as AlertDefinition;
 }

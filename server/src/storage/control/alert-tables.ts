@@ -2,7 +2,7 @@ import type { Generated } from "kysely";
 
 export type AlertSchema = { alerts: AlertTable; alert_statuses: AlertStatusTable; alert_history: AlertHistoryTable };
 
-/** `definition` and `counts` are JSON objects; `measured_with` is the same of rules that one query measures. */
+/** `definition` and `counts` are JSON objects; `measured_with` is equal for rules that one query measures. */
 export type AlertTable = {
   id: string;
   unique_organization_id: string;
@@ -22,7 +22,7 @@ export type AlertTable = {
   updated_at: string;
 };
 
-/** `definition` is the one that `statuses`, a JSON list, came of. */
+/** `statuses` is a JSON list that results from `definition`. */
 type AlertStatusTable = { alert_id: string; definition: string; window_end: string; statuses: string };
 
 /** `entry` is a JSON object. */

@@ -10,31 +10,31 @@ export type NewApiKey = Omit<ApiKey, "last_used_at"> & { hash: string };
 
 export type ApiKeyChange = { name?: string; expires_at?: string | null };
 
-/** Times are ISO 8601, UTC. A key whose `expires_at` has come is no longer there, for every method. */
+/** Times are ISO 8601, UTC. No method returns or changes a key that has expired. */
 export type ApiKeyStore = {
   /**
-   * Throws `conflict` when the same secret is known already (of any organisation, revoked or not), or when the
-   * organisation, or the user of a temporary key, has as many keys as `limits.ts` allows.
+   * Throws `conflict` if the secret is already known (of any organization, revoked or not), or if the organization, or
+   * the user of a temporary key, has as many keys as `limits.ts` allows.
    */
   create: (key: NewApiKey) => Promise<ApiKey>;
   /** The key whose secret has this hash. */
   findByHash: (hash: string, now: string) => Promise<ApiKey | undefined>;
-  /** The key of this organisation with this id, lasting or not. */
+  /** The key of this organization with this id, lasting or temporary. */
   find: (uniqueOrganizationId: string, id: string, now: string) => Promise<ApiKey | undefined>;
-  /** The organisation's lasting keys, oldest first; no temporary ones. */
+  /** The organization's lasting keys, oldest first, without temporary ones. */
   list: (uniqueOrganizationId: string, now: string) => Promise<ApiKey[]>;
-  /** Changes a lasting key and answers the result, and its hash, for caches; undefined when there is no such key. */
+  /** Changes a lasting key and returns it, with its hash for caches; undefined if there is no such key. */
   update: (
     uniqueOrganizationId: string,
     id: string,
     change: ApiKeyChange,
     now: string,
   ) => Promise<{ key: ApiKey; hash: string } | undefined>;
-  /** Counts a request of a key with `max_usage`. False when it is used up. */
+  /** Counts a request of a key with `max_usage`. False if it is used up. */
   countUse: (id: string) => Promise<boolean>;
-  /** Notes that these keys were used at that time, unless something later is noted. */
+  /** Records that these keys were used at that time, unless a later time is recorded. */
   noteUsed: (ids: readonly string[], at: string) => Promise<void>;
-  /** Ends a key of this organisation. Answers its hash, for caches; undefined when there is no such key. */
+  /** Revokes a key of this organization. Returns its hash, for caches; undefined if there is no such key. */
   revoke: (uniqueOrganizationId: string, id: string, now: string) => Promise<string | undefined>;
 };
 
@@ -78,7 +78,7 @@ export function createApiKeyStore(queries: ControlQueries): ApiKeyStore {
     update: async (uniqueOrganizationId, id, change, now) => {
       const row = await queries
         .updateTable("api_keys")
-        // Statements without a change are none.
+        // An UPDATE needs at least one column.
         .set((column) => ({ name: column.ref("name"), ...change }))
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("id", "=", id)
@@ -147,7 +147,7 @@ function useMethods(queries: ControlQueries): Pick<ApiKeyStore, "countUse" | "no
 
 const keysPerStatement = 500;
 
-/** Drops what has expired in the whole instance, then counts what the new key's owner has. */
+/** Deletes the expired keys of the whole instance, then counts those of the new key's owner. */
 async function makeRoom(queries: ControlQueries, key: NewApiKey): Promise<void> {
   await queries.deleteFrom("api_keys").where("expires_at", "<=", key.created_at).execute();
   const { count } = await queries
@@ -177,12 +177,12 @@ function toApiKey(row: ApiKeyRow): ApiKey {
   };
 }
 
-/** Only `create` writes the column, and it takes an Environment. */
+/** Safe because only `create` writes the column, from an Environment. */
 function asEnvironment(environment: string): Environment {
   return environment as Environment;
 }
 
-/** Only `create` writes the column, from a Permission[]. */
+/** Safe because only `create` writes the column, from a Permission[]. */
 function asPermissions(permissions: string): Permission[] {
   return JSON.parse(permissions) as Permission[];
 }

@@ -7,7 +7,7 @@ import { likeText } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { AuditTable } from "./schema.ts";
 
-/** What entries are wanted; absent members let all through. Times are ISO 8601, UTC; `to` is not among them. */
+/** Selects entries; an absent member matches all. Times are ISO 8601, UTC; `to` is exclusive. */
 export type AuditFilter = {
   actor?: string | undefined;
   action?: string | undefined;
@@ -18,15 +18,17 @@ export type AuditFilter = {
 
 export type AuditStore = {
   add: (entry: AuditEntry) => Promise<void>;
-  /** A page, newest first, and how many there are. */
+  /** A page, newest first, and the total count. */
   list: (
     uniqueOrganizationId: string,
     filter: AuditFilter,
     page: { page: number; pageSize: number },
   ) => Promise<{ count: number; entries: AuditEntry[] }>;
-  /** Says of a customer that was deleted no more than `target`, where it did something to it or with its name. */
+  /**
+   * Replaces the name of a deleted customer by `target` in all entries about it or its name, and clears their changes.
+   */
   unname: (customer: CustomerKey, target: string) => Promise<void>;
-  /** Forgets what is older, and the oldest of what is more than `storageLimits.auditEntriesPerOrganization`. */
+  /** Deletes entries older than `before`, and the oldest ones over `storageLimits.auditEntriesPerOrganization`. */
   forget: (uniqueOrganizationId: string, before: string) => Promise<void>;
 };
 

@@ -12,18 +12,18 @@ export type AutomationChange = Partial<
 > &
   Pick<Automation, "updated_at">;
 
-/** Call what changes several tables inside a transaction. */
+/** Call methods that change several tables inside a transaction. */
 export type AutomationStore = {
-  /** @throws ServiceError `invalid_request` where the slug is taken; `conflict` at as many as `limits.ts` allows */
+  /** @throws ServiceError `invalid_request` if the slug is taken; `conflict` at as many as `limits.ts` allows */
   create: (automation: NewAutomation) => Promise<Automation>;
   /** Newest first; at most `storageLimits.automationsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<Automation[]>;
   /** By id, else by slug. */
   find: (uniqueOrganizationId: string, idOrSlug: string) => Promise<Automation | undefined>;
   update: (uniqueOrganizationId: string, id: string, change: AutomationChange) => Promise<Automation | undefined>;
-  /** With its runs that wait; its scores stay. */
+  /** Also removes its waiting runs; its scores stay. */
   remove: (uniqueOrganizationId: string, id: string) => Promise<void>;
-  /** The enabled automations of all organisations, with the policies of their conditions. */
+  /** The enabled automations of all organizations, with the policies of their conditions. */
   listActive: () => Promise<ActiveAutomation[]>;
   noteError: (id: string, message: string, at: string) => Promise<void>;
 };
@@ -105,7 +105,7 @@ export function createAutomationStore(queries: ControlQueries): AutomationStore 
   };
 }
 
-/** What only the runner asks for: of all organisations. */
+/** Methods for the runner, across all organizations. */
 function runnerMethods(queries: ControlQueries): Pick<AutomationStore, "listActive" | "noteError"> {
   return {
     listActive: async () => {
@@ -177,7 +177,7 @@ function toAutomation(row: AutomationRow, evaluator_ids: string[]): Automation {
   };
 }
 
-/** The next three columns are written by `create` and `update` alone, which take values of these types. */
+/** Safe because only `create` and `update` write the next three columns, from values of these types. */
 function asEnvironment(environment: string): Environment {
   return environment as Environment;
 }

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/principal.ts";
 /** An automation that uses a condition or an evaluator. */
 export type AutomationUse = { name: string; environment: Environment };
 
-/** Safe as automations are made with the environment of a key. */
+/** Safe because automations are created with the environment of a key. */
 export function toAutomationUse({ name, environment }: { name: string; environment: string }): AutomationUse {
   return { name, environment: environment as Environment };
 }

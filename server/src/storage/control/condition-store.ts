@@ -8,17 +8,17 @@ import type { ConditionRow } from "./schema.ts";
 export type ConditionChange = Partial<Pick<Condition, "name" | "description" | "condition_policy">> &
   Pick<Condition, "updated_at">;
 
-/** Every method is about one organisation's conditions. */
+/** Every method concerns the conditions of one organization. */
 export type ConditionStore = {
-  /** @throws ServiceError `invalid_request` where the slug is taken; `conflict` at as many as `limits.ts` allows */
+  /** @throws ServiceError `invalid_request` if the slug is taken; `conflict` at as many as `limits.ts` allows */
   create: (condition: Condition) => Promise<Condition>;
   /** Newest first; at most `storageLimits.conditionsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<Condition[]>;
   /** By id, else by slug. */
   find: (uniqueOrganizationId: string, idOrSlug: string) => Promise<Condition | undefined>;
-  /** Changes what is given and answers the result; undefined when there is no such condition. */
+  /** Changes the given members and returns the result; undefined if there is no such condition. */
   update: (uniqueOrganizationId: string, id: string, change: ConditionChange) => Promise<Condition | undefined>;
-  /** The automations that use it; a condition in use is not to be removed. */
+  /** The automations that use it; a condition in use must not be removed. */
   usedBy: (id: string) => Promise<AutomationUse[]>;
   remove: (uniqueOrganizationId: string, id: string) => Promise<void>;
 };
@@ -100,12 +100,12 @@ function toCondition(row: ConditionRow): Condition {
   };
 }
 
-/** Only `create` writes the column, and it takes a ConditionType. */
+/** Safe because only `create` writes the column, from a ConditionType. */
 function asConditionType(type: string): ConditionType {
   return type as ConditionType;
 }
 
-/** Only `create` and `update` write the column, from a ConditionPolicy. */
+/** Safe because only `create` and `update` write the column, from a ConditionPolicy. */
 export function asPolicy(policy: string): ConditionPolicy {
   return JSON.parse(policy) as ConditionPolicy;
 }

@@ -1,11 +1,11 @@
 const codes = /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOST|ENETUNREACH|08|53300|57P0)/;
-/** Of the client, which gives these no code. */
+/** Errors of the client that have no code. */
 const messages =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (has encountered a connection error|was closed) and is not queryable)/;
 
 /**
- * Why a statement failed, where that was because the control store was away: it was not reached, dropped the connection or has no room
- * for one. Undefined where trying again would not help, as with a wrong password.
+ * Why a statement failed, if the cause is an outage of the control store: it is unreachable, dropped the connection or
+ * has no free connection. Undefined if a retry would not help, as with a wrong password.
  */
 export function controlOutage(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -17,7 +17,10 @@ export function controlOutage(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether a PgBouncer refused a setting of the connection that it was not told to ignore: it will refuse the next one too. */
+/**
+ * Whether a PgBouncer refused a connection setting that it is not configured to ignore: it will refuse the next
+ * connection too.
+ */
 export function isStartupRefused(error: unknown): boolean {
   return error instanceof Error && error.message.includes("unsupported startup parameter");
 }

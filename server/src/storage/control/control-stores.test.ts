@@ -56,7 +56,7 @@ function describeDriver(newPlace: () => Promise<Place>) {
     return { database: openControlDatabase(location), remove };
   });
 
-  test("processes that start at the same moment on an empty database set up one instance", async () => {
+  test("processes that start simultaneously on an empty database set up one instance", async () => {
     const { location, url, remove } = await newPlace();
     const results = await startNodesAtOnce(url, 4);
     expect(results.filter((made) => made !== null)).toHaveLength(1);
@@ -71,7 +71,7 @@ function describeDriver(newPlace: () => Promise<Place>) {
     await remove();
   });
 
-  test("tables of a newer version are used where they say so, and refused in one sentence where not", async () => {
+  test("uses tables of a newer version if they allow it, and refuses them in one sentence if not", async () => {
     const { location, remove } = await newPlace();
     const open = async () => {
       const database = openControlDatabase(location);
@@ -93,7 +93,7 @@ function describeDriver(newPlace: () => Promise<Place>) {
       /^The control database was changed by a newer version of Spanway \(9999-contract\), .*: start this node with the newer version\.$/,
     );
     await refused.close();
-    // Of versions before, nobody knows.
+    // Earlier versions did not record whether they can run on newer tables.
     await sql`drop table schema_support`.execute(database.queries);
     const unsaid = openControlDatabase(location);
     await expect(unsaid.migrate()).rejects.toThrow("9999-contract");

@@ -60,9 +60,12 @@ export type ControlStoreSet = {
 };
 
 export type ControlStores = ControlStoreSet & {
-  /** Runs `work` on stores whose changes become visible together, or not at all when it throws. */
+  /** Runs `work` on stores whose changes become visible together, or not at all if it throws. */
   transaction: <T>(work: (stores: ControlStoreSet) => Promise<T>) => Promise<T>;
-  /** The same without waiting for the disk: a power cut may lose it, so it must be something that is done again then. */
+  /**
+   * The same without waiting for the disk: a power cut may lose the changes, so use it only for work that is then
+   * repeated.
+   */
   unflushed: <T>(work: (stores: ControlStoreSet) => Promise<T>) => Promise<T>;
 };
 

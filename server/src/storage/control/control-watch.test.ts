@@ -15,20 +15,17 @@ function watchOf(ping: () => Promise<void>, patienceMs = 2_000) {
 test.each([
   { failures: 2, isDown: false },
   { failures: Infinity, isDown: true },
-])(
-  "after $failures connections that were dropped, the control store is down: $isDown",
-  async ({ failures, isDown }) => {
-    let left = failures;
-    const control = watchOf(() => {
-      left -= 1;
-      return left >= 0 ? Promise.reject(new Error("Connection terminated unexpectedly")) : Promise.resolve();
-    });
-    expect(await control.check()).toBe(isDown);
-    control.stop();
-  },
-);
+])("after $failures dropped connections the control store is down: $isDown", async ({ failures, isDown }) => {
+  let left = failures;
+  const control = watchOf(() => {
+    left -= 1;
+    return left >= 0 ? Promise.reject(new Error("Connection terminated unexpectedly")) : Promise.resolve();
+  });
+  expect(await control.check()).toBe(isDown);
+  control.stop();
+});
 
-test("a node that stood still reads the answers that came meanwhile, and sees no outage", async () => {
+test("a node that was suspended reads the responses that arrived meanwhile, and reports no outage", async () => {
   const store = new Worker(
     'const { parentPort } = require("node:worker_threads"); parentPort.on("message", () => parentPort.postMessage(1));',
     {
@@ -43,7 +40,7 @@ test("a node that stood still reads the answers that came meanwhile, and sees no
     await answered;
   }, patienceMs);
   const checking = control.check();
-  // As after SIGSTOP: the timers are over, and the answer is there.
+  // Like after SIGSTOP: the timers are due, and the response is there.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * patienceMs);
   expect(await checking).toBe(false);
   control.stop();

@@ -3,26 +3,26 @@ import type { Logger } from "pino";
 import { storageLimits } from "../limits.ts";
 import type { ControlMetrics } from "../../telemetry/control-metrics.ts";
 
-/** What may be served from memory while the control store does not answer. */
+/** Data that may be served from memory while the control store does not respond. */
 export type StaleKind = "key" | "provider_settings" | "customer" | "budget";
 
 /**
- * Whether the control store answers, and what to do while it does not: what was read before is served for `staleMs` of an
- * outage. Only a ping that fails is an outage; a statement that fails is not.
+ * Watches whether the control store responds. During an outage, values read before are served for `staleMs`. Only a
+ * failed ping is an outage; a failed statement is not.
  */
 export type ControlWatch = {
   isDown(): boolean;
-  /** 0 while it answers. */
+  /** 0 while it responds. */
   downMs(): number;
-  /** Whether memory may stand in for it now. */
+  /** Whether values from memory may be served now. */
   mayServeStale(): boolean;
-  /** Pings now. Resolves with `isDown`. */
+  /** Pings now. Resolves to `isDown`. */
   check(): Promise<boolean>;
-  /** Waits for work of the store. Undefined once the store is down; the work may still come to its end. */
+  /** Waits for work of the store. Undefined once the store is down; the work may still complete. */
   whileUp<T>(work: Promise<T>): Promise<{ value: T } | undefined>;
-  /** What `read` gives; what `stale` gives where that fails or is late, at once during an outage. */
+  /** The result of `read`; that of `stale` if `read` fails or is late, and immediately during an outage. */
   orStale<T>(kind: StaleKind, read: () => Promise<T>, stale: (() => T) | undefined): Promise<T>;
-  /** Notes that memory stood in. */
+  /** Counts a value served from memory. */
   served(kind: StaleKind): void;
   stop(): void;
 };
@@ -120,7 +120,7 @@ export function watchControl(deps: ControlWatchDeps): ControlWatch {
 
 const whatIsStale = "keys, provider settings and budgets";
 
-/** A dropped connection is no outage: a ping that fails is tried on others. */
+/** A dropped connection is not an outage: a failed ping is retried on other connections. */
 async function pingAgain(ping: () => Promise<void>): Promise<void> {
   for (let left = pingTries; ; left -= 1) {
     try {
@@ -136,8 +136,8 @@ const pingTries = 3;
 const pingPauseMs = 100;
 
 /**
- * Undefined where it takes longer. While the process stood still, or had no turn, answers came that nobody has read yet: such a
- * time counts as one slice at most.
+ * Undefined if it takes longer. While the process was suspended or starved, responses arrived that it has not read yet:
+ * such a time counts as one slice at most.
  */
 async function inTime<T>(work: Promise<T>, patienceMs: number): Promise<{ value: T } | undefined> {
   const done = work.then((value) => ({ value }));

@@ -41,7 +41,8 @@ export async function markIndexed(queries: ControlQueries, customers: readonly C
   }
 }
 
-// As many as come together (`limits.fanOutBatchRows`), so that they are one commit. SQLite bounds the values of a statement.
+// As many as arrive together (`limits.fanOutBatchRows`), so that they are one commit. SQLite bounds the values of a
+// statement.
 const rowsPerStatement = 512;
 
 export function* chunksOf<T>(items: readonly T[]): Generator<readonly T[]> {
@@ -49,13 +50,13 @@ export function* chunksOf<T>(items: readonly T[]): Generator<readonly T[]> {
     yield items.slice(start, start + rowsPerStatement);
 }
 
-/** Repeats the last until they are a power of two: statements of a few lengths are compiled once. */
+/** Repeats the last item up to a power of two: statements of only a few lengths need to be compiled. */
 export function evenly<T>(items: readonly T[]): T[] {
   const size = 2 ** Math.ceil(Math.log2(items.length));
   return Array.from({ length: size }, (_, index) => items[Math.min(index, items.length - 1)] as T);
 }
 
-/** One row of a list of values: who, and a time. */
+/** One row of a list of values: the customer's key, and a time. */
 function valuesOf(key: CustomerKey, at: string): RawBuilder<unknown> {
   const { unique_organization_id, environment, customer_identifier } = columnsOf(key);
   return sql`(${unique_organization_id}, ${environment}, ${customer_identifier}, ${at})`;

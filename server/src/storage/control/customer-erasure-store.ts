@@ -3,16 +3,18 @@ import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { CustomerErasureRow } from "./schema.ts";
 
-/** Which customers were deleted, and when last. Records stay for good: what was received before may be sent again at any time. */
+/**
+ * Which customers were deleted, and when last. Records are permanent: spans received before may be resent at any time.
+ */
 export type CustomerErasureStore = {
-  /** A customer that was deleted before is on record with the later time. */
+  /** Overwrites the time of a customer that was deleted before. */
   add: (erasure: CustomerErasure & CustomerKey) => Promise<void>;
-  /** Those of `since` or later, in the order of their times, a page at a time. No cursor comes with the last page. */
+  /** Erasures at or after `since`, in order of time, a page at a time. The last page has no cursor. */
   list: (
     since: string,
     after?: ErasureCursor,
   ) => Promise<{ erasures: CustomerErasure[]; next: ErasureCursor | undefined }>;
-  /** Forgets the names, not the fingerprints, of those that were deleted before a time. */
+  /** Removes the names, not the fingerprints, of customers that were deleted before a time. */
   forgetNames: (before: string) => Promise<void>;
 };
 
@@ -65,7 +67,7 @@ export function createCustomerErasureStore(queries: ControlQueries): CustomerEra
   };
 }
 
-/** Only `add` writes the table, from an Environment. */
+/** Safe because only `add` writes the table, from an Environment. */
 function toErasure(row: CustomerErasureRow): CustomerErasure {
   return {
     organization_id: row.unique_organization_id,

@@ -7,7 +7,7 @@ export function columnsOf({ organization_id, environment, customer_identifier }:
   return { unique_organization_id: organization_id, environment, customer_identifier };
 }
 
-/** The stores write the column from a key alone. */
+/** Safe because the stores write the column only from a key. */
 export function keyOf({ unique_organization_id, environment, customer_identifier }: CustomerKeyColumns): CustomerKey {
   return {
     organization_id: unique_organization_id,
@@ -16,7 +16,7 @@ export function keyOf({ unique_organization_id, environment, customer_identifier
   };
 }
 
-/** Customers of one organization and environment are found by one condition; those of several by one for each. */
+/** Groups customers so that those of one organization and environment are found by one condition. */
 export function byTenant(
   keys: readonly CustomerKey[],
 ): Iterable<[Omit<CustomerKeyColumns, "customer_identifier">, string[]]> {

@@ -7,36 +7,38 @@ import type { ControlQueries } from "./open-control-database.ts";
 import type { ControlSchema } from "./schema.ts";
 
 /**
- * What budgeted customers have spent and have under way, in billionths of a dollar. Calls take several statements: use
- * them in a transaction. A customer's row is locked by whoever changes it, so those of several customers must be changed
- * in one order.
+ * Spent and reserved amounts of customers with budgets, in billionths of a dollar. Methods run several statements: use
+ * them in a transaction. Every change locks the customer's row, so change those of several customers in a fixed order.
  */
 export type CustomerLedger = {
   /**
-   * Sets an amount aside, unless that would go over a budget, or one is used up, or the row is of another period.
-   * Undefined then. A reservation that is there already holds what it did.
+   * Reserves an amount. Undefined if that would exceed a budget, a budget is used up, or the row is of another period.
+   * A reservation with this id that exists already keeps its amount.
    */
   reserve: (request: ReservationRequest) => Promise<SpendState | undefined>;
   find: (key: CustomerKey) => Promise<SpendState | undefined>;
-  /** Begins a row or a period with what is known to be spent. What a row of the same period knows of is never made less. */
+  /** Opens a row or a period with the known spend. Never lowers the amounts of a row of the same period. */
   open: (key: CustomerKey, spend: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
-  /** Takes back what spans turned out not to cost: at most what is spent, and of the period only while the row is of it. */
+  /**
+   * Subtracts what spans turned out not to cost: at most the spent amount, and from the period only while the row is of
+   * that period.
+   */
   lower: (key: CustomerKey, less: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
   /**
-   * Ends a reservation and adds what was spent, once: a reservation that has ended adds nothing more. Undefined where the customer has
-   * no row.
+   * Ends a reservation and adds the spent amount, once: a reservation that has ended adds nothing. Undefined if the
+   * customer has no row.
    */
   settle: (key: CustomerKey, reservation: { id: string; spent: bigint }) => Promise<SpendState | undefined>;
-  /** The reservation of a call that has not been settled; what nobody holds any more first. */
+  /** The unsettled reservation of a call; released ones first. */
   findReservation: (key: CustomerKey, callId: string) => Promise<{ id: string; amount: bigint } | undefined>;
   /**
-   * Gives back what nobody renewed; of one customer, or of some. How many reservations that were. They stay on record without an amount for a day, as
-   * their calls may yet be settled: by a node that was only slow, or by the next process of one that died.
+   * Releases expired reservations, of one customer or of all; returns how many. They stay on record with amount 0 for a
+   * day, as their calls may still be settled: by a slow node, or by the next process of a dead one.
    */
   releaseExpired: (nowIso: string, of?: CustomerKey) => Promise<number>;
-  /** Keeps the reservations of a node that lives. */
+  /** Extends the reservations of a live node. */
   renew: (nodeId: string, expiresAt: string) => Promise<void>;
-  /** True once for a period, or for the total budget, and once more when a larger budget is used up. */
+  /** True once per period, or for the total budget, and again when a larger budget is used up. */
   markReached: (key: CustomerKey, mark: ReachedMark) => Promise<boolean>;
   forget: (key: CustomerKey) => Promise<void>;
 };
@@ -47,21 +49,21 @@ export type ReservationRequest = {
   nodeId: string;
   expiresAt: string;
   amount: bigint;
-  /** '' where the customer has no period. */
+  /** '' if the customer has no period. */
   periodStart: string;
   periodBudget: bigint | undefined;
   totalBudget: bigint | undefined;
 };
 
-/** Which budget is used up, and how large it is. */
+/** The budget that is used up, and its size. */
 export type ReachedMark = { kind: "period"; periodStart: string; budget: bigint } | { kind: "total"; budget: bigint };
 
 export type SpendState = { periodStart: string; period: bigint; total: bigint; reserved: bigint };
 
-/** Holds what was given back. */
+/** The node of released reservations. */
 const nobody = "";
 
-// Of thousands of reservations that expired together, the rest go at the next look.
+// If more expire together, the next call releases the rest.
 const releasesAtOnce = 500;
 
 const customerColumns = ["unique_organization_id", "environment", "customer_identifier"] as const;
@@ -95,7 +97,7 @@ async function find(queries: ControlQueries, key: CustomerKey): Promise<SpendSta
   return row && toState(row);
 }
 
-/** What customers have spent, by `customerKeyText`. Customers without a row are not in the result. */
+/** Spend of customers, by `customerKeyText`. Customers without a row are not in the result. */
 export async function findSpends(
   queries: ControlQueries,
   keys: readonly CustomerKey[],
@@ -289,7 +291,7 @@ async function forget(queries: ControlQueries, key: CustomerKey): Promise<void> 
 
 const amountText = sql<string>`cast(amount as text)`.as("amount");
 
-/** A budget that is used up lets nothing through, not even what costs nothing. */
+/** A used-up budget refuses every call, even one that costs nothing. */
 function fits(spent: "period_spent" | "total_spent", amount: bigint, budget: bigint) {
   const used = sql`${sql.ref(spent)} + reserved`;
   return sql<boolean>`${used} + ${amount} <= ${budget} and ${used} < ${budget}`;

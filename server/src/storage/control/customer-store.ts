@@ -15,25 +15,25 @@ export type CustomerStore = {
     organizationId: string,
     limit: number,
   ) => Promise<Array<Pick<Customer, "environment" | "customer_identifier" | "markup_percentage">>>;
-  /** Customers of all organizations that have a budget or a rate limit, and what is known to be spent; at most `limit`. */
+  /** Customers of all organizations that have a budget or a rate limit, with their known spend; at most `limit`. */
   listBounded: (limit: number) => Promise<Array<{ customer: Customer; spend: SpendState | undefined }>>;
-  /** Those that exist already stay as they are. */
+  /** Existing customers stay unchanged. */
   create: (customers: readonly Customer[]) => Promise<void>;
   /**
-   * Moves first sights back, as changes of `updatedAt`, without reading the customers first. Gives those that it moved: not
-   * those who were seen as early before, or were changed at `updatedAt` or later, or do not exist.
+   * Moves `first_seen` back, as changes at `updatedAt`, without reading the customers first. Returns those that it
+   * moved: not those seen as early before, changed at `updatedAt` or later, or absent.
    */
   moveFirstSeen: (sightings: readonly Sighting[], updatedAt: string) => Promise<CustomerKey[]>;
   /**
-   * Writes a customer that was read as of `updatedAt` and changed since. Its `updated_at` must have risen. False where
-   * another change came between, or the customer is gone: read it again.
+   * Writes a customer that was read as of `updatedAt` and changed since. Its `updated_at` must have risen. False if
+   * another change came in between, or the customer was deleted: read it again.
    */
   replace: (customer: Customer, updatedAt: string) => Promise<boolean>;
-  /** False: there is none. */
+  /** False if there is none. */
   remove: (key: CustomerKey) => Promise<boolean>;
   /** Customers whose newest version the span store does not have, longest waiting first. */
   listToIndex: (limit: number) => Promise<Customer[]>;
-  /** Says that the span store has these as they are here. What changed since stays listed. */
+  /** Records that the span store has these versions. Customers that changed since stay listed. */
   markIndexed: (customers: readonly Customer[]) => Promise<void>;
 };
 
@@ -148,7 +148,7 @@ async function listBounded(
   return customers.map((customer) => ({ customer, spend: spends.get(customerKeyText(customer)) }));
 }
 
-/** Not indexed: whoever writes a row changes it. */
+/** Not indexed, because every write of a row changes it. */
 function toRow(customer: Customer): CustomerRow {
   const { organization_id: _id, environment: _environment, customer_identifier: _customer, ...fields } = customer;
   return {
@@ -166,7 +166,7 @@ function toCustomer({ is_indexed: _isIndexed, ...row }: CustomerRow): Customer {
   return {
     ...keyOf(row),
     ...fields,
-    // Only `toRow` writes these columns, from the fields of a customer.
+    // Safe because only `toRow` writes these columns, from the fields of a customer.
     budget_duration: row.budget_duration as CustomerFields["budget_duration"],
     metadata: objectOf(row.metadata),
     sent: objectOf(row.sent),

@@ -7,19 +7,19 @@ export type StoredPayload = { delivery_id: number; payload: string };
 export type PayloadsOf = {
   organizationId: string;
   environment: string;
-  /** Any of these texts. */
+  /** Matches payloads that contain any of these texts. */
   containing: readonly string[];
   after: number;
   limit: number;
 };
 export type TracePayload = StoredPayload & { trace_unique_id: string; event_type: WebhookEventType };
 
-/** What was sent to webhooks, or will be: kept apart from the log, and for less time. */
+/** Payloads that were or will be sent to webhooks: stored apart from the log, and for a shorter time. */
 export type DeliveryPayloads = {
-  /** Of an organization's environment, in portions by id, where the text stands in it. */
+  /** Payloads of an organization's environment that contain the text, in pages by id. */
   listPayloads: (of: PayloadsOf) => Promise<{ payloads: StoredPayload[]; next: number | undefined }>;
   replacePayload: (payload: StoredPayload) => Promise<void>;
-  /** Of events that tell of these traces, in portions by id. */
+  /** Payloads of events about these traces, in pages by id. */
   listOfTraces: (of: {
     organizationId: string;
     environment: string;
@@ -27,11 +27,14 @@ export type DeliveryPayloads = {
     after: number;
     limit: number;
   }) => Promise<TracePayload[]>;
-  /** Deletes what was sent, and what receivers answered. What waits is given up, for this reason. */
+  /** Deletes payloads and the responses of receivers. Pending deliveries fail with this reason. */
   dropPayloads: (deliveryIds: readonly number[], reason: string) => Promise<void>;
-  /** Deletes those of events that were delivered and are older than that, `limit` at most; answers how many. */
+  /** Deletes payloads of deliveries that succeeded before that time, at most `limit`; returns how many. */
   dropDelivered: (before: string, limit: number) => Promise<number>;
-  /** Deletes of a webhook's finished ones all but the newest `keepBytes`, `limit` at most; answers how many. */
+  /**
+   * Deletes payloads of a webhook's finished deliveries except the newest `keepBytes`, at most `limit`; returns how
+   * many.
+   */
   trimPayloads: (webhookId: number, keepBytes: number, limit: number) => Promise<number>;
 };
 
@@ -141,7 +144,7 @@ function dropMethods(
   };
 }
 
-/** The join has events of traces alone, and only the queue writes the table. */
+/** Safe because the query matches only events of traces, and only the queue writes the table. */
 function asTracePayload(row: {
   delivery_id: number;
   payload: string;

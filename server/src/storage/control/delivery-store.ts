@@ -20,10 +20,10 @@ export type NewDelivery = Pick<
   trace_unique_id?: string | null;
 };
 
-/** Without what was sent: a page of the log must not be megabytes. */
+/** Without the payload: a page of the log must not take megabytes. */
 export type LoggedDelivery = Omit<Delivery, "payload">;
 
-/** How an attempt ended. `attempts` is what the claimed row had: an outcome of a claim that was lost changes nothing. */
+/** The outcome of an attempt. `attempts` is that of the claimed row: an outcome of a lost claim changes nothing. */
 export type DeliveryOutcome = {
   id: number;
   attempts: number;
@@ -38,21 +38,24 @@ export type DeliveryOutcome = {
 };
 
 /**
- * The durable queue of webhooks and its log. Any number of nodes may work on it: a claim moves the time of the next attempt
- * to the end of the claim, so that a row whose node has died is simply due again. Times are ISO 8601, UTC.
+ * The durable queue of webhooks and its log. Any number of nodes may work on it: a claim moves the time of the next
+ * attempt to the end of the claim, so that a row is due again if its node dies. Times are ISO 8601, UTC.
  */
 export type DeliveryStore = DeliveryPayloads & {
-  /** Due at once. An event that a webhook has already is left as it is. Belongs in a transaction: it takes two statements. */
+  /**
+   * Adds deliveries, due immediately. Skips events that a webhook has already. Call it in a transaction: it runs two
+   * statements.
+   */
   add: (deliveries: readonly NewDelivery[]) => Promise<void>;
-  /** The webhooks for which anything waits, with the time at which the first of it is due. */
+  /** The webhooks with pending deliveries, and the time when the first one is due. */
   queues: () => Promise<Array<{ webhook_id: number; next_attempt_at: string }>>;
-  /** What waits for each webhook. */
+  /** The pending deliveries of each webhook. */
   backlog: () => Promise<Array<{ webhook_id: number; rows: number; bytes: number }>>;
-  /** Takes what is due, longest first, until `until`; no other claim gets it before. */
+  /** Claims due deliveries until `until`, longest waiting first; no other claim gets them before. */
   claim: (webhookId: number, options: { now: string; until: string; limit: number }) => Promise<Delivery[]>;
-  /** All of them in one statement. */
+  /** Stores all outcomes in one statement. */
   finish: (outcomes: readonly DeliveryOutcome[]) => Promise<void>;
-  /** Ends what waits for a webhook that is switched off, `limit` at most, and says why; answers the bytes of each. */
+  /** Fails the pending deliveries of a disabled webhook with its reason, at most `limit`; returns the bytes of each. */
   abandon: (webhookId: number, limit: number) => Promise<number[]>;
   /** Newest first. */
   list: (
@@ -60,22 +63,24 @@ export type DeliveryStore = DeliveryPayloads & {
     webhookId: number,
     page: { page: number; pageSize: number },
   ) => Promise<{ count: number; rows: LoggedDelivery[] }>;
-  /** What became of these events at these webhooks. */
+  /** The deliveries of these events to these webhooks. */
   ofEvents: (
     uniqueOrganizationId: string,
     webhookIds: readonly number[],
     eventIds: readonly string[],
   ) => Promise<LoggedDelivery[]>;
-  /** Makes a delivery due now, whatever became of it before; undefined when there is no such one, or what was sent is not kept. */
+  /**
+   * Makes a delivery due now, whatever its outcome; undefined if there is no such delivery, or its payload was deleted.
+   */
   redeliver: (
     uniqueOrganizationId: string,
     webhookId: number,
     eventId: string,
     times: { now: string; expiresAt: string },
   ) => Promise<LoggedDelivery | undefined>;
-  /** Deletes finished ones from before a time, `limit` at most; answers how many. */
+  /** Deletes finished deliveries from before a time, at most `limit`; returns how many. */
   purge: (before: string, limit: number) => Promise<number>;
-  /** Deletes of a webhook's finished ones all but the newest `keep`, `limit` at most; answers how many. */
+  /** Deletes a webhook's finished deliveries except the newest `keep`, at most `limit`; returns how many. */
   trim: (webhookId: number, keep: number, limit: number) => Promise<number>;
 };
 
@@ -83,7 +88,7 @@ export function createDeliveryStore(queries: ControlQueries): DeliveryStore {
   return { ...queueMethods(queries), ...logMethods(queries), ...createDeliveryPayloads(queries) };
 }
 
-// Fourteen values a row, and SQLite binds no more than 32,766.
+// Fourteen values per row; SQLite binds at most 32,766.
 const rowsPerInsert = 1_000;
 
 function queueMethods(
@@ -106,7 +111,7 @@ function queueMethods(
     },
 
     queues: async () => {
-      // Jumps from webhook to webhook in the index: as many steps as webhooks, however much waits for each.
+      // Jumps from webhook to webhook in the index: one step per webhook, however many deliveries are pending.
       const { rows } = await sql<{ webhook_id: number; next_attempt_at: string }>`
         with recursive waiting(id) as (
           select (select min(webhook_id) from webhook_deliveries where next_attempt_at is not null)
@@ -145,7 +150,8 @@ function queueMethods(
             .orderBy("next_attempt_at")
             .limit(limit),
         )
-        // Said again, as another claim may have come between: Postgres looks at it once more after waiting for a row.
+        // Repeated because another claim may come in between: after waiting for a row, Postgres checks this condition
+        // again.
         .where("next_attempt_at", "<=", now)
         .returning(loggedColumns)
         .execute();
@@ -286,7 +292,7 @@ function logMethods(
   };
 }
 
-/** A row whose payload is gone was deleted since. */
+/** Skips rows without a payload: they were deleted meanwhile. */
 async function withPayloads(queries: ControlQueries, deliveries: readonly LoggedDelivery[]): Promise<Delivery[]> {
   if (deliveries.length === 0) return [];
   const rows = await queries
@@ -332,7 +338,10 @@ const loggedColumns = [
   "error",
 ] as const satisfies ReadonlyArray<keyof LoggedDelivery>;
 
-/** Only this store writes the table, from values of these types. Very many rows pass here: none is copied. */
+/**
+ * Safe because only this store writes the table, from values of these types. Does not copy, because very many rows pass
+ * here.
+ */
 function toLogged(row: Omit<WebhookDeliveryRow, "bytes" | "trace_unique_id">): LoggedDelivery {
   return row as LoggedDelivery;
 }

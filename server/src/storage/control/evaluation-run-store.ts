@@ -5,7 +5,7 @@ import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { EvaluationRunRow } from "./schema.ts";
 
-/** One log that one evaluator of one automation judges. */
+/** The evaluation of one log by one evaluator of one automation. */
 export type EvaluationRun = {
   id: number;
   automation_id: string;
@@ -13,27 +13,27 @@ export type EvaluationRun = {
   log_id: string;
   unique_organization_id: string;
   environment: Environment;
-  /** The log's end when it was seen, as stored: where to look for it first. */
+  /** The log's end when it was seen, in stored form: where to look for it first. */
   log_timestamp: string;
-  /** This one included. */
+  /** Including this one. */
   attempts: number;
-  /** How often a node ended while it had claimed it. */
+  /** How often a node ended while it held the claim. */
   crashes: number;
 };
 
 export type NewRun = Omit<EvaluationRun, "id" | "attempts" | "crashes">;
 
 /**
- * The queue of evaluations, and the memory of which there were: a run is made once for its automation, evaluator and log.
- * A claim lasts until its lease ends, then another node may claim it. A run whose node ended is a suspect: it is
- * claimed with few others, so that it harms no more. Times are ISO 8601, UTC.
+ * The queue of evaluations, and a record of past ones: a run is created once per automation, evaluator and log. Once
+ * the lease of a claim has ended, another node may claim the run. A run whose node crashed is a suspect: it is claimed
+ * with few others, so that another crash affects few. Times are ISO 8601, UTC.
  */
 export type EvaluationRunStore = {
-  /** How many of them are new, by organisation. */
+  /** Adds runs; returns the number of new ones by organization. */
   enqueue: (runs: readonly NewRun[], now: string) => Promise<Map<string, number>>;
-  /** The next organisation after this one, in the order of their ids, that has runs to do; '' for the first. */
+  /** The next organization after this one, in order of id, that has pending runs; '' for the first. */
   nextOrganization: (after: string) => Promise<string | undefined>;
-  /** Takes runs that are due and no suspects. */
+  /** Claims due runs that are not suspects. */
   claim: (claim: {
     uniqueOrganizationId: string;
     owner: string;
@@ -41,7 +41,9 @@ export type EvaluationRunStore = {
     leaseUntil: string;
     limit: number;
   }) => Promise<EvaluationRun[]>;
-  /** Takes suspects that are due, of whatever organisation, of those that saw the fewest crashes. @param limit by crashes */
+  /**
+   * Claims due suspects of any organization, only those with the fewest crashes. @param limit by the number of crashes
+   */
   claimSuspects: (claim: {
     owner: string;
     now: string;
@@ -49,22 +51,25 @@ export type EvaluationRunStore = {
     limit: (crashes: number) => number;
   }) => Promise<EvaluationRun[]>;
   renew: (owner: string, leaseUntil: string) => Promise<void>;
-  /** Gives back what this owner has not done. */
+  /** Releases the unfinished runs of this owner. */
   release: (owner: string, now: string) => Promise<void>;
-  /** Gives back what crashed nodes left, and counts it: whose lease ended, and what this owner, if named, had before its restart. */
+  /**
+   * Releases the runs of crashed nodes and counts the crash: runs whose lease has ended, and those that this owner, if
+   * named, had before its restart.
+   */
   recover: (now: string, restarted?: string) => Promise<void>;
   finish: (ids: readonly number[]) => Promise<void>;
-  /** @param isRefused it was not tried at all, and the attempt does not count */
+  /** @param isRefused true if the run was not attempted, so that the attempt does not count */
   retry: (id: number, dueAt: string, isRefused?: boolean) => Promise<void>;
-  /** Forgets finished runs made before a time. */
+  /** Deletes finished runs created before a time. */
   forget: (before: string) => Promise<void>;
-  /** How many of each organisation are not done. */
+  /** Unfinished runs by organization. */
   waiting: () => Promise<Map<string, number>>;
-  /** How many are not done, counted up to a number. */
+  /** The number of unfinished runs, counted up to a bound. */
   pending: (upTo: number) => Promise<number>;
 };
 
-// A statement holds up everything else for milliseconds.
+// A statement blocks everything else for milliseconds.
 const rowsPerInsert = 1_000;
 
 export function createEvaluationRunStore(queries: ControlQueries): EvaluationRunStore {
@@ -148,7 +153,7 @@ function queueMethods(queries: ControlQueries): QueueMethods {
   };
 }
 
-/** Runs of one evaluator of one automation: what they have in common is bound once. */
+/** Inserts runs of one evaluator of one automation: their common values are bound once. */
 async function insertRuns(queries: ControlQueries, runs: readonly NewRun[], now: string): Promise<number> {
   const [first] = runs;
   if (first === undefined) return 0;
@@ -202,7 +207,7 @@ function claimMethods(queries: ControlQueries): ClaimMethods {
         .updateTable("evaluation_runs")
         .set((column) => ({ state: "running", owner, due_at: leaseUntil, attempts: column("attempts", "+", 1) }))
         .where("id", "in", due)
-        // Said again, as another node may have claimed it in between.
+        // Repeated because another node may have claimed it in between.
         .where("state", "=", "pending")
         .where("due_at", "<=", now)
         .returningAll()
@@ -276,7 +281,7 @@ function toRun(row: EvaluationRunRow): EvaluationRun {
   };
 }
 
-/** Only `enqueue` writes the column, and it takes an Environment. */
+/** Safe because only `enqueue` writes the column, from an Environment. */
 function asEnvironment(environment: string): Environment {
   return environment as Environment;
 }

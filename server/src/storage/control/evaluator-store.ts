@@ -11,21 +11,21 @@ import type { EvaluatorRow, EvaluatorVersionRow } from "./schema.ts";
 export type EvaluatorChange = { definition: EvaluatorDefinition; starred: boolean; updated_at: string };
 
 export type EvaluatorStore = {
-  /** @throws ServiceError `invalid_request` where the slug is taken; `conflict` at as many as `limits.ts` allows */
+  /** @throws ServiceError `invalid_request` if the slug is taken; `conflict` at as many as `limits.ts` allows */
   create: (evaluator: Evaluator) => Promise<Evaluator>;
   /** Newest first; at most `storageLimits.evaluatorsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<Evaluator[]>;
   /** By id, else by slug. */
   find: (uniqueOrganizationId: string, idOrSlug: string) => Promise<Evaluator | undefined>;
   count: (uniqueOrganizationId: string) => Promise<number>;
-  /** Those of these slugs that there are, in no order. */
+  /** The existing evaluators with these slugs, in no order. */
   findBySlugs: (uniqueOrganizationId: string, slugs: readonly string[]) => Promise<Evaluator[]>;
-  /** Those of these ids that there are, in no order. */
+  /** The existing evaluators with these ids, in no order. */
   findAll: (uniqueOrganizationId: string, ids: readonly string[]) => Promise<Evaluator[]>;
   update: (uniqueOrganizationId: string, id: string, change: EvaluatorChange) => Promise<Evaluator | undefined>;
-  /** The automations that use it; an evaluator in use is not to be removed. */
+  /** The automations that use it; an evaluator in use must not be removed. */
   usedBy: (id: string) => Promise<AutomationUse[]>;
-  /** With its versions; its scores stay. */
+  /** Also removes its versions; its scores stay. */
   remove: (uniqueOrganizationId: string, id: string) => Promise<void>;
   /**
    * Freezes a definition under the next number. Call it inside a transaction.
@@ -186,7 +186,7 @@ function toVersion({ definition, ...row }: EvaluatorVersionRow): EvaluatorVersio
   return { ...row, definition: asDefinition(definition) };
 }
 
-/** Only this store writes the column, from an EvaluatorDefinition. */
+/** Safe because only this store writes the column, from an EvaluatorDefinition. */
 function asDefinition(definition: string): EvaluatorDefinition {
   return JSON.parse(definition) as EvaluatorDefinition;
 }

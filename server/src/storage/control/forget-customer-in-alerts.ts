@@ -3,7 +3,7 @@ import type { CustomerKey } from "../../domain/customer.ts";
 import { likeText } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
-/** Takes a customer out of states and histories, and out of the links in these, where filters of a rule name it. */
+/** Removes a customer from states and histories, and from their links if filters of a rule name it. */
 export async function forgetCustomerInAlerts(queries: ControlQueries, customer: CustomerKey): Promise<void> {
   await forgetInStatuses(queries, customer);
   const { organization_id, environment, customer_identifier } = customer;
@@ -36,7 +36,7 @@ async function forgetInStatuses(
       .set({ statuses: JSON.stringify(kept) })
       .where("alert_id", "=", id)
       .execute();
-    // An evaluation that has read them is not stored.
+    // A higher revision makes an evaluation that has read the old statuses fail to store its result.
     await queries
       .updateTable("alerts")
       .set((alert) => ({ revision: alert("revision", "+", 1) }))

@@ -1,7 +1,7 @@
 import type { ControlQueries } from "./open-control-database.ts";
 
 export type InstanceStore = {
-  /** Whether somebody's claim has been committed. */
+  /** Whether a claim has been committed. */
   isInitialized: () => Promise<boolean>;
   /**
    * True for exactly one caller ever, if its transaction commits. A second caller waits for the first one's transaction
@@ -10,7 +10,7 @@ export type InstanceStore = {
   claimInitialization: (now: string) => Promise<boolean>;
   /** Stores the check value of the secret key if none is stored. Returns the stored value, which is the same for all nodes. */
   keepSecretCheck: (check: string) => Promise<string | undefined>;
-  /** Puts another check value in its place. */
+  /** Replaces the check value. */
   replaceSecretCheck: (check: string) => Promise<void>;
 };
 

@@ -6,14 +6,15 @@ import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { InvitationTable } from "./schema.ts";
 
-/** One that has expired is no longer there, for every method. Times are ISO 8601, UTC. */
+/** No method returns or changes an invitation that has expired. Times are ISO 8601, UTC. */
 export type InvitationStore = {
   /**
-   * Replaces an earlier one of the same address, whose token stops working.
-   * Throws `conflict` when the organisation has as many as `storageLimits.invitationsPerOrganization`. Call it after `organizations.lock`.
+   * Replaces an earlier invitation of the same address, whose token stops working.
+   * Throws `conflict` if the organization has as many as `storageLimits.invitationsPerOrganization`. Call it after
+   * `organizations.lock`.
    */
   create: (invitation: Invitation & { token_hash: string }) => Promise<Invitation>;
-  /** The organisation's, oldest first. */
+  /** The organization's invitations, oldest first. */
   list: (uniqueOrganizationId: string, now: string) => Promise<Invitation[]>;
   findByToken: (tokenHash: string, now: string) => Promise<Invitation | undefined>;
   setRole: (uniqueOrganizationId: string, id: string, role: Role, now: string) => Promise<Invitation | undefined>;

@@ -1,13 +1,13 @@
 /**
- * Rows for `json_each(…)`, whose `value ->> 0`, `value ->> 1` … are their values, on SQLite and Postgres alike: as one bound
- * value, however many they are, so that the statement is always the same and stays prepared.
+ * Rows for `json_each(…)`, whose values are `value ->> 0`, `value ->> 1` … on SQLite and Postgres alike: one bound
+ * value for any number of rows, so that the statement text never changes and stays prepared.
  */
 export function jsonRows(rows: ReadonlyArray<ReadonlyArray<string | number | null>>): string {
-  // Of an object, because Postgres has `json_each` for no array.
+  // An object, because `json_each` of Postgres does not take an array.
   return JSON.stringify(Object.fromEntries(rows.entries()));
 }
 
-/** A pattern of LIKE that every text matches which holds these words; signs that mean something to it stand for any character. */
+/** A LIKE pattern that matches every text containing these words; special characters of LIKE match any character. */
 export function likeText(words: string): string {
   return `%${words.replaceAll(/[%_\\]/g, "_")}%`;
 }

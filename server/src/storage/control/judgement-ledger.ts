@@ -3,23 +3,27 @@ import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
 /**
- * What model judges of automations cost on a UTC day, and what is set aside for those that are asked now, as all nodes see it
- * together. Whole micro-dollars. A reservation belongs to one claim of a run and lasts as long as that: it ends once, with
- * what the judgement did cost, or with all of it where its node died. Calls take several statements: use them in a transaction.
+ * Cost of the model judges of automations per UTC day, and reservations for running judgements, shared by all nodes. In
+ * whole micro-dollars. A reservation belongs to one claim of a run and lasts as long as it: it ends once, with the real
+ * cost, or with the whole reserved amount if its node died. Methods run several statements: use them in a transaction.
  */
 export type JudgementLedger = {
   /**
-   * Sets aside what judgements may cost, in their order, as far as they fit. One that may cost more than is left takes all of
-   * it, and is admitted while nothing else is set aside: only that one can cost more.
+   * Reserves the highest cost of judgements, in order, as far as they fit. A judgement that may cost more than is left
+   * takes all of the rest, and is admitted only while nothing else is reserved, so that at most one judgement exceeds
+   * the budget.
    */
   reserve: (request: JudgementRequest) => Promise<JudgementAdmission>;
-  /** Ends reservations. What was not set aside, or is over already, is passed over: it counts once. */
+  /** Ends reservations. Ignores claims without an open reservation, so that each counts once. */
   settle: (judgements: ReadonlyArray<JudgementClaim & { microUsd: number }>) => Promise<void>;
-  /** Ends reservations whose claim is over without a result: they may have cost all of it. How much that is. */
+  /**
+   * Ends reservations whose claim is over without a result and charges them in full, as the judgement may have cost
+   * that. Returns the charged amount.
+   */
   chargeLapsed: (now: string) => Promise<number>;
 };
 
-/** `attempt` tells the claims of a run apart. */
+/** `attempt` distinguishes the claims of a run. */
 export type JudgementClaim = { runId: number; attempt: number };
 
 export type JudgementRequest = {
@@ -29,7 +33,7 @@ export type JudgementRequest = {
   judgements: ReadonlyArray<JudgementClaim & { most: number }>;
 };
 
-/** `isSpent`: nothing is left, and nothing is set aside that might come back. */
+/** `isSpent`: nothing is left, and nothing is reserved that might be returned. */
 export type JudgementAdmission = { admitted: number[]; isSpent: boolean };
 
 export function createJudgementLedger(queries: ControlQueries): JudgementLedger {
@@ -44,7 +48,7 @@ async function reserve(
   queries: ControlQueries,
   { automationId, day, budget, judgements }: JudgementRequest,
 ): Promise<JudgementAdmission> {
-  // First, as it locks the day: who reserves at the same time counts what this one sets aside.
+  // Comes first because it locks the day: concurrent calls then count what this one reserves.
   const spent = await addSpent(queries, { automationId, day, microUsd: 0 });
   const open = await queries
     .selectFrom("judgement_reservations")
@@ -112,7 +116,7 @@ async function chargeLapsed(queries: ControlQueries, now: string): Promise<numbe
 
 type Cost = { automation_id: string; day: string; microUsd: number };
 
-/** In one order, so that two nodes never wait for each other. */
+/** In a fixed order, so that two nodes never deadlock. */
 async function charge(queries: ControlQueries, costs: readonly Cost[]): Promise<void> {
   const days = [...Map.groupBy(costs, ({ automation_id, day }) => `${automation_id} ${day}`)].sort(([a], [b]) =>
     a < b ? -1 : 1,
@@ -124,7 +128,7 @@ async function charge(queries: ControlQueries, costs: readonly Cost[]): Promise<
   }
 }
 
-/** What is spent then. */
+/** Returns the new sum. */
 async function addSpent(
   queries: ControlQueries,
   { automationId, day, microUsd }: { automationId: string; day: string; microUsd: number },

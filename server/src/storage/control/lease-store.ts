@@ -1,10 +1,10 @@
 import type { ControlQueries } from "./open-control-database.ts";
 
-/** Work that one node of all does. Times are ISO 8601, by the clock that all nodes share. */
+/** Leases for work that only one node does. Times are ISO 8601, by the clock that all nodes share. */
 export type LeaseStore = {
-  /** Takes a lease that is free or has ended, or renews one's own. False while another holds it. */
+  /** Takes a free or expired lease, or renews the owner's. False while another owner holds it. */
   take: (lease: { name: string; owner: string; now: string; until: string }) => Promise<boolean>;
-  /** Gives one's own back. */
+  /** Releases the owner's lease. */
   release: (lease: { name: string; owner: string }) => Promise<void>;
 };
 

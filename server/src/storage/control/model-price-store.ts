@@ -3,30 +3,30 @@ import type { ModelPrice, ModelPriceFields, PriceOwner, PriceRevision } from "..
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ModelPriceRow } from "./schema.ts";
 
-/** Every method but `revisions` names the owner. Times are ISO 8601, UTC. */
+/** Every method except `revisions` names the owner. Times are ISO 8601, UTC. */
 export type ModelPriceStore = {
   /**
-   * Announces a change, which is to follow in the same transaction: other changes of the owner's prices wait for its end. Gives the
-   * revision that the changed price gets.
+   * Announces a change that follows in the same transaction: other changes of the owner's prices wait until that ends.
+   * Returns the revision of the changed price.
    */
   announce: (owner: PriceOwner, change: { isRemoval: boolean }) => Promise<number>;
   create: (price: ModelPrice, revision: number) => Promise<void>;
-  /** A page, in the order of their making, and how many there are. */
+  /** A page in order of creation, and the total count. */
   list: (
     owner: PriceOwner,
     page: { offset: number; limit: number },
   ) => Promise<{ count: number; prices: ModelPrice[] }>;
   find: (owner: PriceOwner, id: string) => Promise<ModelPrice | undefined>;
-  /** How many there are, and how many of them with a `*`; the one of `exceptId` left out. */
+  /** The number of prices, and of those with a `*`, without the price `exceptId`. */
   count: (owner: PriceOwner, exceptId: string) => Promise<{ all: number; patterns: number }>;
-  /** A price of the same model and provider that holds at some time at which these do. */
+  /** A price of the same model and provider whose validity overlaps. */
   findOverlap: (owner: PriceOwner, fields: ModelPriceFields, exceptId: string) => Promise<ModelPrice | undefined>;
-  /** False where there is no such price. */
+  /** False if there is no such price. */
   replace: (price: ModelPrice, revision: number) => Promise<boolean>;
   delete: (owner: PriceOwner, id: string) => Promise<boolean>;
-  /** Of all owners that have ever had a price. */
+  /** The revisions of all owners that have ever had a price. */
   revisions: () => Promise<PriceRevision[]>;
-  /** Those that were changed after a revision, 0 for all. */
+  /** Prices changed after a revision, 0 for all. */
   listSince: (owner: PriceOwner, revision: number) => Promise<ModelPrice[]>;
 };
 

@@ -12,7 +12,7 @@ import { createControlStores } from "./control-stores.ts";
 import { controlMigrations } from "./migrations/list.ts";
 import { openControlDatabase } from "./open-control-database.ts";
 
-test("SQLite flushes every commit but those of unflushed work, also after one that failed", async () => {
+test("SQLite flushes every commit except those of unflushed work, also after a failed one", async () => {
   const database = openControlDatabase({ kind: "sqlite", path: ":memory:" });
   const flushing = async (queries = database.queries) => {
     const { rows } = await sql<{ synchronous: number }>`pragma synchronous`.execute(queries);
@@ -28,7 +28,7 @@ test("SQLite flushes every commit but those of unflushed work, also after one th
   await database.close();
 });
 
-test("K13: SQLite on a full disk says so, of statements and of transactions, and goes on once there is room", async () => {
+test("K13: SQLite on a full disk reports it for statements and transactions, and works again once there is room", async () => {
   const database = openControlDatabase({ kind: "sqlite", path: ":memory:" });
   const { queries } = database;
   await sql`create table filled (text text)`.execute(queries);
@@ -50,7 +50,7 @@ test("K13: SQLite on a full disk says so, of statements and of transactions, and
   await database.close();
 });
 
-test("K1, K7: what was made before keeps working, but for keys that published what they could not read", async () => {
+test("K1, K7: existing rows keep working, except keys that published what they could not read", async () => {
   const database = openControlDatabase({ kind: "sqlite", path: ":memory:" });
   const before = Object.entries(controlMigrations("sqlite")).filter(([name]) => name < "0013");
   const provider = { getMigrations: () => Promise.resolve(Object.fromEntries(before)) };
@@ -78,12 +78,12 @@ test("K1, K7: what was made before keeps working, but for keys that published wh
     both: [...stored.both, "traces:share"],
   });
   expect(await stores.traceShares.findPublic("org", "t")).toEqual(["test"]);
-  // And receivers of before go on getting the headers that they verify, under the ids that they know.
+  // Existing webhooks keep sending the headers that their receivers verify, under the ids that they know.
   expect(await stores.webhooks.find("org", 7)).toMatchObject({ legacy_signatures: true });
   await database.close();
 });
 
-test("a PgBouncer that refuses the timeouts of a connection is told apart, with what to set", async () => {
+test("reports a PgBouncer that refuses the timeouts of a connection, with the setting to change", async () => {
   const refusal = "SFATAL\0C08P01\0Munsupported startup parameter: statement_timeout\0\0";
   const message = Buffer.alloc(5 + refusal.length);
   message.write("E", 0);
@@ -101,7 +101,7 @@ test("a PgBouncer that refuses the timeouts of a connection is told apart, with 
 });
 
 test.skipIf(postgresUrl === undefined)(
-  `a connection that Postgres drops is an outage, whatever the client says of it${postgresSkipReason}`,
+  `a connection that Postgres drops is an outage, whatever error the client reports${postgresSkipReason}`,
   async () => {
     const { url, drop } = await createPostgresDatabase();
     const database = openControlDatabase({ kind: "postgres", url });

@@ -9,35 +9,35 @@ import { controlMigrations } from "./migrations/list.ts";
 import { controlRunsFrom } from "./migrations/runs-from.ts";
 import type { ControlSchema } from "./schema.ts";
 
-/** Where organisations, users and keys are kept. `path` is a file, `url` begins with postgres://. */
+/** Where organizations, users and keys are stored. `path` is a file, `url` begins with postgres://. */
 export type ControlLocation = { kind: "sqlite"; path: string } | { kind: "postgres"; url: Secret };
 
-/** What the stores run on: the database, or one transaction of it. */
+/** The connection that stores use: the database, or one transaction of it. */
 export type ControlQueries = Kysely<ControlSchema>;
 
-/** Its message says what an operator can do, and nothing of the URL, which holds a password. */
+/** The message says what an operator can do, and never contains the URL, which includes a password. */
 export class ControlUnreachable extends Error {}
 
 export type ControlDatabase = {
   queries: ControlQueries;
   /**
-   * Brings the tables to the newest shape. Safe to call from several processes at once: one migrates, the others wait.
-   * Throws when a migration fails, or when the tables are newer than this program.
+   * Migrates the tables to the newest version. Safe to call from several processes at once: one migrates, the others
+   * wait. Throws if a migration fails, or the tables are newer than this program supports.
    */
   migrate: () => Promise<void>;
   /** Runs `work` whole or not at all. Only statements on the given queries belong to it. */
   transaction: <T>(work: (queries: ControlQueries) => Promise<T>) => Promise<T>;
   /**
-   * A transaction that does not wait for the disk: a kill of the process loses nothing of it, a power cut may lose the last
-   * few. For what is done again then.
+   * A transaction that does not wait for the disk: a killed process loses nothing, a power cut may lose the last few.
+   * Use it for work that is then repeated.
    */
   unflushed: <T>(work: (queries: ControlQueries) => Promise<T>) => Promise<T>;
-  /** Resolves when the database answers, for readiness. */
+  /** Resolves when the database responds, for readiness. */
   ping: () => Promise<void>;
   /** Reads the clock of the Postgres server, in milliseconds since the epoch. Undefined for SQLite. */
   askTime: (() => Promise<number>) | undefined;
   close: () => Promise<void>;
-  /** SQLite has one, which counts as idle. */
+  /** SQLite has one connection, which counts as idle. */
   connections: () => ConnectionCounts;
 };
 
@@ -77,7 +77,7 @@ function openDialect(
   return { dialect: openSqlite(location.path), connections: () => ({ used: 0, idle: 1, waiting: 0 }) };
 }
 
-/** The one connection is held meanwhile, so that nobody else's transaction is among them. */
+/** Holds the only connection meanwhile, so that no other transaction runs in this mode. */
 function unflushedSqlite(queries: ControlQueries): ControlDatabase["unflushed"] {
   return (work) =>
     queries.connection().execute(async (connection) => {
@@ -99,15 +99,16 @@ function unflushedPostgres(queries: ControlQueries): ControlDatabase["unflushed"
 }
 
 /**
- * The migrator holds an advisory lock on Postgres, and the file's write lock on SQLite, while it looks and writes, and all
- * pending migrations commit together. Tables of a newer version are left as they are, if they say that this one can use them.
+ * The migrator holds an advisory lock on Postgres, and the file's write lock on SQLite, while it reads and writes, and
+ * all pending migrations commit together. Tables of a newer version stay unchanged if they declare that this one can
+ * use them.
  */
 async function migrate(queries: ControlQueries, dialect: ControlLocation["kind"]): Promise<void> {
   const migrations = controlMigrations(dialect);
   try {
     if (await isNewer(queries, Object.keys(migrations))) return;
     const error = await (dialect === "postgres" ? runLocked(queries, migrations) : run(queries, migrations));
-    // Another node may have done it since.
+    // Another node may have migrated meanwhile.
     if (error !== undefined && (await isNewer(queries, Object.keys(migrations)))) return;
     if (error !== undefined) throw asError(error);
     await raiseRunsFrom(queries);
@@ -126,7 +127,7 @@ async function run(db: ControlQueries, migrations: Record<string, Migration>): P
   return (await migrator.migrateToLatest()).error;
 }
 
-/** On a server: in one transaction, under a lock that ends with it. @returns what made it fail, if anything did */
+/** On a server: in one transaction, under a lock that ends with it. @returns the error, if it failed */
 async function runLocked(queries: ControlQueries, migrations: Record<string, Migration>): Promise<unknown> {
   let failure: unknown;
   const work = queries.transaction().execute(async (transaction) => {
@@ -139,14 +140,15 @@ async function runLocked(queries: ControlQueries, migrations: Record<string, Mig
 }
 
 /**
- * Waits until no other node migrates, and keeps others from it until the transaction ends. PgBouncer gives each transaction another connection of the
- * server, so a lock of a session would be held by whoever gets that connection next. The number is Kysely's, which nodes of earlier versions lock.
+ * Waits until no other node migrates, and blocks others until the transaction ends. PgBouncer gives each transaction
+ * another server connection, so a session lock would stay with a connection that others get next. The number is
+ * Kysely's, which nodes of earlier versions lock.
  */
 async function lockMigrations(transaction: ControlQueries): Promise<void> {
   await sql`select pg_advisory_xact_lock(3853314791062309107)`.execute(transaction);
 }
 
-/** Whether a newer version has migrated the tables, and this one can use them. @throws NewerTables when it cannot */
+/** Whether a newer version has migrated the tables, and this one can use them. @throws NewerTables if it cannot */
 async function isNewer(queries: ControlQueries, known: readonly string[]): Promise<boolean> {
   const tables = await queries.introspection.getTables({ withInternalKyselyTables: true });
   if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return false;
@@ -178,7 +180,10 @@ async function raiseRunsFrom(queries: ControlQueries): Promise<void> {
 
 const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
-/** Codes of sockets and names, and Postgres' own for who may not come in (28…) and databases that are not there (3D000). */
+/**
+ * Codes of sockets and name resolution, and those of Postgres for failed authorization (28…) and missing databases
+ * (3D000).
+ */
 function unreachable(error: unknown): string | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (typeof code !== "string" || !/^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENETUNREACH|28|3D000|57P03)/.test(code))

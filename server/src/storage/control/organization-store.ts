@@ -7,19 +7,20 @@ import type { OrganizationRow } from "./schema.ts";
 type NewOrganization = Pick<Organization, "unique_organization_id" | "name" | "retention_days" | "created_at">;
 
 export type OrganizationStore = {
-  /** Throws `conflict` when the public id is taken. */
+  /** Throws `conflict` if the public id is taken. */
   create: (organization: NewOrganization) => Promise<Organization>;
   find: (uniqueOrganizationId: string) => Promise<Organization | undefined>;
   /**
-   * Waits until no other transaction has this lock of the organisation, and keeps it until this one ends: what is read behind it stays
-   * true until then. For what is read, changed and written back, like members and settings. Call it in a transaction.
+   * Locks the organization until this transaction ends, waiting for others that have the lock: what is read afterwards
+   * stays true until then. For data that is read, changed and written back, like members and settings. Call it in a
+   * transaction.
    */
   lock: (uniqueOrganizationId: string) => Promise<void>;
-  /** Every organisation of the instance, oldest first. */
+  /** Every organization of the instance, oldest first. */
   list: () => Promise<Organization[]>;
-  /** Public ids of those that may not write. */
+  /** Public ids of the organizations that may not write. */
   listBlocked: () => Promise<string[]>;
-  /** Changes what is given and answers the result; undefined when there is no such organisation. */
+  /** Changes the given members and returns the result; undefined if there is no such organization. */
   update: (
     uniqueOrganizationId: string,
     change: Partial<Pick<Organization, "name" | "retention_days" | "blocked_at" | "test_uses_prod_providers">>,

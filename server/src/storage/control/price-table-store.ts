@@ -4,12 +4,12 @@ import type { ControlQueries } from "./open-control-database.ts";
 
 /** Price tables that the operator loaded from files, for all nodes. `content` is the file's JSON. */
 export type PriceTableStore = {
-  /** Keeps the newest `storageLimits.priceTables`. Call it inside a transaction. */
+  /** Retains the newest `storageLimits.priceTables`. Call it inside a transaction. */
   add: (table: Omit<LoadedPriceTable, "id"> & { content: string }) => Promise<LoadedPriceTable>;
   /** Newest first. */
   list: () => Promise<LoadedPriceTable[]>;
   read: (id: number) => Promise<string | undefined>;
-  /** Takes the newest away; undefined where there is none. */
+  /** Removes the newest; undefined if there is none. */
   removeNewest: () => Promise<LoadedPriceTable | undefined>;
 };
 

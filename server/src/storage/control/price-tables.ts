@@ -16,7 +16,7 @@ type ModelPriceTable = {
   rates: string;
   valid_from: string | null;
   valid_to: string | null;
-  /** Of the owner's prices, when it was last changed. */
+  /** The revision of the owner's prices when this one was last changed. */
   revision: number;
   created_at: string;
   updated_at: string;
@@ -24,7 +24,7 @@ type ModelPriceTable = {
 
 type ModelPriceRevisionTable = { owner: string; revision: number; removals: number };
 
-/** `content` is JSON, as the file had it. */
+/** `content` is the JSON of the file, unchanged. */
 type PriceTableTable = {
   id: Generated<number>;
   name: string;

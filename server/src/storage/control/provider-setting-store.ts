@@ -10,18 +10,18 @@ export type ProviderSettingChange = Omit<
   "id" | "unique_organization_id" | "provider" | "created_at" | "has_secret"
 >;
 
-/** Secrets come in and go out sealed. Times are ISO 8601, UTC. */
+/** Secrets are sealed in both directions. Times are ISO 8601, UTC. */
 export type ProviderSettingStore = {
-  /** Throws `conflict` when the organisation has as many as `storageLimits.providerSettings`. */
+  /** Throws `conflict` if the organization has as many as `storageLimits.providerSettings`. */
   create: (setting: Omit<SealedProviderSetting, "has_secret">) => Promise<SealedProviderSetting>;
-  /** The organisation's settings, oldest first. */
+  /** The organization's settings, oldest first. */
   list: (uniqueOrganizationId: string) => Promise<SealedProviderSetting[]>;
-  /** As many with a secret as asked for, whoever's: for what an operator is told at start. */
+  /** At most `max` settings with a secret, of any organization: for the check at start. */
   sample: (max: number) => Promise<SealedProviderSetting[]>;
   find: (uniqueOrganizationId: string, id: string) => Promise<SealedProviderSetting | undefined>;
   /**
-   * Undefined when there is no such setting, or when it has changed since `expectedUpdatedAt`: what was decided by reading it
-   * may no longer hold.
+   * Undefined if there is no such setting, or it has changed since `expectedUpdatedAt`: decisions based on the read
+   * version may no longer hold.
    */
   update: (
     uniqueOrganizationId: string,
@@ -29,7 +29,7 @@ export type ProviderSettingStore = {
     change: ProviderSettingChange,
     expectedUpdatedAt: string,
   ) => Promise<SealedProviderSetting | undefined>;
-  /** False when there is no such setting. */
+  /** False if there is no such setting. */
   delete: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
 };
 

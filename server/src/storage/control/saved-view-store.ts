@@ -5,19 +5,22 @@ import type { ControlQueries } from "./open-control-database.ts";
 
 export type SavedViewChange = Partial<Pick<SavedView, "name" | "search">> & Pick<SavedView, "updated_at">;
 
-/** Every method is about the views of one organization. */
+/** Every method concerns the views of one organization. */
 export type SavedViewStore = {
-  /** @throws ServiceError `conflict` where the name is taken, or at as many as `limits.ts` allows */
+  /** @throws ServiceError `conflict` if the name is taken, or at as many as `limits.ts` allows */
   create: (view: SavedView) => Promise<void>;
   /** By name; at most `storageLimits.savedViewsPerOrganization`. */
   list: (uniqueOrganizationId: string) => Promise<SavedView[]>;
-  /** Changes what is given and answers the result; undefined when there is no such view. @throws ServiceError as `create` */
+  /**
+   * Changes the given members and returns the result; undefined if there is no such view. @throws ServiceError as
+   * `create`
+   */
   update: (uniqueOrganizationId: string, id: string, change: SavedViewChange) => Promise<SavedView | undefined>;
-  /** Whether there was one. */
+  /** Whether it existed. */
   remove: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
 };
 
-/** Within a transaction that has locked the organization: it looks before it writes. */
+/** Use it in a transaction that has locked the organization: methods read before they write. */
 export function createSavedViewStore(queries: ControlQueries): SavedViewStore {
   const list: SavedViewStore["list"] = (uniqueOrganizationId) =>
     queries

@@ -43,7 +43,7 @@ export type ControlSchema = AlertSchema &
     saved_views: SavedView;
   };
 
-/** One row, written by whoever sets up the instance first. */
+/** One row, written by the first setup of the instance. */
 type InstanceTable = { id: number; initialized_at: string; secret_check: string | null };
 
 type OrganizationTable = {
@@ -84,7 +84,7 @@ type ApiKeyTable = {
   usage_count: Generated<number>;
 };
 
-/** `ends_at` only of browsers' sessions, whose `id` is a hash. */
+/** `ends_at` is set only for browser sessions, whose `id` is a hash. */
 type SessionTable = {
   id: string;
   user_id: string;
@@ -212,7 +212,7 @@ type AutomationEvaluatorTable = { automation_id: string; evaluator_id: string; p
 /** By UTC day. Drivers return wide integers as text. */
 type AutomationSpendTable = { automation_id: string; day: string; spent_micro_usd: number | string };
 
-/** For one claim of a run, which `attempt` names. */
+/** One claim of a run, identified by `attempt`. */
 type JudgementReservationTable = {
   run_id: number;
   attempt: number;
@@ -221,7 +221,7 @@ type JudgementReservationTable = {
   amount_micro_usd: number | string;
 };
 
-/** `due_at` of a running row is when its owner's claim ends. */
+/** `due_at` of a running row is the end of its owner's claim. */
 type EvaluationRunTable = {
   id: Generated<number>;
   automation_id: string;
@@ -253,7 +253,7 @@ type ScoreTable = {
   created_at: string;
 };
 
-/** `metadata` and `sent` are JSON objects. `is_indexed` is 0 until the span store has the row as it is now. */
+/** `metadata` and `sent` are JSON objects. `is_indexed` is 0 until the span store has the current row. */
 type CustomerTable = CustomerKeyColumns & {
   email: string | null;
   name: string | null;
@@ -274,11 +274,11 @@ type CustomerTable = CustomerKeyColumns & {
   is_indexed: number;
 };
 
-/** Billionths of a dollar are big integers: they are written as such, and read as text. */
+/** Billionths of a dollar: written as big integers, read as text. */
 type BigInteger = ColumnType<string, bigint, bigint>;
 
 type CustomerSpendTable = CustomerKeyColumns & {
-  /** The period that `period_spent` belongs to; '' where the customer has none. */
+  /** The period that `period_spent` belongs to; '' if the customer has none. */
   period_start: string;
   period_spent: BigInteger;
   total_spent: BigInteger;
@@ -342,7 +342,7 @@ type WebhookDeliveryTable = {
 
 type WebhookPayloadTable = { delivery_id: number; payload: string };
 
-/** `last_received` is the time as the span table writes it. */
+/** `last_received` is a time in the format of the span table. */
 type TraceWatchTable = {
   id: Generated<number>;
   unique_organization_id: string;

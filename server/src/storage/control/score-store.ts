@@ -11,7 +11,7 @@ export type ScoreFilter = {
   environment?: string | undefined;
 };
 
-/** A change that the copy in the span store has yet to learn of; `score` is undefined where it is gone. */
+/** A change that the copy in the span store does not have yet; `score` is undefined if it was deleted. */
 export type UnmirroredScore = Pick<
   ScoreRow,
   "id" | "revision" | "unique_organization_id" | "log_id" | "evaluator_id"
@@ -19,14 +19,14 @@ export type UnmirroredScore = Pick<
   score: Score | undefined;
 };
 
-/** The scores themselves: one for each log and evaluator. Call what reads and then writes inside a transaction. */
+/** The scores: one per log and evaluator. Call methods that read and then write inside a transaction. */
 export type ScoreStore = {
-  /** Adds those that are the first of their log and evaluator, and answers them. */
+  /** Adds the scores that are the first of their log and evaluator, and returns them. */
   add: (scores: readonly Score[], nowMs: number) => Promise<Score[]>;
   find: (uniqueOrganizationId: string, id: string) => Promise<Score | undefined>;
   /** All scores of these logs, oldest first. */
   listOfLogs: (uniqueOrganizationId: string, logIds: readonly string[]) => Promise<Score[]>;
-  /** Which evaluators these logs have scores of. */
+  /** The evaluators that have scored these logs. */
   scored: (
     uniqueOrganizationId: string,
     logIds: readonly string[],
@@ -37,18 +37,18 @@ export type ScoreStore = {
     filter: ScoreFilter,
     page: { limit: number; offset: number },
   ) => Promise<{ count: number; scores: Score[] }>;
-  /** Replaces a score by one of the same id, log and evaluator; undefined when it is gone. */
+  /** Replaces a score by one of the same id, log and evaluator; undefined if it was deleted. */
   replace: (score: Score, nowMs: number) => Promise<Score | undefined>;
-  /** Whether there was one. */
+  /** Whether it existed. */
   remove: (uniqueOrganizationId: string, id: string, nowMs: number) => Promise<boolean>;
   /** Oldest change first. */
   unmirrored: (limit: number) => Promise<UnmirroredScore[]>;
-  /** Unless they have changed since. */
+  /** Skips those that have changed since. */
   markMirrored: (changes: ReadonlyArray<Pick<UnmirroredScore, "id" | "revision">>) => Promise<void>;
   forgetOlder: (uniqueOrganizationId: string, before: string) => Promise<void>;
 };
 
-// A statement holds up everything else for milliseconds.
+// A statement blocks everything else for milliseconds.
 const rowsPerInsert = 500;
 
 export function createScoreStore(queries: ControlQueries): ScoreStore {
@@ -94,7 +94,7 @@ async function insertScores(queries: ControlQueries, scores: readonly Score[], n
     const document = JSON.stringify(score);
     return [id, unique_organization_id, environment, log_id, evaluator_id, automation_id, document, created_at];
   });
-  // On conflict: in the place of one that was deleted, and whose copy does not know yet.
+  // On conflict: replaces a deleted score whose copy is not updated yet.
   const result = await sql<{ id: string }>`
     insert into scores (id, unique_organization_id, environment, log_id, evaluator_id, automation_id, document,
                         created_at, revision, is_deleted, is_mirrored)
@@ -111,7 +111,7 @@ async function insertScores(queries: ControlQueries, scores: readonly Score[], n
   return scores.filter(({ id }) => ids.has(id));
 }
 
-/** An update under the next revision, which is later than the one before whatever the clock says. */
+/** An update under the next revision, which is higher than the previous one whatever the clock says. */
 async function revise(queries: ControlQueries, uniqueOrganizationId: string, id: string, nowMs: number) {
   const before = await present(queries, uniqueOrganizationId)
     .select("revision")
@@ -201,7 +201,7 @@ function mirroring(queries: ControlQueries): Pick<ScoreStore, "unmirrored" | "ma
     },
 
     markMirrored: async (changes) => {
-      // Scores that were made together have one revision.
+      // Scores that were created together share a revision.
       for (const [revision, part] of Map.groupBy(changes, (change) => change.revision)) {
         const ids = jsonRows(part.map(({ id }) => [id]));
         await queries
@@ -228,7 +228,7 @@ function revisionText(microseconds: number): string {
   return String(Math.trunc(microseconds)).padStart(16, "0");
 }
 
-/** Only this store writes the column, from a Score. */
+/** Safe because only this store writes the column, from a Score. */
 function toScore({ document }: Pick<ScoreRow, "document">): Score {
   return JSON.parse(document) as Score;
 }

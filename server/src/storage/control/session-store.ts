@@ -3,39 +3,39 @@ import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import { toUser } from "./user-store.ts";
 
-/** A person signed in. Times are ISO 8601, UTC. */
+/** The session of a signed-in person. Times are ISO 8601, UTC. */
 export type Session = {
-  /** A random id, or the hash of a browser's. */
+  /** A random id, or the hash of a browser session's id. */
   id: string;
   user_id: string;
-  /** Counts the refresh tokens that were given out. */
+  /** Counts the issued refresh tokens. */
   sequence: number;
   created_at: string;
   expires_at: string;
-  /** Of a browser's session: the latest that `expires_at` may ever be. */
+  /** Browser sessions only: the latest time that `expires_at` may reach. */
   ends_at: string | null;
 };
 
 export type BrowserSessionRow = { user: User; expires_at: string; ends_at: string };
 
 export type SessionStore = {
-  /** The person's oldest end where there are more than `storageLimits.sessionsPerUser`. */
+  /** Creates a session. Ends the person's oldest ones over `storageLimits.sessionsPerUser`. */
   create: (session: Session) => Promise<void>;
-  /** Whose it is, while it has not ended. */
+  /** The session's user, if it has not ended. */
   findUser: (id: string, now: string) => Promise<User | undefined>;
-  /** A browser's session, while it has not ended. */
+  /** A browser session that has not ended. */
   findOfBrowser: (idHash: string, now: string) => Promise<BrowserSessionRow | undefined>;
-  /** Lets a session that goes on end later. */
+  /** Moves the end of a session to a later time. */
   extend: (id: string, expires_at: string) => Promise<void>;
   /**
-   * The next sequence, where `sequence` is the newest. Undefined where the session has ended, or where it was refreshed
-   * since: then somebody uses an old token, and the session ends.
+   * The next sequence if `sequence` is the newest. Undefined if the session has ended, or was refreshed since: then an
+   * old token is in use, and the session ends.
    */
   advance: (id: string, sequence: number, times: { now: string; expires_at: string }) => Promise<number | undefined>;
   end: (id: string) => Promise<void>;
-  /** Those of a person that have not ended, newest first. */
+  /** The sessions of a person that have not ended, newest first. */
   list: (userId: string, now: string) => Promise<Session[]>;
-  /** False: the person has no such session. */
+  /** False if the person has no such session. */
   endOf: (userId: string, id: string, now: string) => Promise<boolean>;
 };
 

@@ -1,9 +1,12 @@
 import type { ControlQueries } from "./open-control-database.ts";
 
-/** Codes that sign a person in once, by their hashes. */
+/** One-time sign-in codes, by their hashes. */
 export type SignInCodeStore = {
   create: (code: { code_hash: string; user_id: string; expires_at: string }) => Promise<void>;
-  /** Whose it is. It is gone then, so that of two who take it one gets it. Undefined: unknown, taken or expired. */
+  /**
+   * The code's user. Deletes the code, so that only one of two concurrent calls gets it. Undefined: unknown, taken or
+   * expired.
+   */
   take: (codeHash: string, now: string) => Promise<string | undefined>;
 };
 

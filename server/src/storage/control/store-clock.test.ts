@@ -26,7 +26,7 @@ test.each([
   [-30_000, { mayLead: false, offMs: 0 }],
   [300_000, { mayLead: false, offMs: 0 }],
 ])(
-  "a node that is %d ms ahead goes by the control store's clock, and leads if it is close",
+  "a node that is %d ms ahead uses the control store's clock, and may lead if it is close",
   async (aheadMs, expected) => {
     expect(await start(aheadMs)).toEqual({ ...expected, skewMs: aheadMs });
   },
@@ -35,12 +35,12 @@ test.each([
 test.each([
   [300_001, "300 s ahead of"],
   [-3_600_000, "3600 s behind"],
-])("a node that is %d ms ahead does not start, and says by how much", async (aheadMs, message) => {
+])("a node that is %d ms ahead refuses to start, and reports the skew", async (aheadMs, message) => {
   await expect(start(aheadMs)).rejects.toThrow(ClockError);
   await expect(start(aheadMs)).rejects.toThrow(message);
 });
 
-test("an answer that took long says less than one that came at once", async () => {
+test("prefers the measurement with the shortest round trip", async () => {
   let ownMs = 1_000_000;
   const delays = [8_000, 0, 4_000];
   const clock = createStoreClock({

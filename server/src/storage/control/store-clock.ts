@@ -1,31 +1,31 @@
 import type { Logger } from "pino";
 import { storageLimits } from "../limits.ts";
 
-/** Its message says what an operator can do. */
+/** The message says what an operator can do. */
 export class ClockError extends Error {}
 
 /**
- * The control store's clock, which all nodes share: what one of them says of a time holds for all. It is this machine's, less by
- * how much that is ahead, which is measured at the start and once a minute.
+ * The control store's clock, which all nodes share, so that their times are comparable. It is this machine's clock
+ * minus its skew, which is measured at the start and once a minute.
  */
 export type StoreClock = {
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** By how much this machine's clock is ahead; negative: behind. 0 where the control store is on this machine. */
+  /** How far this machine's clock is ahead, negative if behind. 0 if the control store is on this machine. */
   skewMs(): number;
-  /** Whether the skew is so small that this node may do what only one does. */
+  /** Whether the skew is small enough for this node to do work that only one node does. */
   mayLead(): boolean;
-  /** Whether the skew is too large to be measured away. */
+  /** Whether the skew is too large to correct. */
   isRefused(): boolean;
-  /** Measures, and goes on measuring. @throws ClockError when the skew is refused from the start */
+  /** Measures now and then periodically. @throws ClockError if the first measurement is refused */
   start(): Promise<void>;
   stop(): void;
 };
 
 export type StoreClockDeps = {
-  /** Milliseconds since the epoch by the control store; undefined where it has no clock of its own. */
+  /** Milliseconds since the epoch by the control store; undefined if it has no clock of its own. */
   askStore: (() => Promise<number>) | undefined;
-  /** By this machine. */
+  /** This machine's clock. */
   ownNow: () => number;
   logger: Logger;
 };
@@ -38,7 +38,7 @@ export function createStoreClock({ askStore, ownNow, logger }: StoreClockDeps): 
   const isRefused = (): boolean => Math.abs(skewMs) > storageLimits.clockSkewMaxMs;
   const measure = async (ask: () => Promise<number>): Promise<void> => {
     skewMs = await leastUncertain(ask, ownNow);
-    // Small differences are the network's: following them would only make times jitter.
+    // Small differences come from the network: following them would only make times jitter.
     if (Math.abs(skewMs - appliedMs) >= storageLimits.clockSlackMs) appliedMs = skewMs;
     const fields = { skew_seconds: skewMs / 1000 };
     if (isRefused()) logger.error(fields, describeSkew(skewMs));
@@ -72,7 +72,7 @@ function describeSkew(skewMs: number): string {
   );
 }
 
-/** Of a few questions, the one that was answered soonest says it best. */
+/** Of a few measurements, the one with the shortest round trip is the most accurate. */
 async function leastUncertain(ask: () => Promise<number>, ownNow: () => number): Promise<number> {
   let [least, skewMs] = [Number.POSITIVE_INFINITY, 0];
   for (let n = 0; n < questions; n += 1) {

@@ -5,23 +5,23 @@ import type { ControlQueries } from "./open-control-database.ts";
 import type { TraceDeletionRow } from "./schema.ts";
 
 export type TraceDeletionStore = {
-  /** Puts them on record, and ends the sharing of those traces: what comes under their ids later was not shared. */
+  /** Records deletions, and ends the sharing of those traces: later spans with their ids were not shared. */
   add: (deletions: readonly TraceDeletion[]) => Promise<void>;
   /**
-   * What was deleted at `since` or later, oldest first, a page at a time. `after` is the cursor of the page before;
-   * without one it is the first page. No cursor comes with the last page.
+   * Deletions at or after `since`, oldest first, a page at a time. `after` is the cursor of the page before; without
+   * it, the first page. The last page has no cursor.
    */
   list: (
     since: string,
     after?: DeletionCursor,
   ) => Promise<{ deletions: TraceDeletion[]; next: DeletionCursor | undefined }>;
-  /** Forgets what was deleted before a time. */
+  /** Removes records of deletions before a time. */
   forget: (before: string) => Promise<void>;
 };
 
 export type DeletionCursor = { deleted_at: string; id: number };
 
-// Seven values a row, and SQLite binds no more than 32,766.
+// Seven values per row; SQLite binds at most 32,766.
 const rowsPerInsert = 500;
 
 export function createTraceDeletionStore(queries: ControlQueries): TraceDeletionStore {
@@ -109,7 +109,7 @@ function toDeletion(row: DeletionRow): TraceDeletion {
   };
 }
 
-/** Only `add` writes the column, and it takes an Environment. */
+/** Safe because only `add` writes the column, from an Environment. */
 function asEnvironment(environment: string): Environment {
   return environment as Environment;
 }

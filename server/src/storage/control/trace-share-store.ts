@@ -9,9 +9,9 @@ export type TraceShare = {
 };
 
 export type TraceShareStore = {
-  /** The last word on a trace wins. `updated_at` is ISO 8601, UTC. */
+  /** The last call for a trace wins. `updated_at` is ISO 8601, UTC. */
   set: (share: TraceShare & { updated_at: string }) => Promise<void>;
-  /** Where a trace with this id is public: none of an id that never was or no longer is. Prod comes first. */
+  /** The environments in which a trace with this id is public, prod first. Empty if it never was or no longer is. */
   findPublic: (uniqueOrganizationId: string, traceId: string) => Promise<Environment[]>;
 };
 
@@ -44,7 +44,7 @@ export function createTraceShareStore(queries: ControlQueries): TraceShareStore 
   };
 }
 
-/** Only `set` writes the column, and it takes an Environment. */
+/** Safe because only `set` writes the column, from an Environment. */
 function asEnvironment(environment: string): Environment {
   return environment as Environment;
 }

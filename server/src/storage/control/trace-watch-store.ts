@@ -2,31 +2,31 @@ import { sql } from "kysely";
 import type { Environment } from "../../domain/principal.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
-/** A trace whose completion somebody waits for. */
+/** A trace whose completion is awaited. */
 export type TraceWatch = {
   id: number;
   unique_organization_id: string;
   environment: Environment;
   trace_unique_id: string;
-  /** When its newest span was received, as the span table writes times. */
+  /** When its newest span was received, in the time format of the span table. */
   last_received: string;
-  /** When it counts as complete, unless another span comes. */
+  /** When it counts as complete, unless another span arrives. */
   due_at: string;
 };
 
-/** Any number of nodes may work on it. Times but for `last_received` are ISO 8601, UTC. */
+/** Any number of nodes may work on it. Times except `last_received` are ISO 8601, UTC. */
 export type TraceWatchStore = {
-  /** Begins to watch, or waits longer. At most one of each trace in `watches`. */
+  /** Starts a watch, or extends it. `watches` has at most one entry per trace. */
   touch: (watches: ReadonlyArray<Omit<TraceWatch, "id">>) => Promise<void>;
-  /** How many traces of each organisation are watched. */
+  /** The number of watched traces by organization. */
   waiting: () => Promise<Map<string, number>>;
-  /** Takes what is due until `until`; no other claim gets it before. */
+  /** Claims due watches until `until`; no other claim gets them before. */
   claim: (options: { now: string; until: string; limit: number }) => Promise<TraceWatch[]>;
-  /** Ends a watch, unless another span came since it was claimed. */
+  /** Ends a watch, unless another span arrived since it was claimed. */
   end: (watch: Pick<TraceWatch, "id" | "last_received">) => Promise<void>;
 };
 
-// Five values a row, and SQLite binds no more than 32,766.
+// Five values per row; SQLite binds at most 32,766.
 const rowsPerInsert = 1_000;
 
 export function createTraceWatchStore(queries: ControlQueries): TraceWatchStore {
@@ -79,7 +79,7 @@ export function createTraceWatchStore(queries: ControlQueries): TraceWatchStore 
   };
 }
 
-/** Only `touch` writes the column, and it takes an Environment. */
+/** Safe because only `touch` writes the column, from an Environment. */
 function asEnvironment(environment: string): Environment {
   return environment as Environment;
 }

@@ -8,29 +8,30 @@ type NewUser = User & { password_hash: string };
 type UserWithPassword = User & { password_hash: string };
 
 export type UserStore = {
-  /** Throws `conflict` when the address has an account already. `email` is in its canonical form, here and below. */
+  /** Throws `conflict` if the address has an account already. `email` is in canonical form, here and below. */
   create: (user: NewUser) => Promise<User>;
   find: (id: string) => Promise<User | undefined>;
   findByEmail: (email: string) => Promise<UserWithPassword | undefined>;
-  /** The organisation's people, oldest first. */
+  /** The organization's users, oldest first. */
   list: (uniqueOrganizationId: string) => Promise<User[]>;
   /**
-   * Also ends every session: older tokens, browsers' cookies, one-time codes and the user's temporary keys stop working.
-   * Takes several statements, so call it in a transaction. False: no such user.
+   * Also ends every session: older tokens, browser cookies, one-time codes and the user's temporary keys stop working.
+   * Runs several statements, so call it in a transaction. False if there is no such user.
    */
   setPassword: (id: string, passwordHash: string) => Promise<boolean>;
-  /** With everything that its sessions hold; call it in a transaction. False: no such member. */
+  /** Also removes the user's sessions and keys; call it in a transaction. False if there is no such member. */
   remove: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
   /**
-   * Temporary keys were made with the role before, and end. Call it in a transaction. Undefined: no such member.
+   * Also ends the user's temporary keys, which have the permissions of the old role. Call it in a transaction.
+   * Undefined if there is no such member.
    */
   setRole: (uniqueOrganizationId: string, id: string, role: Role) => Promise<User | undefined>;
   /**
-   * Waits until no other transaction changes this person, and keeps others from it until this one ends. False where the person is
-   * gone, or no longer as `was` says. Call it in a transaction.
+   * Locks the user until this transaction ends, waiting for others that change the user. False if the user was deleted,
+   * or no longer matches `was`. Call it in a transaction.
    */
   hold: (id: string, was: { role?: Role; password_hash?: string }) => Promise<boolean>;
-  /** How many admins are left without this person: of the organisation, and of the instance. */
+  /** The number of admins without this person: of the organization, and of the instance. */
   countOtherAdmins: (
     uniqueOrganizationId: string,
     id: string,
@@ -72,7 +73,7 @@ export function createUserStore(queries: ControlQueries): UserStore {
     },
 
     setPassword: async (id, passwordHash) => {
-      // First, so that a sign-in by a code that is under way commits its session before the sessions are ended.
+      // Comes first, so that a running sign-in by a code commits its session before the sessions are ended.
       await queries.deleteFrom("sign_in_codes").where("user_id", "=", id).execute();
       const { numUpdatedRows } = await queries
         .updateTable("users")
@@ -88,13 +89,13 @@ export function createUserStore(queries: ControlQueries): UserStore {
   };
 }
 
-/** Of before there were sessions. */
+/** From before there were sessions. */
 const unused = 1;
 
 function memberMethods(queries: ControlQueries): Pick<UserStore, "remove" | "setRole" | "hold" | "countOtherAdmins"> {
   return {
     remove: async (uniqueOrganizationId, id) => {
-      // Keys and sessions go with the user.
+      // Keys and sessions are deleted with the user.
       const { numDeletedRows } = await queries
         .deleteFrom("users")
         .where("unique_organization_id", "=", uniqueOrganizationId)
@@ -151,7 +152,7 @@ export function toUser(row: UserRow): User {
   };
 }
 
-/** Only `create` writes the column, and it takes a Role. */
+/** Safe because only `create` and `setRole` write the column, from a Role. */
 function asRole(role: string): Role {
   return role as Role;
 }

@@ -40,15 +40,18 @@ export type WebhookChanges = Partial<
   >
 >;
 
-/** Webhooks, and the channels of alert rules beside them. Times are ISO 8601, UTC. Every method for callers names their organisation; the others are for delivery. */
+/**
+ * Webhooks, and the channels of alert rules beside them. Times are ISO 8601, UTC. Methods for callers name their
+ * organization; the others are for delivery.
+ */
 export type WebhookStore = {
-  /** Throws `conflict` when the organisation has as many as `limits.ts` allows. */
+  /** Throws `conflict` if the organization has as many as `limits.ts` allows. */
   create: (webhook: NewWebhook) => Promise<Webhook>;
   /** Oldest first, without channels of alert rules. */
   list: (uniqueOrganizationId: string) => Promise<Webhook[]>;
   /** The channels of these alert rules, oldest first. */
   listChannels: (uniqueOrganizationId: string, alertIds: readonly string[]) => Promise<Webhook[]>;
-  /** No channel of an alert rule. */
+  /** Does not find channels of alert rules. */
   find: (uniqueOrganizationId: string, id: number) => Promise<Webhook | undefined>;
   update: (
     uniqueOrganizationId: string,
@@ -56,15 +59,15 @@ export type WebhookStore = {
     changes: WebhookChanges,
     now: string,
   ) => Promise<Webhook | undefined>;
-  /** With its deliveries, a portion at a time: very many may wait. */
+  /** Also deletes its deliveries, in batches: very many may be pending. */
   delete: (uniqueOrganizationId: string, id: number) => Promise<boolean>;
 
-  /** Those of all organisations that are active. */
+  /** The active webhooks of all organizations. */
   listActive: () => Promise<Webhook[]>;
-  /** Notes that a delivery failed. Answers since when all have. */
+  /** Records a failed delivery. Returns the time since which all have failed. */
   noteFailure: (id: number, now: string) => Promise<string | undefined>;
   noteSuccess: (id: number) => Promise<void>;
-  /** Switches it off, unless that happened already. */
+  /** Disables it, unless it is disabled already. */
   disable: (id: number, reason: string, now: string) => Promise<void>;
   noteSkipped: (id: number, events: number) => Promise<void>;
 };
@@ -239,7 +242,7 @@ async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): 
   if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} webhooks already; delete some first.`);
 }
 
-/** Only this store writes the table, from values of these types. */
+/** Safe because only this store writes the table, from values of these types. */
 function toWebhook(row: WebhookRow): Webhook {
   return {
     ...row,

@@ -11,13 +11,13 @@ import {
 import { storageLimits } from "../../limits.ts";
 
 /**
- * Kysely over the SQLite that is part of Node. Statements run on the calling thread, one at a time; a transaction takes the
+ * Kysely over Node's built-in SQLite. Statements run on the calling thread, one at a time; a transaction takes the
  * write lock when it begins, so that two processes on one file wait for each other instead of failing half-way.
  */
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #open: () => Promise<SqliteDatabase>;
 
-  /** @param open called once, before the first statement; what it gives is closed by `Kysely.destroy()`. */
+  /** @param open called once, before the first statement; `Kysely.destroy()` closes its result. */
   constructor(open: () => Promise<DatabaseSync>) {
     const openAdapted = async (): Promise<SqliteDatabase> => adaptDatabase(await open());
     super({ database: openAdapted });
@@ -38,7 +38,10 @@ class ImmediateSqliteDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
   }
 
-  /** A disk that is full, for one, has SQLite end the transaction itself: what is told then is the cause, not that. */
+  /**
+   * SQLite ends the transaction itself in some cases, such as a full disk: then the caller gets the cause, not this
+   * error.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     try {
       await super.rollbackTransaction(connection);
@@ -48,14 +51,17 @@ class ImmediateSqliteDriver extends SqliteDriver {
   }
 }
 
-/** SQLite's DDL is transactional; saying so makes the migrator read and write its state under one write lock. */
+/** SQLite's DDL is transactional; declaring it makes the migrator read and write its state under one write lock. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): true {
     return true;
   }
 }
 
-/** Statements that come again are compiled once; of those that are as long as their values are many, none is the next. */
+/**
+ * Compiles repeated statements once. Long ones are excluded: their text varies with the number of values, so they
+ * rarely repeat.
+ */
 function adaptDatabase(database: DatabaseSync): SqliteDatabase {
   const prepared = new Map<string, SqliteStatement>();
   return {
@@ -64,7 +70,7 @@ function adaptDatabase(database: DatabaseSync): SqliteDatabase {
       const known = prepared.get(sql);
       if (known !== undefined) return known;
       const statement = prepareStatement(database, sql);
-      // SQLite carries a pragma out when it is compiled.
+      // SQLite may execute a pragma when it compiles it.
       if (sql.length > storageLimits.controlStatementChars || sql.startsWith("pragma")) return statement;
       if (prepared.size >= storageLimits.controlStatements) prepared.delete(prepared.keys().next().value ?? "");
       prepared.set(sql, statement);
@@ -79,7 +85,7 @@ function prepareStatement(database: DatabaseSync, sql: string): SqliteStatement 
     reader: statement.columns().length > 0,
     all: (parameters) => statement.all(...asInputValues(parameters)),
     run: (parameters) => statement.run(...asInputValues(parameters)),
-    // Read bit by bit, while the same may begin again: a statement of its own.
+    // Uses a separate statement, because rows are read in steps while the same text may be run again.
     iterate: (parameters) => database.prepare(sql).iterate(...asInputValues(parameters)),
   };
 }

@@ -3,11 +3,11 @@ import { Pool } from "pg";
 import type { Secret } from "../../../lib/secret.ts";
 import { storageLimits } from "../../limits.ts";
 
-/** Of a pool; `waiting` is what has to wait for one. */
+/** Connections of a pool; `waiting` is the number of requests for one that wait. */
 export type ConnectionCounts = { used: number; idle: number; waiting: number };
 
 /**
- * A bounded pool of connections, made as they are needed.
+ * A bounded pool of connections, opened as needed.
  * @param onConnectionError called when the server drops a connection; the pool replaces it.
  */
 export function openPostgres(
@@ -27,8 +27,8 @@ export function openPostgres(
     idle_in_transaction_session_timeout: storageLimits.controlQueryMs,
     keepAlive: true,
   });
-  // An `error` event without a listener ends the process. The pool listens to idle connections alone; one that is in use
-  // has only this listener. Its statement fails as well.
+  // An `error` event without a listener ends the process. The pool listens only to idle connections; a connection in
+  // use has only this listener. Its statement fails as well.
   pool.on("error", onConnectionError);
   pool.on("connect", (client) => client.on("error", onConnectionError));
   return {

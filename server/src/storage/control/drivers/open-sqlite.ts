@@ -5,7 +5,9 @@ import { setTimeout } from "node:timers/promises";
 import { storageLimits } from "../../limits.ts";
 import { NodeSqliteDialect } from "./node-sqlite-dialect.ts";
 
-/** The file is opened, or created with its folder, before the first statement. Every commit is on disk when it returns. */
+/**
+ * Opens the file, or creates it with its folder, before the first statement. Every commit is on disk when it returns.
+ */
 export function openSqlite(path: string): NodeSqliteDialect {
   return new NodeSqliteDialect(async () => {
     mkdirSync(dirname(path), { recursive: true });
@@ -24,7 +26,10 @@ export function openSqlite(path: string): NodeSqliteDialect {
   });
 }
 
-/** SQLite does not wait for others on this one statement, so processes that create the file together have to try again. */
+/**
+ * SQLite does not wait for other processes on this one statement, so processes that create the file together have to
+ * retry.
+ */
 async function useWriteAheadLog(database: DatabaseSync): Promise<void> {
   const deadlineMs = performance.now() + storageLimits.controlBusyMs;
   while (true) {

@@ -38,7 +38,7 @@ async function createProfiles(db: Kysely<unknown>): Promise<void> {
     .addColumn("is_indexed", "integer", required)
     .addPrimaryKeyConstraint("customers_key", [...customerKey])
     .execute();
-  // The few that the span store has still to be told of.
+  // The few rows that the span store does not have yet.
   await db.schema
     .createIndex("customers_to_index")
     .on("customers")
@@ -47,7 +47,7 @@ async function createProfiles(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** One row for a customer, so that a call is admitted by one conditional update. Billionths of a dollar. */
+/** One row per customer, so that one conditional update admits a call. In billionths of a dollar. */
 async function createSpend(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("customer_spend")

@@ -61,7 +61,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: ControlDialect): P
     .addColumn("error", "text")
     .addUniqueConstraint("webhook_deliveries_event", ["webhook_id", "event_id"])
     .execute();
-  // Apart, so that neither claims nor outcomes nor the log touch what is sent, which is most of the bytes.
+  // A table of its own, so that claims, outcomes and the log do not touch payloads, which are most of the bytes.
   await db.schema
     .createTable("webhook_payloads")
     .addColumn("delivery_id", "integer", (column) =>
@@ -69,7 +69,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: ControlDialect): P
     )
     .addColumn("payload", "text", required)
     .execute();
-  // The queue: it holds what waits alone, so that it stays small however long the log of what is finished gets.
+  // The queue: the index contains only pending rows, so it stays small however long the log gets.
   await db.schema
     .createIndex("webhook_deliveries_due")
     .on("webhook_deliveries")

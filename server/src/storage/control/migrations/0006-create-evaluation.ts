@@ -94,7 +94,7 @@ async function createAutomations(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** One row for each log that an evaluator of an automation judges: the identity of the work, and its queue. */
+/** One row per log, automation and evaluator: the identity of the work, and its queue. */
 async function createRuns(db: Kysely<unknown>, dialect: ControlDialect): Promise<void> {
   await db.schema
     .createTable("evaluation_runs")

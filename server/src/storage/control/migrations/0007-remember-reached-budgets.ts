@@ -2,8 +2,8 @@ import { sql, type Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
 /**
- * How large a budget was when it was used up, in billionths of a dollar: a larger one that is used up is told of again. Of
- * those from before no more is known than what was spent since.
+ * The size of a budget when it was used up, in billionths of a dollar: a larger budget is reported again when it is
+ * used up. For existing rows only the amount spent is known.
  */
 export function rememberReachedBudgets(): Migration {
   return {

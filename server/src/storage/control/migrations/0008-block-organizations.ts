@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** When an operator blocked the organization; null while it is not. */
+/** When an operator blocked the organization; null if it is not blocked. */
 export function blockOrganizations(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { required } from "./columns.ts";
 
-/** What of an automation's day is set aside for judgements that are made now, in micro-dollars: a row for each claim of a run. */
+/** Reservations of an automation's day for running judgements, in micro-dollars: a row per claim of a run. */
 export function reserveJudgements(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

@@ -5,8 +5,8 @@ import { belongsToOrganization, required } from "./columns.ts";
 type Keys = { api_keys: { id: string; permissions: string } };
 
 /**
- * Publishing a trace became a permission of its own: keys that may read what they would publish keep it, write-only ones do
- * not. And the sharing of a trace belongs to one environment.
+ * Publishing a trace became a separate permission: keys that may read what they would publish keep it, write-only keys
+ * do not. The sharing of a trace now belongs to one environment.
  */
 export function splitPermissions(): Migration {
   return {

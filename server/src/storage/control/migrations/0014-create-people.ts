@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { belongsToOrganization, required } from "./columns.ts";
 
-/** Invitations, sessions and the audit log; when keys were used and how often they may be. */
+/** Invitations, sessions and the audit log; when keys were used, and how often they may be used. */
 export function createPeople(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

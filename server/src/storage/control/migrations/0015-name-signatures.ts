@@ -3,8 +3,8 @@ import type { Migration } from "kysely/migration";
 import type { ControlDialect } from "./columns.ts";
 
 /**
- * Existing webhooks go on signing under the product's former names too. And ids that tenants see are drawn from now on, as a
- * counter tells each of them what the others do; those given out stay.
+ * Existing webhooks keep signing under the product's former names too. New ids that tenants see are random, as a
+ * counter would reveal the number of others; existing ids stay.
  */
 export function nameSignatures(dialect: ControlDialect): Migration {
   return {

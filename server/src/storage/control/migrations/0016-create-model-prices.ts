@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { countingId, required, type ControlDialect } from "./columns.ts";
 
-/** Prices of organizations and of the instance, what of them changed, and price tables that were loaded from files. */
+/** Prices of organizations and of the instance, their revisions, and price tables loaded from files. */
 export function createModelPrices(dialect: ControlDialect): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** How often a node ended while it made an evaluation, which fails after a few. */
+/** How often a node ended during an evaluation; the evaluation fails after a few. */
 export function countCrashes(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { belongsToOrganization, required } from "./columns.ts";
 
-/** Customers that were deleted: for good by their fingerprint, by their name only until every node knows. */
+/** Deleted customers: permanently by fingerprint, by name only until every node knows. */
 export function rememberErasedCustomers(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

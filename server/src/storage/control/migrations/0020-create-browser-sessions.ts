@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { required } from "./columns.ts";
 
-/** Sessions of browsers end for good at `ends_at`, however much they are used. One-time codes that sign in. */
+/** Browser sessions end at `ends_at` at the latest, however much they are used. Also one-time sign-in codes. */
 export function createBrowserSessions(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

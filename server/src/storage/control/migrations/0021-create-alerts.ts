@@ -39,7 +39,7 @@ async function createRules(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex("alerts_due").on("alerts").columns(["is_enabled", "next_evaluation_at"]).execute();
   await db.schema.createIndex("alerts_of_organization").on("alerts").column("unique_organization_id").execute();
-  // Apart, as they are much and lists do not show them.
+  // A table of its own, because they are large and lists do not show them.
   await db.schema
     .createTable("alert_statuses")
     .addColumn("alert_id", "text", (column) => column.primaryKey().references("alerts.id").onDelete("cascade"))

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { belongsToOrganization, required } from "./columns.ts";
 
-/** Searches of screens that an organization keeps under a name. */
+/** Searches of screens that an organization saves under a name. */
 export function createSavedViews(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** What rules have in common that are measured by one query. Rules from before are measured alone until they are changed. */
+/** The key shared by rules that one query measures. Existing rules are measured separately until they are changed. */
 export function measureAlertsTogether(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

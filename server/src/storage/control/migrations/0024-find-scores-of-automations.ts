@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Counts the scores of an automation, and pages through them, without reading those of the whole organisation. */
+/** Index for counting and paging the scores of an automation without reading those of the whole organization. */
 export function findScoresOfAutomations(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

@@ -1,7 +1,10 @@
 import { sql, type Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Finds the customers that have a budget or a rate limit: every node reads them once a minute, and they are few among many. */
+/**
+ * Index for the customers that have a budget or a rate limit: every node reads them once a minute, and they are few
+ * among many.
+ */
 export function findCustomersWithBounds(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

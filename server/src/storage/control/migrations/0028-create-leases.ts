@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 import { required } from "./columns.ts";
 
-/** What one node of all does, and until when it is that one. */
+/** Leases for work that only one node does: the owner, and until when. */
 export function createLeases(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

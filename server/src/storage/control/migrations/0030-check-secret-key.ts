@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Adds what tells the secret key of this store from others. Null until a node of this version has started. */
+/** Adds a check value that identifies the secret key of this store. Null until a node of this version has started. */
 export function checkSecretKey(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

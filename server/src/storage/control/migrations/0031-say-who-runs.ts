@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** Adds what tells a node of an earlier version whether it can use these tables: see runs-from.ts. */
+/** Adds a record of whether a node of an earlier version can use these tables: see runs-from.ts. */
 export function sayWhoRuns(): Migration {
   return {
     up: async (db: Kysely<unknown>) => {

@@ -10,7 +10,7 @@ export function belongsToOrganization(column: ColumnDefinitionBuilder): ColumnDe
   return column.notNull().references("organizations.unique_organization_id").onDelete("cascade");
 }
 
-/** An integer that the database hands out and never hands out twice. */
+/** An integer that the database assigns and never reuses. */
 export function countingId(column: ColumnDefinitionBuilder, dialect: ControlDialect): ColumnDefinitionBuilder {
   return dialect === "sqlite" ? column.primaryKey().autoIncrement() : column.generatedAlwaysAsIdentity().primaryKey();
 }

@@ -6,7 +6,7 @@ import { NodeSqliteDialect } from "../drivers/node-sqlite-dialect.ts";
 import { controlMigrations } from "./list.ts";
 import { controlRunsFrom } from "./runs-from.ts";
 
-/** Names of migrations that databases of released versions have on record. Add those of a release, never change one. */
+/** Names of migrations that databases of released versions have applied. Add those of a release, never change one. */
 const released = [
   "0001-create-accounts",
   "0002-create-trace-records",
@@ -22,7 +22,7 @@ const released = [
   "0015-name-signatures",
 ];
 
-test("what is new comes after what was released, by name: the migrator refuses a database otherwise", () => {
+test("new migrations come after released ones by name: the migrator refuses a database otherwise", () => {
   for (const dialect of ["sqlite", "postgres"] as const) {
     const names = Object.keys(controlMigrations(dialect));
     expect(names).toEqual(names.toSorted());
@@ -30,13 +30,13 @@ test("what is new comes after what was released, by name: the migrator refuses a
   }
 });
 
-test("what came after the migration that programs must know only adds: they can go on reading and writing", async () => {
+test("migrations after the one that programs must know only add, so that older programs can still read and write", async () => {
   const database = new DatabaseSync(":memory:");
   const db = new Kysely<unknown>({ dialect: new NodeSqliteDialect(() => Promise.resolve(database)) });
   const migrations = controlMigrations("sqlite");
   const names = Object.keys(migrations);
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
-  /** Of every column: its type, whether it must be given, and its place in the primary key. */
+  /** For every column: its type, whether an insert must set it, and its place in the primary key. */
   const shape = () => {
     const tables = database.prepare("select name from sqlite_master where type = 'table' order by name").all();
     return tables.flatMap(({ name }) =>

@@ -27,7 +27,7 @@ import { checkSecretKey } from "./0030-check-secret-key.ts";
 import { sayWhoRuns } from "./0031-say-who-runs.ts";
 import type { ControlDialect } from "./columns.ts";
 
-/** Every migration in order. An entry that was released is never edited: what changes is a new entry at the end. */
+/** Every migration in order. Never edit a released entry: add a new one at the end. */
 export function controlMigrations(dialect: ControlDialect): Record<string, Migration> {
   return {
     "0001-create-accounts": createAccounts(dialect),
