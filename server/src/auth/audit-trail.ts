@@ -53,7 +53,10 @@ async function actorOf(
   return { actor_type: "user", actor_id: user_id, actor_name };
 }
 
-/** Members whose values are kept, as they cannot hold a secret. For all other members only the name is kept. */
+/**
+ * Members whose values are recorded, because they cannot hold a secret. For all other members only the name is
+ * recorded.
+ */
 const shown: ReadonlySet<string> = new Set([
   "active",
   "automation_slug",

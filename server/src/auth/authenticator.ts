@@ -15,7 +15,7 @@ export type CachingAuthenticator = Authenticator & {
    * `limits.cachedKeyMs`.
    */
   forgetKey: (hash: string) => void;
-  /** Ids of lasting keys that were used since, with the time; see `key-cache.ts`. */
+  /** Ids of lasting keys used since the last call, with the time; see `key-cache.ts`. */
   takeUsed: KeyCache["takeUsed"];
 };
 
@@ -25,7 +25,7 @@ export type AuthenticatorOptions = KeyCacheDeps & {
   browsers: Pick<BrowserSessions, "find">;
 };
 
-/** Keys are answered from memory where possible; people, who call rarely, are looked up each time. Throws `unavailable`. */
+/** Finds keys in memory if possible; people, who call rarely, are looked up each time. Throws `unavailable`. */
 export function createAuthenticator({
   sessions,
   tokens,

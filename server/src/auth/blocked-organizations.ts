@@ -2,11 +2,11 @@ import type { OrganizationStore } from "../storage/control/organization-store.ts
 
 export type BlockedOrganizations = {
   has: (uniqueOrganizationId: string) => boolean;
-  /** Reads from the store who is blocked. What was known stays known while the store does not answer. */
+  /** Reads the blocked organizations from the store. If that fails, the known ones stay. */
   refresh: () => Promise<void>;
 };
 
-/** Who may not write. They are few, so every node keeps them all and reads them again every few seconds. */
+/** Organizations that may not write. They are few, so every node caches all of them and refreshes every few seconds. */
 export function createBlockedOrganizations(
   organizations: Pick<OrganizationStore, "listBlocked">,
 ): BlockedOrganizations {

@@ -6,26 +6,32 @@ import { authLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import { holdAccount } from "./sessions.ts";
 
-/** A session that just began. `id` is for the cookie and nowhere else: the store has its hash. */
+/** A new session. `id` goes into the cookie and nowhere else: the store has its hash. */
 export type NewBrowserSession = {
   id: string;
-  /** Seconds for which it goes on unused. */
+  /** Seconds until it expires if unused. */
   expires_in: number;
-  /** When it ends in any case. */
+  /** When it ends in any case, ISO 8601. */
   ends_at: string;
-  /** Seconds until then. */
+  /** Seconds until `ends_at`. */
   ends_in: number;
 };
 
-/** People who signed in from a browser. Like the sessions of tokens they are rows of the control store: what ends one ends it on every node. */
+/**
+ * Sessions of people who signed in from a browser. Like token sessions they are rows of the control store: ending one
+ * ends it on every node.
+ */
 export type BrowserSessions = {
-  /** @param user with the password that was checked. Throws `unauthorized` where the person or the password changed since. */
+  /**
+   * @param user with the password hash that was checked. Throws `unauthorized` if the user or the password changed
+   * since.
+   */
   begin: (user: Pick<User, "id"> & { password_hash: string }) => Promise<NewBrowserSession>;
-  /** Undefined for a code that is unknown, was used or has expired. */
+  /** Undefined for a code that is unknown, used or expired. */
   beginByCode: (code: string) => Promise<{ user: User; session: NewBrowserSession } | undefined>;
-  /** Whose session it is, which goes on longer by this if it is a use. Undefined when it ended. Throws `unavailable`. */
+  /** The session's user; if `isUse`, the session is extended. Undefined if it has ended. Throws `unavailable`. */
   find: (id: string, options?: { isUse: boolean }) => Promise<User | undefined>;
-  /** Whose session it was. Undefined when it had ended. */
+  /** The session's user. Undefined if it had ended. */
   end: (id: string) => Promise<User | undefined>;
 };
 
@@ -36,7 +42,7 @@ export type BrowserSessionDeps = Pick<ControlStores, "sessions" | "transaction">
 
 const idChars = 43;
 
-/** What the store knows a cookie or a code by: SHA-256 in hex. They are too random to be guessed. */
+/** The form in which the store has a cookie or a code: SHA-256 in hex. They are too random to be guessed. */
 export function hashOf(secret: string): string {
   return hash("sha256", secret);
 }
@@ -101,7 +107,7 @@ async function create(
   return { id, expires_in: idleMs / 1000, ends_at, ends_in: lifetimes.maxMs / 1000 };
 }
 
-/** A code that signs this person in once, from a link. Returned once; the store has its hash. */
+/** Creates a code that signs this person in once, from a link. Returned only here; the store has its hash. */
 export async function makeSignInCode(
   { signInCodes }: Pick<ControlStoreSet, "signInCodes">,
   user_id: string,

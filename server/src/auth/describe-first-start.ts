@@ -1,6 +1,8 @@
 import type { FirstSecret, FirstStart } from "./first-start.ts";
 
-/** The link that signs in once; undefined where the server does not listen on a loopback address. @param url where it listens */
+/**
+ * The one-time sign-in link; undefined if the server does not listen on a loopback address. @param url where it listens
+ */
 export function signInLink(url: string, code: string): string | undefined {
   const { hostname, port } = new URL(url);
   const isEvery = hostname === "0.0.0.0" || hostname === "[::]";
@@ -12,7 +14,7 @@ export function describeSignIn(link: string): string {
   return `\n  To sign in once, within an hour, open on this machine:\n\n  ${link}\n`;
 }
 
-/** What a person needs after the first start; secrets that the operator chose are not repeated. */
+/** The credentials of the first start; secrets that the operator chose are not repeated. */
 export function describeFirstStart(first: FirstStart): string {
   const show = ({ value, given }: FirstSecret): string => (given ? "(as configured)" : value);
   return [

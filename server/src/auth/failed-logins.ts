@@ -5,8 +5,8 @@ import { authLimits } from "./limits.ts";
 import { userPrincipal } from "./authenticator.ts";
 
 /**
- * Puts a wrong password on record in the audit log of the account's organization. Bounded for each account and each organization, so that
- * strangers cannot push out what else is there. Returns at once: a wait would tell that there is such an account.
+ * Records a wrong password in the audit log of the account's organization. Bounded per account and organization, so
+ * that strangers cannot flood the log. Returns immediately: a delay would reveal that the account exists.
  */
 export type NoteFailedLogin = (user: User, from: { ip: string; requestId: string }) => void;
 

@@ -6,7 +6,7 @@ import { makeSignInCode } from "./browser-sessions.ts";
 import { makeOrganization, makeUser } from "./make-organization.ts";
 import type { Passwords } from "./passwords.ts";
 
-/** What the operator chose; the rest is made. */
+/** Values that the operator chose; the others are generated. */
 export type FirstStartSettings = {
   organizationId: string | undefined;
   prodKey: Secret | undefined;
@@ -15,21 +15,21 @@ export type FirstStartSettings = {
   adminPassword: Secret | undefined;
 };
 
-/** A secret to show once. `given` ones came from the operator, who knows them. */
+/** A secret to show once. `given`: it came from the operator, who knows it. */
 export type FirstSecret = { value: string; given: boolean };
 
 export type FirstStart = {
   unique_organization_id: string;
   admin_email: string;
   admin_password: FirstSecret;
-  /** Signs the administrator in once, by the link of `GET /sign-in`. */
+  /** Signs the administrator in once, with the link of `GET /sign-in`. */
   sign_in_code: string;
   keys: Record<Environment, FirstSecret>;
 };
 
 /**
- * Sets up a new instance: an organisation, its two keys and an instance admin. Undefined when that was done before, also
- * by another node a moment ago. Throws with nothing done when the database refuses.
+ * Sets up a new instance: an organization, its two keys and an instance admin. Undefined if it is set up already, even
+ * by another node a moment ago. Throws without any change if the database fails.
  */
 export async function ensureFirstStart(
   stores: ControlStores,

@@ -8,11 +8,13 @@ import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
 
 export type KeyCache = {
-  /** The key with this hash: at once where it was asked for lately, else from the store. Throws `unavailable`. */
+  /** The key with this hash: synchronously if it is cached, else from the store. Throws `unavailable`. */
   find: (hash: string) => KeyPrincipal | undefined | Promise<KeyPrincipal | undefined>;
   /** Removes the cached entry of a key that was created or revoked. */
   forget: (hash: string) => void;
-  /** Ids of lasting keys that were found since they were last taken, each once in `authLimits.keyUseMs`, with the time of the first use. */
+  /**
+   * Ids of lasting keys found since the last call, each once in `authLimits.keyUseMs`, with the time of the first use.
+   */
   takeUsed: () => ReadonlyMap<string, number>;
 };
 
@@ -27,14 +29,14 @@ type KeyLookups = Pick<ApiKeyStore, "findByHash" | "countUse">;
 type Known = { principal: KeyPrincipal; isUseNoted: boolean; freshUntilMs: number };
 
 /**
- * Keeps keys, and hashes that are no key, for `authLimits.cachedKeyMs`: the longest for which a node honours a key that another
- * node revoked. For `staleMs` more a key is honoured while the control store does not answer. Temporary keys, which end with their
- * user, are looked up each time.
+ * Caches keys, and hashes of unknown keys, for `authLimits.cachedKeyMs`: the longest time for which a node accepts a
+ * key that another node revoked. While the control store does not respond, a key is accepted for `staleMs` more.
+ * Temporary keys, which end with their user, are looked up each time.
  */
 export function createKeyCache({ apiKeys, control, staleMs, nowMs }: KeyCacheDeps): KeyCache {
   const ttlMs = authLimits.cachedKeyMs;
   const known = new ExpiringLru<string, Known>({ maxEntries: authLimits.cachedKeys, ttlMs: ttlMs + staleMs, nowMs });
-  // Apart from the known ones, so that a flood of made-up keys pushes out none of them.
+  // Separate from the known ones, so that a flood of made-up keys evicts none of them.
   const unknown = new ExpiringLru<string, true>({ maxEntries: authLimits.cachedUnknownKeys, ttlMs, nowMs });
   const lookups = new Map<string, Promise<ApiKey | undefined>>();
   const uses = createUses(nowMs);
@@ -54,7 +56,8 @@ export function createKeyCache({ apiKeys, control, staleMs, nowMs }: KeyCacheDep
     const lookup: Promise<ApiKey | undefined> = apiKeys
       .findByHash(hash, new Date(nowMs()).toISOString())
       .then((key) => {
-        // Where `forget` came between, what was read may be older than the change: good for this call, not to be kept.
+        // If `forget` was called meanwhile, the result may be older than the change: it is used for this call and not
+        // cached.
         if (lookups.get(hash) === lookup) remember(hash, key);
         return key;
       })
@@ -99,7 +102,7 @@ export function createKeyCache({ apiKeys, control, staleMs, nowMs }: KeyCacheDep
   };
 }
 
-/** Who was used, so noted that a use costs a look at a flag. */
+/** Records used keys, so that a repeated use only checks a flag. */
 function createUses(nowMs: () => number): { note: (entry: Known) => void; take: KeyCache["takeUsed"] } {
   let noted: Known[] = [];
   let news = new Map<string, number>();

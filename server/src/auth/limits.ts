@@ -6,24 +6,27 @@ export const authLimits = {
   accessTokenMs: 15 * 60 * 1_000,
   refreshTokenMs: 30 * 24 * 60 * 60 * 1_000,
   passwordHashesInFlight: 2,
-  /** Hashes that wait for a place. One hash takes 0.1 to 0.2 s. */
+  /** Hashes that wait in the queue. One hash takes 0.1 to 0.2 s. */
   passwordHashesQueued: 256,
   passwordHashWaitMs: 10_000,
-  /** How often the use of one key is written down again. */
+  /** How often the use of one key is stored again. */
   keyUseMs: 60_000,
   keyUseFlushMs: 2_000,
-  /** How long a browser's session goes on unused, and how long at most, unless the operator says otherwise. */
+  /** Idle and maximum lifetime of a browser session, unless the operator configures others. */
   browserSessionIdleMs: 12 * 60 * 60 * 1_000,
   browserSessionMs: 7 * 24 * 60 * 60 * 1_000,
-  /** How often the use of a browser's session is written down. */
+  /** How often the use of a browser session is stored. */
   browserSessionUseMs: 60_000,
-  /** How long the link of the first start signs in. */
+  /** How long the sign-in link of the first start is valid. */
   signInCodeMs: 60 * 60 * 1_000,
   invitationMs: 7 * 24 * 60 * 60 * 1_000,
-  /** A wrong password is put on record once in that time for one account, and so often a day for one organization, on each node. */
+  /**
+   * A wrong password is recorded once per this time for one account, and this often per day for one organization, on
+   * each node.
+   */
   failedLoginAuditMs: 60 * 60 * 1_000,
   failedLoginAuditsPerDay: 50,
-  /** Of one account from all addresses; each one more doubles the wait for the next. */
+  /** Failures of one account from all addresses; each further one doubles the wait for the next. */
   loginFailuresUnslowed: 20,
   loginSlowdownMaxMs: 60_000,
   loginFamiliarMs: 30 * 24 * 60 * 60 * 1_000,

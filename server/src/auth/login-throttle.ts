@@ -4,12 +4,12 @@ import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { authLimits } from "./limits.ts";
 
 /**
- * Bounds how often passwords may be guessed, in this process: for one account from one address, from one address for all
- * accounts together, and, by waits that grow, for one account from all addresses together. An IPv6 address counts with its /64, which
- * one customer has whole.
+ * Limits password guesses in this process: for one account from one address, from one address for all accounts, and, by
+ * growing waits, for one account from all addresses. An IPv6 address counts as its /64, which one customer usually has
+ * as a whole.
  */
 export type LoginThrottle = {
-  /** Counts an attempt, before it is made. Throws `rate_limited` when there were too many. */
+  /** Counts an attempt before it is made. Throws `rate_limited` after too many. */
   attempt: (email: string, ip: string) => void;
   /** Resets the failures of this account and address after a successful login. */
   succeeded: (email: string, ip: string) => void;
@@ -23,7 +23,7 @@ export function createLoginThrottle(nowMs: () => number): LoginThrottle {
   const ofAccounts = new ExpiringLru<string, Window>(options);
   const ofAddresses = new ExpiringLru<string, Window>(options);
   const slowdowns = new ExpiringLru<string, Slowdown>(options);
-  // Where an account signs in from is not slowed by what others try elsewhere.
+  // Attempts from elsewhere do not slow the addresses from which an account signs in.
   const familiar = new ExpiringLru<string, true>({ ...options, ttlMs: authLimits.loginFamiliarMs });
 
   const windowOf = (windows: ExpiringLru<string, Window>, key: string, most: number): Window => {

@@ -5,7 +5,7 @@ import type { NewApiKey } from "../storage/control/api-key-store.ts";
 
 const randomChars = 32;
 
-/** `spw_prod_…` with 190 random bits, and no dot, by which a key is told from a JWT. */
+/** `spw_prod_…` with 190 random bits. The absence of a dot distinguishes a key from a JWT. */
 function newSecret(environment: Environment): string {
   return `spw_${environment}_${randomToken(randomChars)}`;
 }
@@ -15,7 +15,10 @@ export function hashApiKey(secret: string): string {
   return hash("sha256", secret);
 }
 
-/** A key to be stored, and its secret, which is nowhere else. @param secret given by the operator; made where absent. */
+/**
+ * Creates a key record, and its secret, which is stored nowhere. @param secret given by the operator; generated if
+ * absent.
+ */
 export function makeApiKey(
   {
     createdAtMs,
@@ -34,7 +37,7 @@ export function makeApiKey(
       max_usage,
       id: randomUUID(),
       hash: hashApiKey(secret),
-      // Of a short key given by the operator no more than a third is shown.
+      // At most a third of a short key given by the operator is shown.
       prefix: secret.slice(0, Math.min(13, Math.floor(secret.length / 3))),
       created_at: new Date(createdAtMs).toISOString(),
     },

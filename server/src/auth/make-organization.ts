@@ -9,19 +9,19 @@ import { makeApiKey } from "./make-api-key.ts";
 
 export type OrganizationRequest = {
   name: string;
-  /** Made where absent. */
+  /** Generated if absent. */
   unique_organization_id?: string | undefined;
-  /** Secrets given by the operator; made where absent. */
+  /** Secrets given by the operator; generated if absent. */
   keys?: { [E in Environment]?: string | undefined };
   nowMs: number;
 };
 
-/** The secrets of an organisation's first keys, to be shown once. */
+/** The secrets of an organization's first keys, to be shown once. */
 export type FirstKeys = Record<Environment, string>;
 
 /**
- * Makes an organisation with a key for each environment. Call it in a transaction.
- * Throws `conflict` when the id or a given key is taken.
+ * Creates an organization with a key for each environment. Call it in a transaction. Throws `conflict` if the id or a
+ * given key is taken.
  */
 export async function makeOrganization(
   stores: Pick<ControlStoreSet, "organizations" | "apiKeys">,
@@ -62,7 +62,7 @@ export type UserRequest = {
   nowMs: number;
 };
 
-/** Throws `conflict` when the address has an account already. */
+/** Throws `conflict` if the address has an account already. */
 export function makeUser(stores: Pick<ControlStoreSet, "users">, { nowMs, ...user }: UserRequest): Promise<User> {
   return stores.users.create({
     ...user,

@@ -8,7 +8,7 @@ import { authLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import { makeUser } from "./make-organization.ts";
 
-/** Who belongs to an organisation. The API and the command line do the same by these. */
+/** Manages the members of an organization, for the API and the command line. */
 
 type Stores = Pick<ControlStores, "transaction" | "invitations" | "users">;
 
@@ -18,7 +18,7 @@ function hashToken(token: string): string {
   return hash("sha256", token);
 }
 
-/** An invitation, and its token, which is nowhere else. Throws `conflict` for one who is a member already. */
+/** Creates an invitation and its token, which is stored nowhere. Throws `conflict` for an existing member. */
 export async function inviteMember(
   stores: Stores,
   request: { unique_organization_id: string; email: string; role: Role; nowMs: number },
@@ -29,7 +29,7 @@ export async function inviteMember(
   const invitation = await stores.transaction(async ({ invitations, organizations, users }) => {
     await organizations.lock(unique_organization_id);
     const known = await users.findByEmail(email);
-    // This says nothing about accounts of other organizations: only the holder of the link learns of them.
+    // Accounts of other organizations are not revealed here: only the holder of the link learns of them.
     if (known?.unique_organization_id === unique_organization_id) {
       throw new ServiceError("conflict", `${email} is a member already.`);
     }
@@ -54,7 +54,10 @@ export function findInvitation(
   return invitations.findByToken(hashToken(token), new Date(nowMs).toISOString());
 }
 
-/** Makes the holder of the token a member. A token works once. Throws `not_found`, and `conflict` where the address has an account. */
+/**
+ * Makes the holder of the token a member. A token works once. Throws `not_found`, or `conflict` if the address has an
+ * account.
+ */
 export async function acceptInvitation(
   stores: Stores,
   { token, password_hash, nowMs }: { token: string; password_hash: string; nowMs: number },
@@ -62,7 +65,7 @@ export async function acceptInvitation(
   return stores.transaction(async (set) => {
     const found = await findInvitation(set, token, nowMs);
     if (found === undefined) throw invitationNotFound();
-    // An admin may change the role at this moment: it is read behind the lock.
+    // Reads the role after the lock, because an admin may change it concurrently.
     await set.organizations.lock(found.unique_organization_id);
     const invitation = await set.invitations.take(hashToken(token), new Date(nowMs).toISOString());
     if (invitation === undefined) throw invitationNotFound();
@@ -75,7 +78,7 @@ export function invitationNotFound(): ServiceError {
   return new ServiceError("not_found", "There is no such invitation: it was used, withdrawn, or has expired.");
 }
 
-/** Throws `not_found`, and `conflict` where no admin would be left. */
+/** Throws `not_found`, or `conflict` if no admin would be left. */
 export async function changeRole(
   stores: Stores,
   {
@@ -101,8 +104,8 @@ export async function changeRole(
 }
 
 /**
- * Ends a membership with its sessions, tokens and temporary keys, on every node at once, or withdraws an invitation.
- * Throws `not_found`, and `conflict` where no admin would be left.
+ * Ends a membership with its sessions, tokens and temporary keys, immediately on every node, or withdraws an
+ * invitation. Throws `not_found`, or `conflict` if no admin would be left.
  */
 export async function removeMember(stores: Stores, unique_organization_id: string, id: string): Promise<void> {
   await stores.transaction(async (set) => {

@@ -10,27 +10,31 @@ const saltBytes = 16;
 /** Cost of scrypt: `n` blocks of `128 * r` bytes, `p` times over. */
 export type ScryptCost = { n: number; r: number; p: number };
 
-/** 32 MiB and about 0.2 s of one core; the least that OWASP's password storage cheat sheet advises for 32 MiB. */
+/** 32 MiB and about 0.2 s of one core; the minimum that OWASP's password storage cheat sheet recommends for 32 MiB. */
 const defaultCost: ScryptCost = { n: 2 ** 15, r: 8, p: 3 };
 
 /**
- * Whose turn it takes: an organization, or the address of somebody who is not known yet. Who has an account and who has none
- * must not wait in different queues, or the wait would tell. What waits leaves the queue when the signal is aborted.
+ * The party that the hash is queued for: an organization, or the address of an unknown caller. Existing and unknown
+ * accounts must not wait in different queues, or the wait would reveal which accounts exist. Aborting the signal
+ * removes the entry from the queue.
  */
 export type HashTurn = { party: string; signal: AbortSignal | undefined };
 
 export type Passwords = {
-  /** The password's hash with its salt and cost. Throws `unavailable` when too many wait already, of this party or of all. */
+  /**
+   * The password's hash with its salt and cost. Throws `unavailable` if too many wait already, of this party or in
+   * total.
+   */
   hash: (password: string, turn?: HashTurn) => Promise<string>;
   /** Takes as long for an unknown account (`stored` undefined) as for a wrong password. Throws `unavailable` as above. */
   verify: (password: string, stored: string | undefined, turn?: HashTurn) => Promise<boolean>;
-  /** How many wait, and how many were refused so far. */
+  /** The number of waiting hashes, and of refused ones so far. */
   stats: () => { waiting: number; refused: number };
 };
 
 /**
- * Hashes on Node's worker threads, a few at a time and in turns by party, so that logins cannot starve the rest of the process, nor
- * those of one party the others.
+ * Hashes on Node's worker threads, a few at a time and fairly by party, so that logins starve neither the rest of the
+ * process nor other parties.
  */
 export function createPasswords(cost: ScryptCost = defaultCost): Passwords {
   const gate = new FairGate({
@@ -67,7 +71,7 @@ export function createPasswords(cost: ScryptCost = defaultCost): Passwords {
   };
 }
 
-/** At the start and at the command line nobody else waits. */
+/** At the start and on the command line there is no other party. */
 const operator: HashTurn = { party: "", signal: undefined };
 
 type StoredPassword = { cost: ScryptCost; salt: Buffer; hash: Buffer };

@@ -3,15 +3,15 @@ import type { Secret } from "../lib/secret.ts";
 import { deriveKey } from "./secret-key.ts";
 
 /**
- * Seals texts with AES-256-GCM under a key of one purpose. What is sealed opens only in its place, a list of names such as
- * the organisation's: a ciphertext that is moved to another row opens no more.
+ * Encrypts texts with AES-256-GCM under a key of one purpose. A sealed text opens only in its place, a list of names
+ * such as the organization's: a ciphertext that is moved to another row does not open.
  *
- * A sealed text is `v1.<key id>.<base64url of nonce, tag and ciphertext>`. The key id tells "sealed under another
- * SPANWAY_SECRET_KEY" from "damaged".
+ * A sealed text is `v1.<key id>.<base64url of nonce, tag and ciphertext>`. The key id distinguishes "sealed under
+ * another SPANWAY_SECRET_KEY" from "damaged".
  */
 export type SealedBox = {
   seal(text: string, place: readonly (string | null)[]): string;
-  /** Undefined where it cannot be opened: another instance's secret sealed it, or it is not in its place. */
+  /** Undefined if it cannot be opened: another secret sealed it, it is in another place, or it is damaged. */
   open(sealed: string, place: readonly (string | null)[]): string | undefined;
 };
 
@@ -21,7 +21,7 @@ const tagBytes = 16;
 /** The same for bytes, as `<nonce><tag><ciphertext>`. */
 export type ByteBox = {
   seal(bytes: Buffer, place: readonly (string | null)[]): Buffer;
-  /** Undefined where they cannot be opened. */
+  /** Undefined if they cannot be opened. */
   open(sealed: Buffer, place: readonly (string | null)[]): Buffer | undefined;
 };
 
@@ -68,7 +68,7 @@ function boxOf(key: Uint8Array): ByteBox {
   };
 }
 
-/** JSON keeps the members apart whatever they hold. */
+/** JSON keeps the members distinct whatever their content. */
 function associated(place: readonly (string | null)[]): Buffer {
   return Buffer.from(JSON.stringify(place));
 }

@@ -2,12 +2,13 @@ import type { Secret } from "../lib/secret.ts";
 import type { InstanceStore } from "../storage/control/instance-store.ts";
 import { deriveKey, loadSecretKey } from "./secret-key.ts";
 
-/** Says what an operator can do, and nothing of any secret. */
+/** The message says what an operator can do, and never contains a secret. */
 export class WrongSecretKey extends Error {}
 
 /**
- * The secret key of this node, as `loadSecretKey` finds it. Refuses one that is not the one that the control store was first used with: tokens and stored credentials of other nodes
- * would not be readable here, and the other way round. @throws WrongSecretKey
+ * The secret key of this node, as `loadSecretKey` finds it. Refuses a key other than the one that the control store was
+ * first used with: this node could not read the tokens and stored credentials of other nodes, nor they its own. @throws
+ * WrongSecretKey
  */
 export async function loadCheckedSecretKey(
   { secretKeyPath, secretKey }: { secretKeyPath: string; secretKey: Secret | undefined },
@@ -22,7 +23,7 @@ export async function loadCheckedSecretKey(
   );
 }
 
-/** Makes this secret key the one of the control store; nodes with another one do not start any more. */
+/** Makes this the secret key of the control store; nodes with another one refuse to start from then on. */
 export async function acceptSecretKey(instance: InstanceStore, secret: Secret): Promise<void> {
   await instance.replaceSecretCheck(checkOf(secret));
 }

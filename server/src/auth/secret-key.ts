@@ -6,9 +6,9 @@ import { Secret } from "../lib/secret.ts";
 const minSecretChars = 16;
 
 /**
- * The instance's secret: the configured one, else the one in the file at `path`, which is made when it is missing: 256 random
- * bits, readable by its owner alone. Nodes that share a control store must be configured with the same secret.
- * Throws when the file holds less than a secret.
+ * The instance's secret: the configured one, else the one in the file at `path`, which is created if missing: 256
+ * random bits, readable only by its owner. Nodes that share a control store must be configured with the same secret.
+ * Throws if the file holds less than a secret.
  */
 export function loadSecretKey(path: string, configured: Secret | undefined): Secret {
   if (configured !== undefined) return configured;
@@ -20,7 +20,7 @@ export function loadSecretKey(path: string, configured: Secret | undefined): Sec
   return created;
 }
 
-/** A key for one purpose, from which neither the secret nor the key of another purpose can be found. */
+/** Derives a key for one purpose. It reveals neither the secret nor the keys of other purposes. */
 export function deriveKey(secret: Secret, purpose: string, bytes = 32): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", secret.reveal(), "spanway", purpose, bytes));
 }
@@ -36,7 +36,10 @@ function readSecret(path: string): Secret | undefined {
   throw new Error(`The secret key at ${path} is damaged: it has fewer than ${minSecretChars} characters`);
 }
 
-/** Written aside and linked into place, so that a process starting at the same moment sees a whole file or none. */
+/**
+ * Written under another name and then linked into place, so that a process starting at the same moment sees a whole
+ * file or none.
+ */
 function createSecretFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${randomBytes(8).toString("hex")}`;

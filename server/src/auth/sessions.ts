@@ -7,13 +7,19 @@ import type { SessionStore } from "../storage/control/session-store.ts";
 import type { TokenPair, Tokens } from "./tokens.ts";
 
 /**
- * Who is signed in. A session is a row of the control store, which every token is looked up in: what ends it, on whichever
- * node, ends all of its tokens at once.
+ * Token sessions. A session is a row of the control store, and every token is checked against it: ending it on any node
+ * invalidates all of its tokens immediately.
  */
 export type Sessions = {
-  /** @param user with the password that was checked. Throws `unauthorized` where the person or the password changed since. */
+  /**
+   * @param user with the password hash that was checked. Throws `unauthorized` if the user or the password changed
+   * since.
+   */
   begin: (user: Pick<User, "id"> & { password_hash: string }) => Promise<TokenPair>;
-  /** Trades a refresh token for the next pair. One that was traded before ends the session. Undefined: sign in again. */
+  /**
+   * Exchanges a refresh token for the next pair. A token that was exchanged before ends the session. Undefined: sign in
+   * again.
+   */
   refresh: (token: string) => Promise<TokenPair | undefined>;
   /** Ends the session of either token of a pair and returns its user; undefined if no open session has the token. */
   end: (token: string) => Promise<User | undefined>;
@@ -54,13 +60,15 @@ export function createSessions({ sessions, transaction, tokens, nowMs }: Session
   };
 }
 
-/** Keeps the account and its password as they were checked until the transaction ends. Throws `unauthorized` where they changed. */
+/**
+ * Locks the account, with its password as checked, until the transaction ends. Throws `unauthorized` if they changed.
+ */
 export async function holdAccount({ users }: ControlStoreSet, id: string, password_hash: string): Promise<void> {
   if (await users.hold(id, { password_hash })) return;
   throw new ServiceError("unauthorized", "The account or its password changed during this request. Sign in again.");
 }
 
-/** The user whose session it is; undefined when it ended. Throws `unavailable`. */
+/** The session's user; undefined if it has ended. Throws `unavailable`. */
 export async function findSessionUser(
   { sessions, nowMs }: { sessions: Pick<SessionStore, "findUser">; nowMs: () => number },
   sessionId: string,

@@ -7,28 +7,28 @@ const issuer = "spanway";
 const algorithm = "HS256";
 
 export type TokenPair = {
-  /** Presented with each request. */
+  /** Sent with each request. */
   access: string;
-  /** Traded for the next pair, and good for nothing else. */
+  /** Exchanged for the next pair, and valid for nothing else. */
   refresh: string;
-  /** Seconds for which `access` is good. */
+  /** Seconds for which `access` is valid. */
   expires_in: number;
 };
 
-/** What a good token says. Its session may have ended: that is for the reader to look up. */
+/** The claims of a valid token. Its session may have ended: the caller checks that. */
 export type TokenClaims = { session_id: string };
 export type RefreshClaims = TokenClaims & { sequence: number };
 
 export type Tokens = {
-  /** @param sequence how many refresh tokens the session has given out */
+  /** @param sequence the number of refresh tokens issued for the session */
   issue: (session: { id: string; sequence: number }) => Promise<TokenPair>;
-  /** Undefined for anything but an unexpired access token of this instance. */
+  /** Undefined except for an unexpired access token of this instance. */
   readAccess: (token: string) => Promise<TokenClaims | undefined>;
-  /** Undefined for anything but an unexpired refresh token of this instance. */
+  /** Undefined except for an unexpired refresh token of this instance. */
   readRefresh: (token: string) => Promise<RefreshClaims | undefined>;
 };
 
-/** The two kinds of token differ in key, type and audience; any one of them keeps them apart. */
+/** The two kinds of token differ in key, type and audience; each difference alone is enough. */
 type TokenKind = { key: Uint8Array; typ: string; audience: string; lifeMs: number };
 
 export function createTokens(secret: Secret, nowMs: () => number): Tokens {
@@ -96,7 +96,7 @@ async function read(
     const { sub, seq } = payload;
     return typeof sub === "string" ? { session_id: sub, seq } : undefined;
   } catch {
-    // Whatever is wrong with a token, the answer is the same: it is not one of ours.
+    // Whatever is wrong with a token, the result is the same: it is not valid here.
     return undefined;
   }
 }

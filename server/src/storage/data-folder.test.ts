@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test("a missing folder is made, for its owner alone, and nothing is left in it", () => {
+test("creates a missing folder for its owner only, and leaves nothing in it", () => {
   const path = join(dir, "a", "b");
   openDataFolder(path);
   expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -20,20 +20,23 @@ test("a missing folder is made, for its owner alone, and nothing is left in it",
 test.each([
   ["a file", "file", "it is a file"],
   ["below a file", "file/data", "part of the path is a file"],
-])("a path that is %s is refused by name, with what to do", (_, name, reason) => {
+])("refuses a path that is %s, with its name and a remedy", (_, name, reason) => {
   writeFileSync(join(dir, "file"), "");
   const path = join(dir, name);
   expect(() => openDataFolder(path)).toThrow(`The data folder ${path} cannot be used: ${reason}.`);
   expect(() => openDataFolder(path)).toThrow("SPANWAY_DATA_DIR");
 });
 
-test.skipIf(process.platform !== "linux")("a file system that takes no folders is told, also below it", () => {
-  for (const path of ["/proc/spanway", "/proc/spanway/data"]) {
-    expect(() => openDataFolder(path)).toThrow(`The data folder ${path} cannot be used: `);
-  }
-});
+test.skipIf(process.platform !== "linux")(
+  "reports a file system that allows no folders, also for paths below it",
+  () => {
+    for (const path of ["/proc/spanway", "/proc/spanway/data"]) {
+      expect(() => openDataFolder(path)).toThrow(`The data folder ${path} cannot be used: `);
+    }
+  },
+);
 
-// To root every folder is writable.
+// Root can write to every folder.
 test.skipIf(process.getuid?.() === 0)("a folder of somebody else is refused", () => {
   const path = join(dir, "locked");
   mkdirSync(path);
@@ -54,7 +57,7 @@ describe("K15: an existing folder", () => {
     return path;
   };
 
-  test("is closed to others, with all that is in it, and with nothing that it only links to", () => {
+  test("is closed to others with everything in it, except targets of links", () => {
     const outside = write(join(dir, "outside"));
     const folder = makeFolder(join(dir, "data"));
     const inner = makeFolder(join(folder, "journal"));
@@ -68,7 +71,7 @@ describe("K15: an existing folder", () => {
     expect(modeOf(outside)).toBe(0o666);
   });
 
-  test("of very many files takes bounded work, and none is within reach of others", () => {
+  test("with very many files takes bounded work, and no file is accessible to others", () => {
     const folder = makeFolder(join(dir, "data"));
     const parts = makeFolder(join(folder, "spans"));
     for (let part = 0; part < 50; part += 1) write(join(parts, String(part)));

@@ -18,7 +18,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
   EROFS: "its file system is read-only",
-  ENOENT: "its file system takes no folders",
+  ENOENT: "its file system allows no folders",
   ENOTDIR: "part of the path is a file",
   EEXIST: "it is a file",
   ENOSPC: "its disk is full",
@@ -26,8 +26,8 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * Makes the folder where it is missing, and tries whether it can be written to: the engines that open files in it say neither
- * which nor why when they fail. @throws DataFolderError that says what an operator can do
+ * Creates the folder if it is missing, and tests that it is writable: the database engines name neither the file nor
+ * the cause when they fail. @throws DataFolderError that says what an operator can do
  */
 export function openDataFolder(path: string): void {
   try {
@@ -42,9 +42,9 @@ export function openDataFolder(path: string): void {
 }
 
 /**
- * Takes the rights of others from what is in the folder, as an earlier version or a copy may have left it: folders to 0700,
- * files to 0600. Those above go first, so that none below a certain number is within reach of others, though it keeps its mode.
- * What belongs to another user stays as it is, and is answered.
+ * Removes the access of other users to the content of the folder, as an earlier version or a copy may have left it:
+ * folders to 0700, files to 0600. Upper folders come first, so that entries beyond the bound are unreachable to others,
+ * though they keep their modes. Entries of another user stay as they are and are returned as `refused`.
  */
 export function closeToOthers(
   path: string,
@@ -55,7 +55,7 @@ export function closeToOthers(
     try {
       if ((statSync(entry).mode & 0o777) !== mode) chmodSync(entry, mode);
     } catch (error) {
-      // A file of another process may be gone by now.
+      // A file of another process may have been removed meanwhile.
       if (existsSync(entry)) refused.push(`${entry}: ${String(error)}`);
     }
   };
@@ -90,7 +90,10 @@ function* entriesOf(folder: string): Iterable<Dirent> {
   }
 }
 
-/** With the folders above it. Node's own way never ends where a file system, as that of /proc, denies that a folder is there. */
+/**
+ * Creates parent folders too. Node's recursive mkdir never ends on a file system, such as /proc, that reports ENOENT
+ * although the parent exists.
+ */
 function makeFolder(path: string): void {
   if (isFolder(path)) return;
   const parent = dirname(path);
@@ -98,7 +101,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Two nodes may make the folders above theirs at the same moment.
+    // Two nodes may create the same parent folders at the same moment.
     if (!isFolder(path)) throw error;
   }
 }

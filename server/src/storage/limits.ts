@@ -5,33 +5,38 @@ const hourMs = 60 * 60 * 1_000;
 
 /** Limits of stores, with the unit in each name. */
 export const storageLimits = {
-  /** Whose old rows one statement deletes. */
+  /** Organizations whose old rows one statement deletes. */
   retentionOrganizations: 2_000,
   spanBytes: 20 * MiB,
   bulkRows: 500,
-  /** Media that one read of a span may put in place of its references. */
+  /** Media references of a span that one read may resolve. */
   mediaOfSpan: 1_000,
   mediaSweepRows: 1_000,
   treeSpans: 200_000,
-  /** A trace of at most so many rows and bytes is read in one statement, without knowing where it lies. */
+  /** Traces up to this many rows and bytes are read in one statement, without locating them first. */
   smallTraceRows: 2_000,
   smallTraceBytes: 16 * MiB,
   traceSpansChunk: 5_000,
   /** Without input, output and metadata. */
   slimTraceSpansChunk: 20_000,
-  /** Spans of the traces of a page that are added up here rather than in the engine, which plans that for longer than it reads. */
+  /**
+   * Up to this many spans, the traces of a page are summed here rather than in the engine, where planning would take
+   * longer than reading.
+   */
   summedListSpans: 1_000,
   traceDeletionsPage: 1_000,
-  /** How far before what is read a conversation is looked at: a message that was last sent earlier than that counts as new. */
+  /**
+   * How far back a read looks for earlier messages of a conversation: a message last sent before that counts as new.
+   */
   conversationLookBackDays: 7,
-  /** Files and folders of the data folder that are closed to other users at the start, those above first. */
+  /** Files and folders of the data folder that are closed to other users at the start, upper folders first. */
   dataFolderEntries: 10_000,
   journalBytes: 2 * GiB,
   journalEntries: 1_000_000,
   quarantineReasonChars: 4096,
-  /** A journal's file is made longer by so much at a time, before it is needed. */
+  /** The step by which a journal's file grows, before the room is needed. */
   journalGrowthBytes: 4 * MiB,
-  /** Of its file, kept for taking entries out again on a disk that is full. */
+  /** Reserve in the file for removing entries on a full disk. */
   journalSpareBytes: MiB / 2,
   writerReadMs: 10_000,
   readYourWriteMs: 1_000,
@@ -48,23 +53,29 @@ export const storageLimits = {
   queriesQueued: 512,
   embeddedQueriesInFlight: 6,
   embeddedMarkCacheBytes: 128 * MiB,
-  /** That often, memory that the engine has freed goes back to the system. */
+  /** How often memory that the engine has freed is returned to the system. */
   embeddedMemoryReleaseEveryMs: 20_000,
-  /** Merges are put off in a busy loop: looked at so often, from few small parts on, and until many wait. */
+  /**
+   * Merges pause while the event loop is busy: checked this often, started with at most this many small parts, ended
+   * above the maximum.
+   */
   mergePauseEveryMs: 1_000,
   mergePauseBusyShare: 0.5,
   mergePauseFromParts: 16,
   mergePauseMaxParts: 64,
-  /** Of fewer bytes the engine makes little; with less room left on the disk none of it is taken for what is stored already. */
+  /**
+   * Below this size the engine needs little memory for an insert. The file is not used if less than this room would be
+   * left on the disk.
+   */
   insertFileBytes: 128 * KiB,
   insertFileRoomBytes: GiB,
   queryTextBytes: 256 * MiB,
-  /** Slots of a window that changed since the last pass; with more, its spans are read. */
+  /** Slots of a window that changed since the last pass; above this, the spans are read instead. */
   changedSlots: 1_000,
   sumsPassKnownMs: 2_000,
-  /** Of fewer spans, reading them takes less than planning how sums and spans are put together. */
+  /** With fewer spans, reading them takes less time than planning how to combine sums and spans. */
   sumsFromSpans: 50_000,
-  /** How busy organizations are. */
+  /** How long the size of an organization's busiest slot is remembered. */
   sumsBusiestKnownMs: 60_000,
   sumsBusiestOrganizations: 10_000,
   exportsInFlight: 4,
@@ -74,7 +85,7 @@ export const storageLimits = {
   exportMemoryBytes: GiB,
   exportBlockRows: 1_024,
   exportBlockRowsMin: 16,
-  /** Smaller ones, which the engine makes by itself, cost as much again to hand on. */
+  /** Smaller blocks, the engine's default, double the cost of passing them on. */
   exportBlockBytes: 4 * MiB,
   exportThreads: 2,
   exportRowGroupBytes: 16 * MiB,
@@ -85,18 +96,18 @@ export const storageLimits = {
   spanSlicedListRows: 20_000,
   spanHttpConnections: 64,
   movedReadAttempts: 3,
-  /** Organisations whose reads begin before it is known that they may be plain. */
+  /** Organizations that are remembered as having no resends or counts, so that their reads need no probe query. */
   plainOrganizations: 10_000,
-  /** Looks for slots of sums that changed, until rows come in. */
+  /** Remembered probe queries for changed slots of sums, until rows come in. */
   rememberedLooks: 1_000,
-  /** Reads that take it after a look that spans count for something else in their windows too. */
+  /** Reads after a probe query that assume, without another one, that their windows also contain stored counts. */
   assumedLooks: 20,
   movingTraceS: 60,
   pagePayloadBytes: 96 * MiB,
   groupRowsMax: 10_000,
-  /** Of longer traces the extents are kept, so that lists find all of a trace of which a part lies in their window. */
+  /** The extents of longer traces are stored, so that lists find the whole trace if a part of it is in their window. */
   narrowTraceS: 60,
-  /** Of one trace: of a larger one, further spans count for what they say themselves. */
+  /** Spans of one trace; beyond this, further spans count as they report themselves. */
   countedTraceSpans: 500_000,
   alertsPerOrganization: 200,
   alertTogetherWindowMs: hourMs,
@@ -111,24 +122,27 @@ export const storageLimits = {
   controlConnections: 10,
   controlConnectMs: 5_000,
   controlQueryMs: 30_000,
-  /** A connection whose server has not answered by then is given up. */
+  /** A connection whose server has not responded by then is closed. */
   controlSilenceMs: 35_000,
   controlPingEveryMs: 1_000,
-  /** After that long without an answer what was read before is used, and a ping that takes longer is an outage. */
+  /** After this time without a response, values read before are used; a ping that takes longer is an outage. */
   controlPatienceMs: 2_000,
-  /** By how much the clock of a node may differ from the control store's: before it is corrected, warns, leads no more, and is refused. */
+  /**
+   * Skew of a node's clock against the control store's from which it is corrected, logs a warning, may not lead, and is
+   * refused.
+   */
   clockSlackMs: 500,
   clockSkewWarnMs: 2_000,
   clockSkewLeadMs: 30_000,
   clockSkewMaxMs: 5 * 60_000,
   clockMeasureEveryMs: 60_000,
-  /** Statements that stay compiled; longer ones are not kept. */
+  /** Statements that stay compiled, except longer ones. */
   controlStatements: 300,
   controlStatementChars: 4_096,
-  /** How long a call whose reservation was given back can still be settled. */
+  /** How long a call can still be settled after its reservation was released. */
   customerReservationKeptMs: 24 * 60 * 60 * 1_000,
   customerErasuresPage: 1_000,
-  /** Within what time every node that works has heard of a deletion. */
+  /** The time within which every working node knows of a deletion. */
   erasureHeardMs: 60_000,
   conditionsPerOrganization: 1_000,
   evaluatorsPerOrganization: 1_000,
@@ -136,13 +150,13 @@ export const storageLimits = {
   automationsPerOrganization: 200,
   evaluationErrorChars: 2_000,
   providerSettings: 200,
-  /** Files of records that are not in the journal yet; more wait in memory alone. */
+  /** Size of the files of records that are not in the journal yet; more are only in memory. */
   callSpoolBytes: 256 * MiB,
-  /** Of one organization, that `prices check` lists. */
+  /** Unpriced models of one organization that `prices check` lists. */
   unpricedModels: 1_000,
   repricedStatementChars: 80_000,
-  /** Loaded price tables that are kept, earlier ones to go back to. */
+  /** Loaded price tables that are retained, including earlier ones to go back to. */
   priceTables: 5,
-  /** Of a copy of the span store to a server, what goes into one insert. */
+  /** Bytes per insert when the span store is copied to a server. */
   copyBatchBytes: 16 * 2 ** 20,
 } as const;

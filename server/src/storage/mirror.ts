@@ -2,25 +2,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { storageLimits } from "./limits.ts";
 
 /**
- * Copies what the control store has into the span store, soon after it changed, and again and again where that fails. What
- * is to be copied is marked in the control store, so that none is lost.
+ * Copies changes of the control store into the span store, soon after they happen, and retries failures. Changes are
+ * marked in the control store, so that none is lost.
  */
 export type Mirror = {
-  /** There is something to copy. */
+  /** Call it when there is something to copy. */
   poke(): void;
-  /** Resolves when all that was there before is copied, or after a while: for reads after a write. */
+  /** Resolves when all earlier changes are copied, or after a timeout: for reads after a write. */
   caughtUp(): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type MirrorDeps = {
-  /** Whether there may be more. */
+  /** Resolves to whether there may be more. */
   copyBatch: (signal: AbortSignal) => Promise<boolean>;
   onFailure: (error: unknown) => void;
   retryMs: number;
-  /** Other nodes may have left some, if they ended before they copied them. */
+  /** How often to check without a wake-up: other nodes may have ended before they copied their changes. */
   everyMs: number;
-  /** A little patience makes one insert of many changes. */
+  /** How long to wait, so that one insert takes many changes. */
   groupMs: number;
 };
 
@@ -63,7 +63,7 @@ export function startMirror({ copyBatch, onFailure, retryMs, everyMs, groupMs }:
   return {
     poke() {
       asked += 1;
-      // Further ones leave it its patience; whoever waits for the copy ends that.
+      // Further changes do not cut the wait short; a waiter in `caughtUp` does.
       if (done >= asked - 1) wake();
     },
     async caughtUp() {

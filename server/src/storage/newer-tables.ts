@@ -1,4 +1,4 @@
-/** Tables that a newer version changed so that this one cannot use them. Its message says what an operator can do. */
+/** Tables that a newer version changed so that this one cannot use them. The message says what an operator can do. */
 export class NewerTables extends Error {
   constructor(store: string, change: string) {
     super(

@@ -162,7 +162,7 @@ describe("a backup of a server that takes spans", () => {
     expect(await run(empty.path, "backup", join(empty.path, "copy"))).toContain("There is no journal at");
     expect(await run(empty.path, "restore", join(empty.path, "none"))).toContain("There is no backup at");
     rmSync(join(backup, "backup.json"));
-    expect(await run(empty.path, "restore", backup)).toContain("is no whole backup");
+    expect(await run(empty.path, "restore", backup)).toContain("is not a complete backup");
     expect(readdirSync(empty.path)).toEqual([]);
     await empty.remove();
   });

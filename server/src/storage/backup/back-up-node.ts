@@ -15,19 +15,20 @@ export type NodeFolder = { dataDir: string; journalPath: string; secretKeyPath: 
   control: ControlLocation;
 };
 
-/** The last file of a backup: one without it is not whole. */
+/** The last file of a backup: without it a backup is incomplete. */
 export const backupNote = "backup.json";
 export type BackupNote = { version: string; begun_at: string; stores: string[] };
 
 /**
- * Copies all that a node keeps on its disk into an empty folder, while it runs or not: what was accepted when this begins is in the copy.
- * The copy is a data folder: a server starts on it.
+ * Copies everything that a node stores on its disk into an empty folder, whether the node runs or not: spans accepted
+ * before the call are in the copy. The copy is a data folder: a server can start on it.
  *
- * The order matters. A span goes from the spool of calls into the journal, from there into the span store, and then on to the control store
- * and the tables beside the spans. The backup copies each store after the stores that feed it. It copies the journal a second time once the
- * list of span parts is fixed, because the journal knows what subscribers still have to read. The next start recognizes what is in two stores.
+ * The order matters. A span goes from the spool of calls into the journal, from there into the span store, and then to
+ * the control store and the tables beside the spans. The backup copies each store after the stores that feed it. It
+ * copies the journal a second time once the list of span parts is fixed, because the journal knows what subscribers
+ * still have to read. The next start recognizes spans that are in two stores.
  *
- * @throws ServiceError `conflict` where the folder is not empty, or another backup runs
+ * @throws ServiceError `conflict` if the folder is not empty, or another backup runs
  */
 export async function backUpNode(node: NodeFolder, to: string, version: string): Promise<BackupNote> {
   if (!existsSync(node.journalPath)) {
@@ -86,7 +87,7 @@ function lockBackups(path: string): { release(): void } {
   }
 }
 
-/** In one step: while it goes on page by page, each change by another process would begin it anew. */
+/** Copies in one step: between steps, a change by another process would restart the copy. */
 async function copySqlite(from: string, to: string): Promise<void> {
   const database = new DatabaseSync(from, { readOnly: true });
   try {
@@ -97,7 +98,10 @@ async function copySqlite(from: string, to: string): Promise<void> {
   flush(to);
 }
 
-/** Records are appended while it is read; a file is emptied when the journal, which is copied later, has its records. */
+/**
+ * Records may be appended during the copy. A file is emptied only when the journal, which is copied later, has its
+ * records.
+ */
 function copySpool(from: string, to: string): void {
   mkdirSync(to, { recursive: true, mode: 0o700 });
   const names = existsSync(from) ? readdirSync(from).filter((name) => /^(0|1|left-\d+)$/.test(name)) : [];

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-/** Copies a folder that nobody changes. The copy is on the disk when it returns. */
+/** Copies a folder that does not change meanwhile. The copy is flushed when it returns. */
 export function copyFolder(from: string, to: string): void {
   mkdirSync(to, { recursive: true, mode: 0o700 });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -23,13 +23,13 @@ export function copyFolder(from: string, to: string): void {
   flush(to);
 }
 
-/** Shares blocks with the source where the file system can do that without the copy ever changing with it. */
+/** Shares blocks with the source (copy-on-write) if the file system supports it. */
 export function copyFile(from: string, to: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
   flush(to);
 }
 
-/** A file, or the names in a folder. */
+/** Flushes a file, or the names in a folder. */
 export function flush(path: string): void {
   const file = openSync(path, "r");
   try {

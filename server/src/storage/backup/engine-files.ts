@@ -14,17 +14,24 @@ import { basename, dirname, join } from "node:path";
 import { isFileError } from "./file-errors.ts";
 
 /**
- * A second set of names for the files of the embedded engine, made while the engine runs: the engine writes a part of a table once, names it,
- * and later only deletes it. The names keep the content until it is copied, however long that takes. They are on the same disk.
+ * Hard links to the files of the embedded engine, made while it runs: the engine writes a part of a table once, names
+ * it, and later only deletes it. The links keep the content until it is copied, however long that takes. They are on
+ * the same disk.
  */
 export type EngineNames = {
-  /** All files of some tables that there are at a moment between the beginning and the end of the call. */
+  /** Links all files of some tables that exist at one moment during the call. */
   nameTables(isWanted: (table: string) => boolean): void;
 };
 
-/** Their rows are computed from other tables, and would be wrong beside rows of another moment. An empty table is filled again. */
+/**
+ * Tables that are computed from others, and would be wrong beside rows of another moment. They start empty and are
+ * filled again.
+ */
 const computedTables = new Set(["span_sums", "span_hour_sums", "span_sum_marks", "span_sum_passes", "span_sum_turns"]);
-/** Partition, numbers of the first and the last block, level, and mutation: what is being written or deleted has other names. */
+/**
+ * Partition, first and last block number, level, and mutation: parts that are being written or deleted have other
+ * names.
+ */
 const partName = /^[\dA-Za-z-]+_\d+_\d+_\d+(_\d+)?$/;
 const triesMax = 50;
 
@@ -51,7 +58,7 @@ export function nameEngineFiles(from: string, to: string): EngineNames {
   };
 }
 
-/** What is deleted meanwhile was merged into a part that a first look may have missed: the next one sees it. */
+/** A part deleted meanwhile was merged into one that the listing may have missed, so the listing is repeated. */
 function nameTable(from: string, to: string, { withRows }: { withRows: boolean }): void {
   for (let tries = 1; ; tries += 1) {
     rmSync(to, { recursive: true, force: true });

@@ -6,13 +6,14 @@ import { copyDatabase, countLeft } from "../journal/copy-journal.ts";
 import { lockStopped } from "../journal/node-lock.ts";
 import { copyFolder, flush } from "./copy-folder.ts";
 
-/** Where a node finds the journals that it takes over. */
+/** The folder in which a node finds the journals that it takes over. */
 export const handedOverFolder = (dataDir: string): string => join(dataDir, "adopted");
 
 /**
- * Gives what a stopped node had accepted to another one, which may run or not: it takes over what is not in the span store yet, and hands it on to
- * subscribers. Gives the number of journal entries; 0 where they were handed over before.
- * @throws ServiceError `conflict` while the node runs, or where the two are one
+ * Hands the accepted spans of a stopped node to another node, which may run or not: that one stores the spans that the
+ * span store does not have yet and dispatches them to subscribers. Returns the number of journal entries; 0 if they
+ * were handed over before.
+ * @throws ServiceError `conflict` while the node runs, or if both are the same node
  */
 export async function handOver(folder: string, dataDir: string): Promise<{ entries: number }> {
   if (folder === dataDir) throw new ServiceError("conflict", "FOLDER is the data folder of this node: start it.");
@@ -48,7 +49,7 @@ export async function handOver(folder: string, dataDir: string): Promise<{ entri
       renameSync(part, to);
       flush(handedOverFolder(dataDir));
     }
-    // Twice is harmless, as a row that is stored again is the same row; this only spares it.
+    // Handing over twice is harmless, as a row that is stored again is the same row; this only avoids the work.
     for (const name of ["calls", "otlp-logs", "journal"]) setAside(folder, name);
     return { entries };
   } finally {

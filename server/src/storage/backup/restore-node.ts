@@ -6,8 +6,8 @@ import { backupNote, type BackupNote, type NodeFolder } from "./back-up-node.ts"
 import { copyFile, copyFolder } from "./copy-folder.ts";
 
 /**
- * Copies a backup to where this node keeps its stores. @throws ServiceError where the backup is not whole, there is something already, or
- * the node would not use what is in the backup
+ * Copies a backup to the places of this node's stores. @throws ServiceError if the backup is incomplete, a target
+ * exists already, or the node is not configured for the stores in the backup
  */
 export function restoreNode(from: string, node: NodeFolder): BackupNote {
   const note = readNote(from);
@@ -30,7 +30,7 @@ export function restoreNode(from: string, node: NodeFolder): BackupNote {
   ].filter(({ name }) => existsSync(join(from, name)));
   const taken = targets.find(({ path }) => existsSync(path));
   if (taken !== undefined)
-    throw new ServiceError("conflict", `There is a ${taken.path} already: restore into a new folder.`);
+    throw new ServiceError("conflict", `${taken.path} exists already: restore into a new folder.`);
   openDataFolder(node.dataDir);
   const partOf = (path: string): string => `${path}.restoring`;
   try {
@@ -40,7 +40,8 @@ export function restoreNode(from: string, node: NodeFolder): BackupNote {
       if (/\./.test(name)) copyFile(join(from, name), partOf(path));
       else copyFolder(join(from, name), partOf(path));
     }
-    // No start takes a part of a backup for the whole, also where this process is killed.
+    // Renames only once everything is copied, so that no start uses a half-copied store, even if this process is
+    // killed.
     for (const { path } of targets) renameSync(partOf(path), path);
   } catch (error) {
     for (const { path } of targets) {
@@ -57,12 +58,15 @@ function readNote(from: string): BackupNote {
   if (!existsSync(from) || readdirSync(from).length === 0)
     throw new ServiceError("not_found", `There is no backup at ${from}.`);
   if (!existsSync(path)) {
-    throw new ServiceError("conflict", `${from} is no whole backup: it has no ${backupNote}, which is written last.`);
+    throw new ServiceError(
+      "conflict",
+      `${from} is not a complete backup: it has no ${backupNote}, which is written last.`,
+    );
   }
   return asNote(JSON.parse(readFileSync(path, "utf8")));
 }
 
-/** Safe because nothing but a backup that ended writes the file. */
+/** Safe because only a completed backup writes the file. */
 function asNote(value: unknown): BackupNote {
   return value as BackupNote;
 }

@@ -7,12 +7,12 @@ import type { CopiedTable } from "./copy-spans.ts";
 type Row = Record<string, SQLOutputValue>;
 
 const sampleRows = 200;
-/** Postgres takes at most 65,535 values in a statement. */
+/** Postgres binds at most 65,535 values in a statement. */
 const valuesMax = 30_000;
 
 /**
- * Copies every row of a SQLite file into an empty Postgres whose tables are of the same version, and compares the two: all of it or
- * nothing. @throws ServiceError `conflict` where the target holds an instance already, or they differ in the end
+ * Copies every row of a SQLite file into an empty Postgres with tables of the same version, and compares the two: all
+ * or nothing. @throws ServiceError `conflict` if the target has an instance already, or they differ in the end
  */
 export async function copyControl(path: string, target: ControlDatabase): Promise<CopiedTable[]> {
   const source = new DatabaseSync(path, { readOnly: true });
@@ -29,7 +29,7 @@ export async function copyControl(path: string, target: ControlDatabase): Promis
   }
 }
 
-/** @throws ServiceError `conflict` where there is an instance */
+/** @throws ServiceError `conflict` if there is an instance */
 export async function refuseTaken(queries: ControlQueries): Promise<void> {
   if ((await queries.selectFrom("instance").select("id").executeTakeFirst()) === undefined) return;
   throw new ServiceError(
@@ -38,7 +38,7 @@ export async function refuseTaken(queries: ControlQueries): Promise<void> {
   );
 }
 
-/** Without those in which a store says what it was migrated to. Tables that others refer to come before those. */
+/** Tables without those that record migrations. Tables that others refer to come first. */
 function tablesOf(source: DatabaseSync): string[] {
   const names = source
     .prepare(
@@ -107,11 +107,11 @@ async function compareRows(
   return rows.length;
 }
 
-/** Postgres gives large integers as text. */
+/** Postgres returns large integers as text. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" || typeof value === "number" || typeof value === "bigint" ? `${value}` : undefined;
 
-/** Numbers that the database hands out go on after those that were copied. */
+/** Continues the numbers that the database assigns after the copied ones. */
 async function continueNumbers(queries: ControlQueries): Promise<void> {
   const { rows } = await sql<{ table_name: string; column_name: string }>`
     select table_name, column_name from information_schema.columns

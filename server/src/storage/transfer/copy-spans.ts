@@ -4,7 +4,7 @@ import type { SpanDatabase } from "../spans/drivers/span-database.ts";
 import { storageLimits } from "../limits.ts";
 import type { SpanBatch } from "../spans/span-store.ts";
 
-/** Tables whose rows are copied, with the column that samples are chosen by. Stored sums are computed again. */
+/** Tables whose rows are copied, with the column that selects samples. Stored sums are computed again. */
 const copied = [
   { table: "media", key: "id" },
   { table: "spans", key: "unique_id" },
@@ -20,8 +20,8 @@ const sampleRows = 200;
 export type CopiedTable = { table: string; rows: number; sampled: number };
 
 /**
- * Copies all rows of one store, whose tables are up to date, into another, and compares the two. May be broken off and begun again: a row
- * that is there already is the same row. @throws ServiceError `conflict` where they differ in the end
+ * Copies all rows of one store, whose tables are up to date, into another, and compares the two. It may be interrupted
+ * and repeated: a row that exists already is the same row. @throws ServiceError `conflict` if they differ in the end
  */
 export async function copySpans(from: SpanDatabase, to: SpanDatabase): Promise<CopiedTable[]> {
   const tables: CopiedTable[] = [];
@@ -62,7 +62,7 @@ async function copyTable(from: SpanDatabase, to: SpanDatabase, table: (typeof co
   await send(Buffer.concat(held));
 }
 
-/** A row as the line that an insert takes. */
+/** A row in the form that an insert takes. */
 const rowText = "formatRowNoNewline('JSONEachRow', *)";
 
 async function compareTable(

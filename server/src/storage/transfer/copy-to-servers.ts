@@ -9,9 +9,9 @@ import { copyControl, refuseTaken } from "./copy-control.ts";
 import { copySpans, type CopiedTable } from "./copy-spans.ts";
 
 /**
- * Copies the embedded stores of a data folder, whose server is stopped, to the servers that the locations name. The control store comes
- * last: while it is empty the copy may be begun again.
- * @throws ServiceError that says what is missing, in the way, or not the same in the end
+ * Copies the embedded stores of a data folder, whose server is stopped, to the servers of the locations. The control
+ * store comes last: while it is empty the copy can be repeated.
+ * @throws ServiceError that says what is missing, in the way, or different in the end
  */
 export async function copyToServers(
   folder: string,
