@@ -32,7 +32,7 @@ const bounds: AlertBounds = { groups: 20, events: 5, memoryMs: 60 * minuteMs };
 
 type Value = number | null;
 
-/** The values of groups in one window; those without one are absent. */
+/** The values of groups in one window; groups without a value are absent. */
 function measured(minute: number, values: Record<string, Value>, isComplete = true): Measured {
   const measurements = Object.entries(values).map(([customer_identifier, value]) => ({
     group: { customer_identifier },
@@ -46,7 +46,7 @@ function measured(minute: number, values: Record<string, Value>, isComplete = tr
 
 type Step = { statuses: AlertGroupStatus[]; changes: AlertChange[] };
 
-/** Minute after minute. */
+/** One step per minute. */
 function run(definition: AlertDefinition, windows: Array<Record<string, Value>>, of = bounds): Step[] {
   let statuses: AlertGroupStatus[] = [];
   return windows.map((values, minute) => {
@@ -90,7 +90,7 @@ describe("random windows", () => {
     })
     .map((fields) => rule(fields));
 
-  test("tell each group alternately, first that it triggered, and that not twice within the cooldown", () => {
+  test("report each group alternately, triggered first, and at most once per cooldown", () => {
     fc.assert(
       fc.property(definition, windows, (of, all) => {
         const last = new Map<unknown, { minute: number; event: string; toldAt: number }>();
@@ -106,7 +106,7 @@ describe("random windows", () => {
     );
   });
 
-  test("give each group the state that its value has, and say each change of it once", () => {
+  test("give each group the state of its value, and report each change once", () => {
     fc.assert(
       fc.property(definition, windows, (of, all) => {
         let before = new Map<unknown, string>();
@@ -133,7 +133,7 @@ describe("random windows", () => {
     );
   });
 
-  test("tell at most so many groups at a time, and all of them in the end", () => {
+  test("report a bounded number of groups at a time, and all of them in the end", () => {
     const few = { ...bounds, events: 2 };
     fc.assert(
       fc.property(definition, windows, (of, all) => {
@@ -148,14 +148,14 @@ describe("random windows", () => {
   });
 });
 
-test("a new group starts as ok: it is told at once if it triggers, and not if it does not", () => {
+test("a new group starts as ok: it is reported immediately if it triggers, otherwise not", () => {
   const steps = run(rule(), [{ a: 20, b: 5 }]);
   expect(steps[0]?.changes).toMatchObject([
     { previous: "ok", status: { state: "triggered" }, event: "alert_triggered" },
   ]);
 });
 
-test("what the cooldown held back is told when it ends, if it lasts", () => {
+test("an event delayed by the cooldown is sent when it ends, if it still applies", () => {
   const flapping = [{ a: 20 }, { a: 1 }, ...Array.from({ length: 8 }, () => ({ a: 20 }))];
   expect(eventsOf(run(rule(), flapping))).toEqual([
     [0, "alert_triggered", "a"],
@@ -164,7 +164,7 @@ test("what the cooldown held back is told when it ends, if it lasts", () => {
   ]);
 });
 
-test("a group that vanishes is no_data, is told to be over, and is forgotten after a while", () => {
+test("a group that vanishes becomes no_data, is resolved, and is forgotten after a while", () => {
   const memory = bounds.memoryMs / minuteMs;
   const steps = run(rule(), [{ a: 20 }, ...Array.from({ length: memory + 1 }, () => ({}))]);
   expect(eventsOf(steps)).toEqual([
@@ -175,14 +175,14 @@ test("a group that vanishes is no_data, is told to be over, and is forgotten aft
   expect(steps[memory + 1]?.statuses).toEqual([]);
 });
 
-test("groups that were left out, as there are too many, keep their state", () => {
+test("groups left out because of the bound keep their state", () => {
   const [first] = run(rule(), [{ a: 20, b: 1 }]);
   const { statuses, changes } = nextStatuses(rule(), first!.statuses, measured(1, { c: 1 }, false), bounds);
   expect(changes).toEqual([]);
   expect(statuses).toEqual([expect.objectContaining({ group: { customer_identifier: "c" } }), ...first!.statuses]);
 });
 
-test("groups of a definition that was changed end, and those that were told are told", () => {
+test("groups of a changed definition end, and those reported as triggered are resolved", () => {
   const [first] = run(rule(), [{ a: 20, b: 1 }]);
   const { statuses, changes } = retireStatuses(first!.statuses, at(1));
   expect(statuses).toEqual([]);

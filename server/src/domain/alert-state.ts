@@ -10,36 +10,37 @@ import {
   type AlertState,
 } from "./alert.ts";
 
-/** What spans say of all groups in one window. */
+/** The measurements of all groups in one window. */
 export type Measured = {
-  /** Of the groups that have spans in the window or in the one before it. */
+  /** Groups that have spans in the window or in the one before it. */
   measurements: readonly AlertMeasurement[];
-  /** False where there are more groups than may be watched. */
+  /** False if there are more groups than may be watched. */
   isComplete: boolean;
-  /** The value of a group without spans: 0 of a count, else null. */
+  /** The value of a group without spans: 0 for a count, otherwise null. */
   emptyValue: number | null;
   /** The end of the window, ISO 8601. */
   windowEnd: string;
 };
 
-/** A group that changed its state, or that channels are told of. */
+/** A group whose state changed, or for which channels get an event. */
 export type AlertChange = { previous: AlertState; status: AlertGroupStatus; event: AlertEventType | null };
 
 export type AlertBounds = {
-  /** Groups that are kept. */
+  /** Maximum number of groups that are kept. */
   groups: number;
-  /** Events of one evaluation; further ones follow with the next. */
+  /** Maximum number of events of one evaluation; the others follow with the next. */
   events: number;
-  /** For how long a group without spans is kept, at least. */
+  /** Minimum time for which a group without spans is kept. */
   memoryMs: number;
 };
 
 /**
- * The states of all groups after a window, from those before it. Pure: the same input gives the same result on every node.
+ * The states of all groups after a window, from those before it. Pure: the same input gives the same result on every
+ * node.
  *
- * A group that was not seen before starts as `ok`. Channels hear `alert_triggered` once for each time that a group triggers, at
- * most once in the cooldown, and `alert_resolved` once after it. What the cooldown or the bound on events holds back is told as
- * soon as they allow it, if it is still so.
+ * A group that was not seen before starts as `ok`. Channels get `alert_triggered` once each time a group triggers, at
+ * most once per cooldown, and `alert_resolved` once after it. An event that the cooldown or the bound on events delays
+ * is sent as soon as they allow it, if it still applies.
  */
 export function nextStatuses(
   definition: AlertDefinition,
@@ -57,7 +58,7 @@ export function nextStatuses(
     const { status, event } = advance(definition, from, measurement, { windowEnd: measured.windowEnd, mayTell });
     if (event !== null) events += 1;
     if (event !== null || status.state !== from.state) changes.push({ previous: from.state, status, event });
-    // What channels believe to be triggered is kept until they are told.
+    // A group that was reported as triggered is kept until its `alert_resolved` is sent.
     if (isKept || status.is_told) statuses.push(status);
   };
   for (const measurement of measured.measurements) {
@@ -77,7 +78,7 @@ export function nextStatuses(
   return { statuses, changes };
 }
 
-/** Ends the groups of a definition that was changed: what channels believe to be triggered is over. */
+/** Ends the groups of a definition that changed: those reported as triggered are resolved. */
 export function retireStatuses(
   before: readonly AlertGroupStatus[],
   windowEnd: string,
@@ -127,7 +128,7 @@ function judge(
   return holds[operator](changePercentage(previous_value, value), change) ? "triggered" : "ok";
 }
 
-/** From 0 to anything else is a change without bound. */
+/** A change from 0 to anything else is infinite. */
 export function changePercentage(previous: number, value: number): number {
   if (value === previous) return 0;
   if (previous === 0) return value > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;

@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 2, 1);
 const [settleMs, catchUpMs] = [5_000, 60 * minuteMs];
 
-/** How much the clock moves between two looks: forward, back, by a second or by a day. */
+/** How much the clock moves between two calls: forward, back, by a second or by a day. */
 const moves = fc.array(
   fc.oneof(
     fc.integer({ min: 0, max: 3 * minuteMs }),
@@ -16,7 +16,7 @@ const moves = fc.array(
   { maxLength: 200 },
 );
 
-test("however the clock moves, windows end at full minutes that only grow, and none is evaluated before its end", () => {
+test("however the clock moves, window ends are rising full minutes, and none is evaluated before its end", () => {
   fc.assert(
     fc.property(moves, fc.constantFrom(5, 7, 60, 1440), (all, windowMinutes) => {
       let nowMs = startMs;
@@ -43,7 +43,7 @@ test("however the clock moves, windows end at full minutes that only grow, and n
   );
 });
 
-test("a rule whose clock does not move is evaluated every minute", () => {
+test("a rule with a regular clock is evaluated every minute", () => {
   let nowMs = startMs + settleMs;
   let until: number | undefined;
   for (let minute = 0; minute < 10; minute += 1) {

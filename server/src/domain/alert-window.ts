@@ -2,9 +2,11 @@ const minuteMs = 60_000;
 
 export type AlertClock = {
   nowMs: number;
-  /** A window is evaluated so long after its end, because spans are stored a moment after they were accepted. */
+  /**
+   * Delay between the end of a window and its evaluation, because spans are stored some time after they were accepted.
+   */
   settleMs: number;
-  /** What lies further back is not made up for. A multiple of a minute. */
+  /** Windows that ended longer ago than this are skipped. A multiple of a minute. */
   catchUpMs: number;
 };
 
@@ -14,8 +16,9 @@ export function newestEndMs({ nowMs, settleMs }: AlertClock): number {
 }
 
 /**
- * The end of the window that a rule evaluates next; undefined while there is none. Ends only grow, so that no window is evaluated
- * twice, also when the clock is set back. After an interruption, windows follow each other without a gap instead of by the minute.
+ * The end of the window that a rule evaluates next; undefined if there is none yet. Ends only rise, so that no window
+ * is evaluated twice, even if the clock is set back. After an interruption, windows follow each other without gaps
+ * instead of every minute.
  */
 export function nextWindowEndMs(
   { evaluatedUntilMs, windowMs }: { evaluatedUntilMs: number | undefined; windowMs: number },

@@ -15,7 +15,7 @@ export type AlertChannelType = (typeof alertChannelTypes)[number];
 
 /** What a rule watches and when it triggers. */
 export type AlertDefinition = {
-  /** In the filter language, on spans, as they were sent. */
+  /** Filter language, on spans as they were sent. */
   filters: Readonly<Record<string, unknown>>;
   /** A metric of spans, or `scores__<evaluator>`. */
   metric: string;
@@ -28,11 +28,11 @@ export type AlertDefinition = {
   group_by: readonly string[];
   /** A window with fewer spans is `no_data`. */
   min_requests: number;
-  /** For so long after a group was reported as triggered, it is not reported again. */
+  /** After a group was reported as triggered, it is not reported again for this long. */
   cooldown: string;
 };
 
-/** Of its groups. */
+/** Number of groups by state. */
 export type AlertCounts = Record<AlertState, number>;
 
 /** Times are ISO 8601, UTC. */
@@ -42,43 +42,43 @@ export type Alert = AlertDefinition & {
   environment: Environment;
   name: string;
   is_enabled: boolean;
-  /** Grows with every change, so that an evaluation that began before it is not stored. */
+  /** Rises with every change, so that the result of an evaluation that began before it is discarded. */
   revision: number;
   /** The end of the last window that was evaluated. */
   evaluated_until: string | null;
-  /** When it is evaluated next, or, while it is, when another node may take over. */
+  /** When it is evaluated next; during an evaluation, when another node may take over. */
   next_evaluation_at: string;
   counts: AlertCounts;
-  /** Why the last evaluation failed or was put off; null when it succeeded. */
+  /** Why the last evaluation failed or was postponed; null if it succeeded. */
   last_error: string | null;
   last_error_at: string | null;
   created_at: string;
   updated_at: string;
 };
 
-/** The value of each field that is grouped by; '' is the group without a value. */
+/** The value of each `group_by` field; '' is the group without a value. */
 export type AlertGroup = Readonly<Record<string, string | number | null>>;
 
-/** What spans say of one group: in the window, and in the one before it. */
+/** The measurement of one group: in the window, and in the one before it. */
 export type AlertMeasurement = {
   group: AlertGroup;
-  /** Null is unknown. */
+  /** Null if unknown. */
   value: number | null;
   number_of_requests: number;
   previous_value: number | null;
   previous_number_of_requests: number;
 };
 
-/** What is known of one group. */
+/** The stored state of one group. */
 export type AlertGroupStatus = Omit<AlertMeasurement, "previous_number_of_requests"> & {
   state: AlertState;
   /** The end of the window since which it has this state. */
   since: string;
   /** The end of the last window in which it had spans. */
   seen_at: string;
-  /** The channels were told that it is triggered, and not yet that this is over. */
+  /** `alert_triggered` was sent, and `alert_resolved` was not yet. */
   is_told: boolean;
-  /** The end of the window with which they were told so last. */
+  /** The end of the window of the last `alert_triggered`. */
   told_at: string | null;
 };
 
@@ -87,19 +87,19 @@ export type AlertHistoryEntry = {
   alert_id: string;
   unique_organization_id: string;
   environment: Environment;
-  /** Null of an error. */
+  /** Null for an error. */
   group: AlertGroup | null;
   state: AlertState | null;
   previous_state: AlertState | null;
   event: AlertEventType | null;
-  /** The id under which channels get it. */
+  /** The id of the event that channels receive. */
   event_id: string | null;
   value: number | null;
   previous_value: number | null;
   number_of_requests: number | null;
   window_start: string | null;
   window_end: string | null;
-  /** The list of the spans behind it. */
+  /** The list of the spans of the group and window. */
   spans_path: string | null;
   error: string | null;
   created_at: string;
@@ -120,7 +120,7 @@ export function definitionOf(alert: AlertDefinition): AlertDefinition {
   );
 }
 
-/** The worst state of its groups, of which there may be none. */
+/** The worst state of the groups; `no_data` if there are none. */
 export function alertState({ ok, triggered }: AlertCounts): AlertState {
   if (triggered > 0) return "triggered";
   return ok > 0 ? "ok" : "no_data";
@@ -128,14 +128,14 @@ export function alertState({ ok, triggered }: AlertCounts): AlertState {
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of `5m`, `12h` or `30d`; undefined where the text is no duration. */
+/** Milliseconds of `5m`, `12h` or `30d`; undefined if the text is not a duration. */
 export function durationMs(text: string): number | undefined {
   const [, digits, unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const ms = unitMs[unit];
   return ms === undefined ? undefined : Number(digits) * ms;
 }
 
-/** How a link to spans names a customer in its filters. */
+/** The encoded form of a customer in the filters of a link to spans. */
 export function customerInLink(customerIdentifier: string): string {
   return new URLSearchParams({ value: JSON.stringify(customerIdentifier) }).toString().slice("value=".length);
 }

@@ -1,4 +1,4 @@
-/** What the guard against private upstream addresses lets through. `port` null means every port. */
+/** Exceptions of the guard against private upstream addresses. `port` null means every port. */
 export type AllowedUpstream =
   | { kind: "host"; host: string; port: number | null }
   | { kind: "network"; address: string; prefixBits: number };

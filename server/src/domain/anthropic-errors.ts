@@ -1,4 +1,4 @@
-/** The errors of Anthropic's API, as its reference lists them: https://docs.anthropic.com/en/api/errors. */
+/** The errors of Anthropic's API, from its reference: https://docs.anthropic.com/en/api/errors. */
 
 const typeOfStatus: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
@@ -14,7 +14,7 @@ const typeOfStatus: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** The status of an error that has none, as it came within a stream; undefined for a type that is not known. */
+/** The status for an error without one, as in a stream; undefined for an unknown type. */
 export function anthropicErrorStatus(type: string | undefined): number | undefined {
   if (type === "overloaded_error") return 529;
   const found = Object.entries(typeOfStatus).find(([, name]) => name === type);

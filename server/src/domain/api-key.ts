@@ -1,7 +1,7 @@
 import type { Permission } from "./permissions.ts";
 import type { Environment } from "./principal.ts";
 
-/** A key as it may be shown: the secret itself is kept as a hash only. */
+/** The public form of a key: only a hash of the secret is stored. */
 export type ApiKey = {
   id: string;
   unique_organization_id: string;
@@ -10,13 +10,13 @@ export type ApiKey = {
   /** The first characters of the secret, to tell keys apart. */
   prefix: string;
   permissions: Permission[];
-  /** The person a temporary key acts for; null for keys of the organisation. */
+  /** The person a temporary key acts for; null for keys of the organization. */
   user_id: string | null;
   created_at: string;
-  /** ISO 8601, UTC; null never. */
+  /** ISO 8601, UTC; null: never. */
   expires_at: string | null;
-  /** To the minute, as far as nodes have told; null where it was never used, and of temporary keys. */
+  /** Precise to the minute, as far as nodes have reported; null if never used, and for temporary keys. */
   last_used_at: string | null;
-  /** Requests that a temporary key is good for; null: any number. */
+  /** Requests that a temporary key may make; null: any number. */
   max_usage: number | null;
 };

@@ -4,22 +4,22 @@ import type { Environment } from "./principal.ts";
 export const actorTypes = ["user", "key", "operator"] as const;
 export type ActorType = (typeof actorTypes)[number];
 
-/** One action of management that was done. Holds no secret. Times are ISO 8601, UTC. */
+/** One management action that was performed. Contains no secret. Times are ISO 8601, UTC. */
 export type AuditEntry = {
   id: string;
   unique_organization_id: string;
   created_at: string;
   actor_type: ActorType;
-  /** Of the user or key. */
+  /** The id of the user or key. */
   actor_id: string | null;
-  /** The e-mail address or the key's name, as it was. */
+  /** The e-mail address or the key's name at that time. */
   actor_name: string;
-  /** The operation, as the API reference calls it; of operators the command. */
+  /** The operation, as the API reference names it; for operators the command. */
   action: string;
-  /** The id of what was acted on. */
+  /** The id of the object that was changed. */
   target: string | null;
   environment: Environment | null;
-  /** The members that were sent, with the values of those that are no secret; null of the others. */
+  /** The members that were sent; values of secret ones are null. */
   changes: Readonly<Record<string, unknown>>;
   ip: string | null;
   request_id: string | null;

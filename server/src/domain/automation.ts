@@ -4,11 +4,11 @@ import type { Environment } from "./principal.ts";
 export const automationTypes = ["online_eval"] as const;
 export type AutomationType = (typeof automationTypes)[number];
 
-/** Free members beside these are kept as sent. */
+/** Additional members are kept as sent. */
 export type AutomationConfiguration = {
-  /** Share of the matching logs, from 0 to 1, that is evaluated. */
+  /** Share of the matching logs that is evaluated, from 0 to 1. */
   sampling_rate: number;
-  /** USD that model judges may cost a UTC day; absent: the server's default. */
+  /** USD that model judges may cost per UTC day; absent: the server's default. */
   daily_budget?: number | undefined;
 } & Record<string, unknown>;
 
@@ -17,7 +17,7 @@ export type Automation = {
   id: string;
   unique_organization_id: string;
   environment: Environment;
-  /** Unique in the organisation and fixed once made. */
+  /** Unique in the organization; cannot be changed. */
   automation_slug: string;
   name: string;
   automation_type: AutomationType;
@@ -26,14 +26,14 @@ export type Automation = {
   evaluator_ids: string[];
   is_enabled: boolean;
   configuration: AutomationConfiguration;
-  /** The last evaluation that failed or was left out, and why; null while none was. */
+  /** The last evaluation that failed or was skipped, and why; null if there was none. */
   last_error: string | null;
   last_error_at: string | null;
   created_at: string;
   updated_at: string;
 };
 
-/** What the runner needs of an enabled automation. */
+/** The part of an enabled automation that the runner needs. */
 export type ActiveAutomation = Pick<
   Automation,
   "id" | "unique_organization_id" | "environment" | "evaluator_ids" | "configuration"

@@ -4,13 +4,13 @@ export type ConditionType = (typeof conditionTypes)[number];
 
 export type ConditionRule = { field: string; operator?: string; value?: unknown; connector?: string };
 
-/** Read by filter/parse.ts: the same language as that of filters. */
+/** In the filter language, as filter/parse.ts reads it. */
 export type ConditionPolicy = { rules: ConditionRule[]; connector?: string };
 
 export type Condition = {
   id: string;
   unique_organization_id: string;
-  /** Unique in the organisation and fixed once made. */
+  /** Unique in the organization; cannot be changed. */
   condition_slug: string;
   name: string;
   condition_type: ConditionType;

@@ -44,7 +44,7 @@ const nowhere = { isGatewayCall: () => false, reporter: () => undefined };
 const agent = { log_type: "agent" };
 const tool = { log_type: "tool" };
 
-/** `name: [tokens, cost]` of what each span counts for. */
+/** `name: [tokens, cost]` that each span counts for. */
 function counted(facts: readonly UsageFact[], outside = nowhere as Parameters<typeof countUsage>[1]) {
   const counts = countUsage(facts, outside);
   return Object.fromEntries(
@@ -55,7 +55,7 @@ function counted(facts: readonly UsageFact[], outside = nowhere as Parameters<ty
   );
 }
 
-describe("tokens and cost roll up apart", () => {
+describe("tokens and cost roll up separately", () => {
   const cases: Array<[name: string, facts: UsageFact[], expected: Record<string, [number, number | null]>]> = [
     [
       "a tool's own cost beside that of the call above it",
@@ -175,7 +175,7 @@ describe("tokens and cost roll up apart", () => {
 });
 
 describe("one call counts once", () => {
-  test("M5: siblings with the same answer", () => {
+  test("M5: siblings with the same response id", () => {
     const answer = { response_id: "msg_1", tokens: 57 };
     const facts = [
       fact("w", agent),
@@ -185,7 +185,7 @@ describe("one call counts once", () => {
     expect(counted(facts)).toEqual({ w: [0, null], v: [0, 0], s: [57, 0.1] });
   });
 
-  test("M5: the same answer in two branches, under two spellings of the model, priced in one", () => {
+  test("M5: the same response in two branches, under two spellings of the model, priced in one", () => {
     const facts = [
       fact("w", agent),
       fact("x", { parent: "w", response_id: "r", model: "openai/gpt-4o-2024-08-06", tokens: 5 }),
@@ -228,7 +228,7 @@ describe("one call counts once", () => {
     expect(Object.values(counted(facts)).map(([tokens]) => tokens)).toEqual([57, 57]);
   });
 
-  test("M5: another answer, another model, and answers without an id are other calls", () => {
+  test("M5: another response id, another model, and responses without an id are other calls", () => {
     const facts = [
       fact("a", { response_id: "r1", tokens: 1 }),
       fact("b", { response_id: "r2", tokens: 1 }),
@@ -239,7 +239,7 @@ describe("one call counts once", () => {
     expect(Object.values(counted(facts)).map(([tokens]) => tokens)).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test("M5: every span of the gateway is a call, whatever its upstream says", () => {
+  test("M5: every span of the gateway is a separate call, whatever its response id", () => {
     const answer = { response_id: "constant", tokens: 7, cost: 0.7 };
     const facts = [1, 2, 3].flatMap((call) => [
       fact(`c${call}`, answer),
@@ -255,7 +255,7 @@ describe("one call counts once", () => {
     });
   });
 
-  test("M5: a vendor's report without content lies within its sibling, and only there", () => {
+  test("M5: a vendor's report without content counts with the sibling that encloses it, and only then", () => {
     const usage = { tokens: 57, cost: 0.1 };
     const outer = {
       ...usage,
@@ -278,7 +278,7 @@ describe("one call counts once", () => {
     expect(tokens.map(([name]) => name)).toEqual(["in"]);
   });
 
-  test("M5: a span that names a span of the gateway is that call, where there is one", () => {
+  test("M5: a span that names a span of the gateway is that call, if it exists", () => {
     const facts = [
       fact("w", { ...agent, tokens: 5, ...stated(0.3) }),
       fact("n", { parent: "w", tokens: 5, cost: 0.2, gateway_log_id: idOf("g") }),
@@ -298,7 +298,7 @@ describe("customers and threads", () => {
       ]),
     );
 
-  test("M8: the nearest above, then the root, then the earliest", () => {
+  test("M8: taken from the nearest above, then the root, then the earliest", () => {
     const facts = [
       fact("lost", { parent: "gone" }),
       fact("root", { customer_identifier: "a" }),
@@ -314,7 +314,7 @@ describe("customers and threads", () => {
     expect(customers([lost!, ...rest])).toEqual({ lost: "b", root: "b", x: "b", y: "b", z: "b" });
   });
 
-  test("M5: the gateway's span counts for whom the span that names it does, here or elsewhere", () => {
+  test("M5: a gateway span counts for the customer of the span that names it, here or in another trace", () => {
     const facts = [
       fact("root"),
       fact("n", { parent: "root", customer_identifier: "c", gateway_log_id: idOf("g") }),
@@ -367,7 +367,7 @@ test("M3: no order of arrival changes what counts, no call counts twice, and not
   );
 });
 
-test("M5: a trace with spans of very many instrumentations is counted in no time", () => {
+test("M5: a trace with spans of very many instrumentations is counted quickly", () => {
   const usage = { parent: "p", tokens: 2, has_content: false };
   const facts = Array.from({ length: 30_000 }, (_, index) => fact(`s${index}`, { ...usage, scope_name: `x${index}` }));
   const started = performance.now();
@@ -375,7 +375,7 @@ test("M5: a trace with spans of very many instrumentations is counted in no time
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-test("M5: a repetition lies within a span of any other instrumentation, whichever ends last", () => {
+test("M5: a repetition within a span of any other instrumentation is found, whichever ends last", () => {
   const report = (
     name: string,
     scope_name: string,

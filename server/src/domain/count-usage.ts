@@ -4,23 +4,23 @@ import { compareSpans } from "./span-tree.ts";
 import { growForest, type TraceForest } from "./trace-forest.ts";
 import { hasTokens, ownCount, type UsageCount, type UsageFact } from "./usage-fact.ts";
 
-/** What other traces know of the spans of one. */
+/** Facts from other traces about the spans of one. */
 export type OutsideFacts = {
   /** Whether there is a span of the gateway with this `unique_id`. */
   isGatewayCall(gatewayLogId: string): boolean;
-  /** For whom the spans count that name this one as their gateway call. */
+  /** The identifiers of the span that names this one as its gateway call. */
   reporter(uniqueId: string): Pick<UsageCount, "customer_identifier" | "thread_identifier"> | undefined;
 };
 
 /**
- * Which usage of a trace counts, span by span, from all of its spans in any order. One call counts once.
+ * Computes which usage of a trace counts, span by span, from all its spans in any order. One call counts once.
  *
- * Tokens and cost roll up apart from each other. Of a branch the deepest span that states tokens counts, but only a
- * model call restates a model call. Of cost the deepest price counts: that of a tool beside that of the call above it,
- * and a cost that is stated above for what no span below it prices. A cost that was computed from tokens counts with them.
+ * Tokens and cost roll up separately. In a branch the deepest span that states tokens counts, but only a model call
+ * restates a model call. For cost, the deepest price counts: that of a tool in addition to that of the call above it,
+ * and a stated cost above only for what no span below it prices. A cost computed from tokens counts with them.
  */
 export function countUsage(facts: readonly UsageFact[], outside: OutsideFacts): UsageCount[] {
-  // Whatever the order of arrival, sums are added up in one order.
+  // Sums are added in a fixed order, independent of the order of arrival.
   const byTime = facts.map((_, index) => index).sort((a, b) => compareSpans(at(facts, a), at(facts, b)));
   const counts = countInOrder(
     byTime.map((index) => at(facts, index)),
@@ -48,7 +48,7 @@ function countInOrder(facts: readonly UsageFact[], outside: OutsideFacts): Usage
   }));
 }
 
-/** Of each node its spans. */
+/** The spans of each node. */
 function membersOf({ nodeOf, above }: TraceForest): number[][] {
   const members = above.map((): number[] => []);
   for (const [index, node] of nodeOf.entries()) at(members, node).push(index);
@@ -83,16 +83,16 @@ function countTokens(
   return counts.map((isCounted, index) => isCounted || !hasTokens(at(facts, index)));
 }
 
-/** What is known of the cost of everything below a node. */
+/** The cost of everything below a node. */
 type Below = {
-  /** The sum of what counts for calls, and of what stands in for them. */
+  /** The sum of the counted cost of calls, and of spans that cover calls. */
   calls: number;
   /** The sum of what counts for everything else, such as tools. */
   others: number;
-  /** Whether something below is a model call, or restates one, whose cost is known. */
+  /** Whether a span below is a model call, or restates one, and its cost is known. */
   hasPriced: boolean;
   hasModelCall: boolean;
-  /** Calls whose cost is unknown, and which nothing stands in for. */
+  /** Calls of unknown cost that no other span covers. */
   unpriced: number[];
 };
 
@@ -151,18 +151,18 @@ function addBelow(sum: Below, part: Below): void {
 
 type Placed = {
   cost: number | null;
-  /** What the span is to those above it: a call with a price, one without, or neither. */
+  /** How spans above see it: a call with a price, one without, or neither. */
   kind: "call" | "unpriced" | "other";
-  /** Whether it stands in for what is unpriced below. */
+  /** Whether its cost covers the unpriced calls below. */
   covers: boolean;
 };
 
-/** Its call is priced where the other report of it is. */
+/** The cost of its call counts at the other report of the call. */
 function ofOtherReport(fact: UsageFact): Placed {
   return { cost: 0, kind: isModelCall(fact) ? "call" : "other", covers: false };
 }
 
-/** Kinds of spans whose cost is that of what happened within them, also where nothing of it is to be seen. */
+/** Kinds of spans whose cost is that of the work within them, even if no span shows that work. */
 const wrapperTypes: ReadonlySet<string> = new Set(["workflow", "agent", "task", "chain", "handoff"]);
 
 function placeCost(fact: UsageFact, below: Below, countsTokens: boolean): Placed {
@@ -183,7 +183,7 @@ function placeCost(fact: UsageFact, below: Below, countsTokens: boolean): Placed
   return { cost: isPriced ? 0 : rest(cost, below.calls + below.others), kind: "call", covers };
 }
 
-/** A cost that follows from tokens counts with them; so does one that is unknown. */
+/** A cost computed from tokens counts with them; the same for an unknown cost. */
 function placeComputed(fact: UsageFact, below: Below, countsTokens: boolean): Placed {
   const { cost } = fact;
   const isCall = isModelCall(fact);
@@ -199,7 +199,7 @@ function isIdle(fact: UsageFact): boolean {
   return fact.is_failed && !hasTokens(fact) && !((fact.cost ?? 0) > 0);
 }
 
-/** What of a stated cost nothing below it has priced; cut where the error of adding doubles begins. */
+/** The part of a stated cost that nothing below it has priced; rounded to hide the error of adding doubles. */
 function rest(stated: number, priced: number): number {
   return priced === 0 ? stated : Math.max(0, Math.round((stated - priced) * 1e12) / 1e12);
 }
@@ -208,7 +208,10 @@ type IdentityField = "customer_identifier" | "thread_identifier";
 
 type Owners = { forest: TraceForest; members: readonly number[][]; outside: OutsideFacts };
 
-/** Of each span whom it counts for: itself, the nearest above it, who reports it elsewhere, then who speaks for the trace. */
+/**
+ * The customer or thread of each span: its own, the nearest above it, that of a reporter elsewhere, then that of the
+ * trace.
+ */
 function ownersOf(facts: readonly UsageFact[], { forest, members, outside }: Owners, field: IdentityField): string[] {
   const { order, above, speakers } = forest;
   const said = (index: number): string => at(facts, index)[field];
@@ -218,7 +221,7 @@ function ownersOf(facts: readonly UsageFact[], { forest, members, outside }: Own
     const parent = at(above, node);
     const fromAbove = parent === -1 ? "" : at(inherited, parent);
     for (const index of at(members, node)) owners[index] = said(index) || fromAbove;
-    // A node of several spans is a circle: what is below one of them is below them all.
+    // A node with several spans is a cycle: what is below one of them is below them all.
     inherited[node] =
       at(members, node)
         .map(said)
@@ -235,7 +238,7 @@ function ownersOf(facts: readonly UsageFact[], { forest, members, outside }: Own
   });
 }
 
-/** By the span of the gateway that they name. */
+/** Spans by the gateway span that they name. */
 function reportersIn(facts: readonly UsageFact[]): Map<string, number> {
   const reporters = new Map<string, number>();
   for (const [index, { gateway_log_id: id, unique_id }] of facts.entries()) {

@@ -1,35 +1,37 @@
 import type { Environment } from "./principal.ts";
 
-/** An end user of an organization's product, known by the identifier that the organization's calls name. */
+/** An end user of an organization's product, known by the identifier in the organization's calls. */
 export type CustomerKey = { organization_id: string; environment: Environment; customer_identifier: string };
 
 export const budgetDurations = ["daily", "weekly", "monthly", "yearly"] as const;
 export type BudgetDuration = (typeof budgetDurations)[number];
 
-/** What may be edited. Money in USD, times ISO 8601 in UTC. */
+/** Editable fields. Money in USD, times ISO 8601 in UTC. */
 export type CustomerFields = {
   email: string | null;
   name: string | null;
   metadata: Readonly<Record<string, unknown>>;
   group_identifier: string | null;
-  /** What may be spent in a period; null is no bound. */
+  /** Budget of a period; null: unlimited. */
   period_budget: number | null;
-  /** How long a period is. See customers/periods.ts for how the four members work together. */
+  /** Length of a period. See customers/periods.ts for how the four members work together. */
   budget_duration: BudgetDuration | null;
   period_start: string | null;
-  /** The first instant that no longer belongs to the period. */
+  /** The first instant after the period. */
   period_end: string | null;
-  /** What may be spent over all time. */
+  /** Budget over all time. */
   total_budget: number | null;
-  /** 20 makes 1.20 USD of a dollar in usage reports. */
+  /** 20 turns one dollar into 1.20 USD in usage reports. */
   markup_percentage: number;
-  /** Gateway requests a minute. */
+  /** Gateway requests per minute. */
   rate_limit: number | null;
-  /** What a call without a known price counts as in the budgets: USD, nothing (null), or it is refused. */
+  /**
+   * How budgets count a call without a known price: as this amount in USD, as nothing (null), or the call is refused.
+   */
   unpriced_calls: number | "refuse" | null;
 };
 
-/** What bounds or charges a customer: setting it takes customers:write, whatever request it comes in. */
+/** Fields that bound or charge a customer: setting them requires customers:write in every request. */
 export const customerLimits = [
   "period_budget",
   "budget_duration",
@@ -48,11 +50,11 @@ export type Customer = CustomerKey &
     created_at: string;
     /** Rises with every change. */
     updated_at: string;
-    /** What calls and spans said last. Only what they say anew changes a field, so that an edit holds. */
+    /** The values that calls and spans sent last. Only a new value changes a field, so that edits persist. */
     sent: Readonly<Partial<CustomerFields>>;
   };
 
-/** That a customer was deleted. Its name is known for a day, until every node has heard of it; its fingerprint for good. */
+/** A deleted customer. Its name is kept for a day, until every node knows of the deletion; its fingerprint forever. */
 export type CustomerErasure = Omit<CustomerKey, "customer_identifier"> & {
   fingerprint: string;
   customer_identifier: string | undefined;
@@ -63,7 +65,7 @@ export function customerKeyText({ organization_id, environment, customer_identif
   return `${organization_id}\n${environment}\n${customer_identifier}`;
 }
 
-/** What its spans say of a customer, by which it is sorted and filtered. Money in USD, times in seconds. */
+/** Figures of a customer's spans, for sorting and filtering. Money in USD, times in seconds. */
 export const customerNumbers = [
   "number_of_requests",
   "total_tokens",
@@ -80,7 +82,7 @@ export const customerNumbers = [
 ] as const;
 export type CustomerNumber = (typeof customerNumbers)[number];
 
-/** Text and times of the profile, and when its last span ended. */
+/** Texts and times of the profile, and when its last span ended. */
 export const customerTexts = ["email", "name"] as const;
 export const customerTimes = ["first_seen", "last_active"] as const;
 

@@ -1,6 +1,6 @@
 /**
- * The closed list of things that can go wrong in a way the caller can act on.
- * Everything else is a fault of ours: it is logged with the request id and answered as `internal`.
+ * The closed list of errors that a caller can act on. Everything else is a fault of the server: it is logged with the
+ * request id and returned as `internal`.
  */
 export const errorCodes = {
   invalid_request: 400,
@@ -27,18 +27,18 @@ export type ErrorCode = keyof typeof errorCodes;
 /** Problems per field: `{ "logs.3.cost": ["must be a number"] }`. */
 export type FieldErrors = Record<string, string[]>;
 
-/** What a problem of a body as a whole is keyed by, which no field is to blame for. */
+/** The key of problems with the body as a whole. */
 export const wholeBody = "body";
 
 export type ServiceErrorDetails = {
   /** Field-keyed problems of a bad body or query. */
   errors?: FieldErrors;
-  /** Seconds after which a retry makes sense; becomes `Retry-After` and `retry_after`. */
+  /** Seconds after which a retry makes sense; sent as `Retry-After` and `retry_after`. */
   retryAfterS?: number;
   cause?: unknown;
 };
 
-/** Thrown only where the cause is known and the caller can act on it. Mapped to HTTP in `http/error-reply.ts`. */
+/** Thrown only if the cause is known and the caller can act on it. Mapped to HTTP in `http/error-reply.ts`. */
 export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly errors: FieldErrors | undefined;
@@ -53,7 +53,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** A body that cannot be read at all: `what` follows its name. */
+/** A body that cannot be read at all. `what` completes the sentence "The body …". */
 export function badBody(what: string, cause?: unknown): ServiceError {
   return new ServiceError("invalid_request", `The body ${what}.`, { errors: { [wholeBody]: [what] }, cause });
 }

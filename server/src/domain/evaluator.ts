@@ -2,7 +2,7 @@ import { productFamilies } from "./product-families.ts";
 
 /**
  * - `llm`: a model judges, called through this gateway.
- * - `code`: JavaScript of the organisation's own, in a sandbox.
+ * - `code`: JavaScript of the organization, in a sandbox.
  * - `rule`: one of the built-in rules.
  * - `human`: people score over the API; nothing runs.
  */
@@ -40,7 +40,7 @@ export type ScoreChoice = { name: string; value?: string | number | undefined };
 export type ScoreConfig = {
   min_score?: number | undefined;
   max_score?: number | undefined;
-  /** What `single_select` and `multi_select` choose from; `name` is what a score holds. */
+  /** The choices of `single_select` and `multi_select`; a score holds the `name`. */
   choices?: ScoreChoice[] | undefined;
 };
 
@@ -63,7 +63,7 @@ export type CodeConfig = {
   eval_code_snippet: string;
 };
 
-/** Which text of the log a rule looks at. */
+/** The text of the log that a rule checks. */
 export const ruleTargets = ["output", "input"] as const;
 
 export type RuleConfig = { target?: (typeof ruleTargets)[number] | undefined } & (
@@ -78,7 +78,7 @@ export type RuleConfig = { target?: (typeof ruleTargets)[number] | undefined } &
   | { rule: "similarity"; expected?: string | undefined }
 );
 
-/** All that a version of an evaluator freezes. */
+/** Everything that a version of an evaluator freezes. */
 export type EvaluatorDefinition = {
   name: string;
   description: string;
@@ -97,7 +97,7 @@ export type EvaluatorDefinition = {
 export type Evaluator = EvaluatorDefinition & {
   id: string;
   unique_organization_id: string;
-  /** Unique in the organisation and fixed once made. */
+  /** Unique in the organization; cannot be changed. */
   evaluator_slug: string;
   starred: boolean;
   created_at: string;

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { formatUuid, isDerived, newIdentity, spanIdentity } from "./identity.ts";
 
-test("random identities are random UUIDs, those that follow from a span are told from them", () => {
+test("random identities are random UUIDs and differ from derived ones", () => {
   const random = Array.from({ length: 1_000 }, newIdentity);
   const texts = random.map(formatUuid);
   for (const text of texts) expect(text).toMatch(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   expect(new Set(texts).size).toBe(random.length);
-  // Every bit that is not fixed is drawn: of a thousand, each stands both ways.
+  // Every bit that is not fixed is random: a thousand ids contain both values of it.
   for (let at = 0; at < 16; at += 1) {
     const seen =
       random.reduce((bits, identity) => bits | (identity[at] ?? 0) | (~(identity[at] ?? 0) << 8), 0) & 0xffff;
@@ -18,7 +18,7 @@ test("random identities are random UUIDs, those that follow from a span are told
   expect(formatUuid(spanIdentity(parts))).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
 });
 
-test("spans of one trace share the first half of their ids, which a cluster spreads them by", () => {
+test("spans of one trace share the first half of their ids, by which a cluster shards them", () => {
   const idOf = (trace: string, span: string, environment = "prod") =>
     formatUuid(spanIdentity({ organization_id: "a", environment, trace, span }));
   const halves = ["one", "other", ""].map((span) => idOf("t", span).slice(0, 18));

@@ -1,16 +1,19 @@
 import { hash, randomUUID } from "node:crypto";
 
-/** What is remembered of an accepted span: `timestampNs` and `version` of the row accepted last, and when the first was received. */
+/**
+ * The remembered part of an accepted span: `timestampNs` and `version` of the row accepted last, and the first receipt.
+ */
 export type IdentityRecord = { timestampNs: bigint; version: bigint; firstReceivedNs: bigint };
 
 /**
- * Which span a row is, and which of several versions of one span wins.
+ * Determines which span a row is, and which of several versions of one span wins.
  *
- * With trace and span id (or an idempotency key) the identity follows from them, so that a resend is the same span:
- * 16 bytes, the first 8 from the trace, so that a trace lies together in every index. Without, it is random.
+ * With trace and span id (or an idempotency key) the identity is derived from them, so that a resend is the same span:
+ * 16 bytes, the first 8 from the trace, so that a trace is contiguous in every index. Without them, it is random.
  *
- * A version is `rank << 61 | receivedNs`: the fuller version wins whatever the order of arrival, and among equally
- * full ones the last received wins whole. Each stored row has its own version; the table keeps the highest.
+ * A version is `rank << 61
+ * receivedNs`: the fuller version wins in any order of arrival, and among equally full ones the last received replaces
+ * the other entirely. Each stored row has its own version; the table keeps the highest.
  */
 export function spanIdentity(parts: {
   organization_id: string;
@@ -26,12 +29,12 @@ export function spanIdentity(parts: {
   return asUuid8(bytes);
 }
 
-/** What the identities of a trace begin with. */
+/** The common prefix of the identities of a trace. */
 export function tracePrefix(scope: { organization_id: string; environment: string; trace: string }): Buffer {
   return spanIdentity({ ...scope, span: "" }).subarray(0, 8);
 }
 
-/** Stands in the memory of identities for the spans of a trace whose own do not follow from what they hold. */
+/** The entry in the identity memory for spans of a trace whose own identities are random. */
 export function traceMark(scope: { organization_id: string; environment: string; trace: string }): Buffer {
   return Buffer.concat([tracePrefix(scope), Buffer.alloc(8)]);
 }
@@ -39,7 +42,7 @@ export function traceMark(scope: { organization_id: string; environment: string;
 /** A random identity: RFC 9562, version 4. */
 export function newIdentity(): Buffer {
   const uuid = randomUUID();
-  // To look for the dashes would take longer than the rest.
+  // Searching for the dashes would take longer than everything else.
   const hex = `${uuid.slice(0, 8)}${uuid.slice(9, 13)}${uuid.slice(14, 18)}${uuid.slice(19, 23)}${uuid.slice(24)}`;
   return Buffer.from(hex, "hex");
 }
@@ -51,12 +54,12 @@ function asUuid8(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Whether an identity follows from what was sent: see `spanIdentity`. */
+/** Whether an identity is derived from what was sent: see `spanIdentity`. */
 export function isDerived(identity: Buffer): boolean {
   return (identity[6] ?? 0) >> 4 === 8;
 }
 
-/** The same of an id as text. */
+/** The same for an id as text. */
 export function isDerivedId(uniqueId: string): boolean {
   return uniqueId.charAt(14) === "8";
 }
@@ -71,7 +74,7 @@ export function completeness(span: { hasOutcome: boolean; hasUsage: boolean; has
   return (span.hasOutcome ? 4 : 0) + (span.hasUsage ? 2 : 0) + (span.hasEnded ? 1 : 0);
 }
 
-/** `rank` is what `completeness` gives; `receivedNs` must rise from one accepted row to the next. */
+/** `rank` comes from `completeness`; `receivedNs` must rise from one accepted row to the next. */
 export function spanVersion(rank: number, receivedNs: bigint): bigint {
   return (BigInt(rank) << 61n) | receivedNs;
 }
@@ -82,8 +85,8 @@ const rankOf = (version: bigint): bigint => version >> 61n;
 export const receivedNsOf = (version: bigint): bigint => version & ((1n << 61n) - 1n);
 
 /**
- * The version of a row that comes after `before`: among equally full ones the later must be the higher, also when the
- * machine's clock was set back between them.
+ * The version of a row that comes after `before`: among equally full ones the later must be the higher, even if the
+ * system clock was set back between them.
  */
 export function versionAfter(before: IdentityRecord | undefined, version: bigint): bigint {
   if (!before || rankOf(before.version) !== rankOf(version) || version > before.version) return version;
@@ -94,7 +97,7 @@ export type Resend =
   | { kind: "first" }
   /** Another version with a higher rank was accepted before: this one is superseded already. */
   | { kind: "superseded" }
-  /** `replaces` is the timestamp of the version that must go; undefined where the new row's key covers it. */
+  /** `replaces` is the timestamp of the version that must be removed; undefined if the new row has the same key. */
   | { kind: "wins"; replaces: bigint | undefined };
 
 /** Compares a new version of a span with the one accepted before. */

@@ -1,6 +1,6 @@
 import type { Role } from "./permissions.ts";
 
-/** What lets somebody become a member, once, until it expires. Its token is kept as a hash only. */
+/** Lets a person become a member, once, until it expires. Only a hash of its token is stored. */
 export type Invitation = {
   id: string;
   unique_organization_id: string;

@@ -2,8 +2,8 @@ import { isModelCall } from "./same-call.ts";
 import { hasTokens, type UsageFact } from "./usage-fact.ts";
 
 /**
- * Whether it is plain to see that every span of a trace counts for what it says itself, as in most traces: no usage stands above
- * anything, no two spans may report one call, and either every span says whom it is for or none does.
+ * Whether every span of a trace obviously counts for its own values, as in most traces: no span with usage has
+ * children, no two spans may report the same call, and either all spans name a customer (and a thread) or none does.
  */
 export function isPlain(facts: readonly UsageFact[]): boolean {
   const parents = new Set<string>();
@@ -22,7 +22,7 @@ export function isPlain(facts: readonly UsageFact[]): boolean {
   return !facts.some((fact) => parents.has(fact.span_unique_id) && isUsed(fact));
 }
 
-/** What another instrumentation may report with its content. */
+/** A span that may repeat one of another instrumentation that has content. */
 const isBareReport = (fact: UsageFact): boolean => !fact.has_content && fact.scope_name !== "" && hasTokens(fact);
 
 const isUsed = (fact: UsageFact): boolean => fact.cost !== null || hasTokens(fact) || isModelCall(fact);

@@ -1,18 +1,18 @@
 import type { Environment } from "./principal.ts";
 
 /**
- * Media that spans contain is stored once for each organization and content; spans refer to it.
- * `text` is what stood in the span: a base64 data URI, or bare base64, with its line breaks.
+ * Media in spans is stored once per organization and content; spans refer to it. `text` is the original text in the
+ * span: a base64 data URI, or bare base64, with its line breaks.
  */
 export type Media = { id: string; media_type: string; text: string };
 
-/** Whose spans have to refer to media for it to be read: an organization's, or those of one trace of it. */
+/** Whose spans must refer to media so that it may be read: an organization's, or those of one of its traces. */
 export type MediaOwner = {
   organization_id: string;
   trace?: { trace_unique_id: string; environments: readonly Environment[] };
 };
 
-/** What stands in a stored span in place of media; `id` is the SHA-256 of what it replaces, in hexadecimal. */
+/** The text that replaces media in a stored span; `id` is the SHA-256 of the replaced text, in hexadecimal. */
 export const mediaReference = (id: string): string => `/api/media/${id}/`;
 
 export const mediaId = /^[0-9a-f]{64}$/;
@@ -20,8 +20,8 @@ export const mediaId = /^[0-9a-f]{64}$/;
 export const mediaReferences = (): RegExp => /\/api\/media\/([0-9a-f]{64})\//g;
 
 /**
- * JSON text with the texts of media (by id) in place of the references. Base64 needs no escaping in JSON. A line break does, once for
- * each string that it lies in: JSON in a string of JSON is common.
+ * Replaces the references in JSON text with the texts of the media (by id). Base64 needs no escaping in JSON. A line
+ * break does, once per string that it is nested in: JSON inside a JSON string is common.
  */
 export function putMediaBack(json: string, texts: ReadonlyMap<string, string>): string {
   const isBroken = [...texts.values()].some((text) => text.includes("\n"));
@@ -34,7 +34,7 @@ export function putMediaBack(json: string, texts: ReadonlyMap<string, string>): 
   });
 }
 
-/** How many strings each reference of JSON text lies in, in order. */
+/** How many strings each reference in JSON text is nested in, in order. */
 function depthsOfReferences(json: string): number[] {
   const depths: number[] = [];
   for (let open = json.indexOf('"'); open !== -1;) {

@@ -1,15 +1,15 @@
-/** How Bedrock begins the name of an inference profile: the regions that serve it. */
+/** The prefix of Bedrock inference profiles: the regions that serve them. */
 export const bedrockGeo = /^(us|us-gov|eu|apac|jp|au|ca|in|global)\./;
 
 const bedrockVendors =
   "anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai|moonshot|moonshotai|minimax|zai|nvidia|google|writer|xai";
 
-/** How Bedrock begins the name of a model: its vendor, and before it the regions of an inference profile. */
+/** The prefix of Bedrock model names: the vendor, optionally preceded by the regions of an inference profile. */
 export const bedrockPrefix = new RegExp(`^(?:${bedrockGeo.source.slice(1)})?(?:${bedrockVendors})\\.`);
 
 /**
- * One name for all that reports call a model: as it was asked for or as it answered, with its provider, region and vendor or
- * without, with its date, Bedrock's version or an alias of the newest or without, with dots in its number or dashes.
+ * Reduces the names that reports use for one model to one: requested or responded, with or without provider, region and
+ * vendor, with or without date, Bedrock's version or an alias of the newest, with dots or dashes in its number.
  */
 export function bareModelName(model: string): string {
   const given = model.slice(model.lastIndexOf("/") + 1).toLowerCase();

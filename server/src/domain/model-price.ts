@@ -1,18 +1,20 @@
-/** Prices that an organization states for itself, or the operator for all organizations. They come before the price tables. */
+/**
+ * Prices set by an organization for itself, or by the operator for all organizations. They precede the price tables.
+ */
 
-/** Whose a price is: an organization's public id, or null for all organizations. */
+/** The owner of a price: an organization's public id, or null for all organizations. */
 export type PriceOwner = string | null;
 
 export type ModelPriceFields = {
-  /** A model's name; `*` stands for any characters. Upper and lower case are the same. */
+  /** A model's name; `*` stands for any characters. Case-insensitive. */
   model: string;
   /** '' for any provider. */
   provider: string;
   /** By bucket: USD per million tokens, or per unit. */
   rates: Readonly<Record<string, number>>;
-  /** ISO 8601, UTC. The first moment at which it holds; null: always did. */
+  /** ISO 8601, UTC. The first moment at which it applies; null: always did. */
   valid_from: string | null;
-  /** The first moment at which it no longer holds; null: for ever. */
+  /** The first moment at which it no longer applies; null: never ends. */
   valid_to: string | null;
 };
 
@@ -23,11 +25,11 @@ export type ModelPrice = ModelPriceFields & {
   updated_at: string;
 };
 
-/** Of the prices of one owner: it rises with every change. `removals` counts those that took a price away. */
+/** The revision of one owner's prices; rises with every change. `removals` counts the changes that removed a price. */
 export type PriceRevision = { owner: PriceOwner; revision: number; removals: number };
 
 export const priceFileFormats = ["genai-prices", "litellm"] as const;
 export type PriceFileFormat = (typeof priceFileFormats)[number];
 
-/** A price table that the operator loaded, without its content. `name` is what receipts call it. */
+/** A price table that the operator loaded, without its content. `name` appears in receipts. */
 export type LoadedPriceTable = { id: number; name: string; format: PriceFileFormat; models: number; loaded_at: string };

@@ -1,12 +1,15 @@
-/** What no path can name: clients fold dots away before they ask, and `list/` is the list of its kind. */
+/** Names that no path can contain: clients resolve dots before they send, and `list/` is the list of the resource. */
 const unnamable: ReadonlySet<string> = new Set([".", "..", "list"]);
 
-/** Whether the path of its kind can be about it; nobody else may be called so. */
+/** Whether a name can be addressed in the path of its resource; other names are refused. */
 export function isNamable(name: string): boolean {
   return !unnamable.has(name);
 }
 
-/** Whether it can stand wherever an id can: what is called by the id of another would be taken for that, or take its place. */
+/**
+ * Whether a name can be used wherever an id can: a name in the form of an id could be confused with another object's
+ * id.
+ */
 export function canBeSlug(name: string): boolean {
   return isNamable(name) && !/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i.test(name);
 }

@@ -1,4 +1,4 @@
-/** What a caller may do. One table: keys, roles, routes, the API reference and docs/permissions.md follow from it. */
+/** What a caller may do. Keys, roles, routes, the API reference and docs/permissions.md derive from this table. */
 
 export const roles = ["admin", "member", "viewer"] as const;
 export type Role = (typeof roles)[number];
@@ -35,12 +35,12 @@ export const permissions = [
 export type Permission = (typeof permissions)[number];
 
 type PermissionSpec = {
-  /** What it allows, for people. */
+  /** Description for people. */
   allows: string;
   roles: readonly Role[];
-  /** Permissions that come with it: names of version 0.1 stand for all that they allowed then. */
+  /** Permissions that it includes: names of version 0.1 keep everything that they allowed then. */
   includes?: readonly Permission[];
-  /** Managing people and keys takes a person: no key can hold it. */
+  /** Only people manage people and keys: no key can have it. */
   isForPeople?: true;
 };
 
@@ -107,7 +107,7 @@ export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
   "audit:read": { allows: "read the audit log", roles: admins, isForPeople: true },
 };
 
-/** Every permission that these names stand for. Names that are not known grant nothing. */
+/** All permissions that these names include. Unknown names grant nothing. */
 export function expandPermissions(granted: Iterable<string>): Set<Permission> {
   const all = new Set<Permission>();
   const add = (permission: Permission): void => {
@@ -119,7 +119,7 @@ export function expandPermissions(granted: Iterable<string>): Set<Permission> {
   return all;
 }
 
-/** Permissions to manage: changes that need them are written to the audit log. */
+/** Management permissions: changes that need them are written to the audit log. */
 export const auditedPermissions: ReadonlySet<Permission> = new Set([
   "traces:share",
   "traces:delete",
@@ -134,7 +134,7 @@ export const auditedPermissions: ReadonlySet<Permission> = new Set([
   "members:manage",
 ]);
 
-/** Permissions to bring in something new, which a blocked organization may not. */
+/** Permissions to add data, which a blocked organization may not use. */
 export const refusedToBlocked: ReadonlySet<Permission> = new Set(["spans:ingest", "gateway:call", "scores:write"]);
 
 const known: ReadonlySet<string> = new Set(permissions);
@@ -143,17 +143,17 @@ function isPermission(name: string): name is Permission {
   return known.has(name);
 }
 
-/** What a role may do. A key carries its own list, at most what its maker had. */
+/** The permissions of a role. A key has its own list, at most what its creator had. */
 export function permissionsOfRole(role: Role): Set<Permission> {
   return new Set(permissions.filter((permission) => permissionTable[permission].roles.includes(role)));
 }
 
-/** What a key may ever do. */
+/** The permissions that a key can have. */
 export const keyPermissions: readonly Permission[] = permissions.filter(
   (permission) => permissionTable[permission].isForPeople !== true,
 );
 
-/** The permissions of a key made by somebody who has `held` and names none: all there are, in the fewest names. */
+/** The permissions of a key whose creator has `held` and names none: all of these, in the fewest names. */
 export function defaultKeyPermissions(held: ReadonlySet<Permission>): Permission[] {
   const all = keyPermissions.filter((permission) => held.has(permission));
   const included = new Set(all.flatMap((permission) => permissionTable[permission].includes ?? []));

@@ -1,4 +1,4 @@
-/** Who is calling, and what they may do. Made by authentication, read by everything behind it. */
+/** Who is calling, and what they may do. Created by authentication, read by everything behind it. */
 
 import { ServiceError } from "./errors.ts";
 import type { Permission, Role } from "./permissions.ts";
@@ -9,7 +9,7 @@ export type Environment = (typeof environments)[number];
 type PrincipalBase = {
   /** The public id (`unique_organization_id`), used to scope every query. */
   organization_id: string;
-  /** With all that they include. */
+  /** Including all that they imply. */
   permissions: ReadonlySet<Permission>;
 };
 
@@ -18,7 +18,7 @@ export type KeyPrincipal = PrincipalBase & {
   environment: Environment;
   organization_key_id: string;
   organization_key_name: string;
-  /** Who acts by it, of a temporary key. */
+  /** The person who acts by a temporary key. */
   user_id?: string;
 };
 
@@ -32,7 +32,7 @@ export type UserPrincipal = PrincipalBase & {
 
 export type Principal = KeyPrincipal | UserPrincipal;
 
-/** @param parameter what of the request takes the permission, where the route itself does not */
+/** @param parameter the part of the request that requires the permission, if the route itself does not */
 export function requirePermission(principal: Principal, permission: Permission, parameter?: string): void {
   if (principal.permissions.has(permission)) return;
   const taker = parameter === undefined ? "" : `, which ${parameter} takes`;
@@ -40,15 +40,18 @@ export function requirePermission(principal: Principal, permission: Permission, 
 }
 
 /**
- * A key changes what lies in its own environment alone; what lies in both is changed by prod keys and people.
- * @param what names the thing, as in "this customer"
+ * A key only changes objects of its own environment; objects of both are changed by prod keys and people.
+ * @param what names the object, as in "this customer"
  */
 export function requireOwnEnvironment(principal: Principal, environment: Environment | null, what: string): void {
   if (principal.kind === "user" || principal.environment === (environment ?? "prod")) return;
   throw notOwn(principal, `${what} is of ${environment ?? "both environments"}`);
 }
 
-/** Where a request writes that may name an environment: a key in its own; undefined for a person who names none. */
+/**
+ * The environment that a request writes to, which it may name: for a key its own; undefined for a person who names
+ * none.
+ */
 export function writtenEnvironment(principal: KeyPrincipal, named: Environment | "all" | undefined): Environment;
 export function writtenEnvironment(
   principal: Principal,

@@ -1,13 +1,13 @@
 /**
  * The names under which clients know this product's own parameters: `svc` is canonical, the others are legacy names
- * that are accepted and merged. Everything that carries a product name derives from this list.
+ * that are accepted and merged. Everything that contains a product name derives from this list.
  */
 export const productFamilies = ["svc", "respan", "keywordsai"] as const;
 
-/** Names of before, which nobody gets to see who does not ask for them. */
+/** Legacy names, shown only to clients that request them. */
 export const legacyFamilies = productFamilies.filter((family) => family !== "svc");
 
-/** The names under which receivers of webhooks know the product. */
+/** The product names in webhook signatures. */
 export const signingFamilies = ["spanway", "svc"] as const;
 
 /** Body members that hold service parameters: `svc_params`, `respan_params`, `keywordsai_params`. */

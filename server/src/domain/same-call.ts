@@ -4,17 +4,18 @@ import { llmLogTypes } from "./span.ts";
 import { hasTokens, type UsageFact } from "./usage-fact.ts";
 import type { TraceForest } from "./trace-forest.ts";
 
-/** Of each span of a trace whether another span reports the same call, and counts for it. */
+/** Whether another span reports the same call and counts instead of this one. */
 export type SameCall = { tokens: boolean; cost: boolean };
 
 const modelCalls: ReadonlySet<string> = new Set(llmLogTypes);
 export const isModelCall = ({ log_type }: Pick<UsageFact, "log_type">): boolean => modelCalls.has(log_type);
 
 /**
- * Finds reports of calls that are reported elsewhere too:
- * - a span that names a span of the gateway which there is (`isGatewayCall`);
- * - spans with the same response id and model, of which the gateway's count, else the deepest, fullest one;
- * - a span without content whose time lies within that of a sibling of another instrumentation, of the same model and usage.
+ * Finds spans whose call another span reports too:
+ * - a span that names an existing span of the gateway (`isGatewayCall`);
+ * - spans with the same response id and model: the gateway's count, otherwise the deepest, fullest one;
+ * - a span without content whose time is within that of a sibling of another instrumentation, with the same model and
+ * usage.
  */
 export function findSameCalls(
   facts: readonly UsageFact[],
@@ -70,7 +71,7 @@ function markAnswer(
   }
 }
 
-/** The gateway makes each of its spans for a call of its own; of other reports the first one counts. */
+/** Each span of the gateway is a call of its own; of other reports the first one counts. */
 function representatives(
   ranked: readonly number[],
   facts: readonly UsageFact[],
@@ -93,8 +94,8 @@ function siblingKey(fact: UsageFact, parent: number): string | undefined {
 }
 
 /**
- * In one pass: what a span lies within begins before it, or with it and ends later. Of the spans so far only the latest end is
- * kept, and the latest of another instrumentation than that one's.
+ * In one pass: an enclosing span begins earlier, or at the same time and ends later. Only the latest end so far is
+ * kept, and the latest of an instrumentation other than that span's.
  */
 function markWithin(group: readonly number[], facts: readonly UsageFact[], same: Array<SameCall | undefined>): void {
   let latest = { scope: "", end: "" };

@@ -21,7 +21,7 @@ export const noValue: ScoreValue = {
   json_value: null,
 };
 
-/** What one evaluator says of one log: at most one each. */
+/** The result of one evaluator for one log: at most one each. */
 export type Score = ScoreValue & {
   id: string;
   unique_organization_id: string;
@@ -29,28 +29,28 @@ export type Score = ScoreValue & {
   /** `unique_id` of the log. */
   log_id: string;
   evaluator_id: string;
-  /** As they were when the score was made. */
+  /** The evaluator's values at the time of the score. */
   evaluator_slug: string;
   evaluator_name: string;
   type: EvaluatorType;
   score_value_type: ScoreValueType;
-  /** Null where the evaluator has no passing conditions. */
+  /** Null if the evaluator has no passing conditions. */
   is_passed: boolean | null;
   explanation: string | null;
-  /** USD of the judge's calls; null where there was none or its price is unknown. */
+  /** USD of the judge's calls; null if there was none or its price is unknown. */
   cost: number | null;
-  /** Who scored, where a person did. */
+  /** The person who scored, if any. */
   scorer: string | null;
   /** The automation that made it; null for scores over the API. */
   automation_id: string | null;
-  /** `failed` has no value but an `error_message`. */
+  /** A `failed` score has an `error_message` and no value. */
   status: "success" | "failed";
   error_message: string | null;
   created_at: string;
   updated_at: string;
 };
 
-/** As text, which filters compare: numbers, true and false, choices and JSON as JSON text. */
+/** As text, for filters: numbers, true and false; several choices and JSON as JSON text. */
 export function scoreText(score: ScoreValue): string | undefined {
   if (score.numerical_value !== null) return String(score.numerical_value);
   if (score.boolean_value !== null) return String(score.boolean_value);
@@ -62,7 +62,7 @@ export function scoreText(score: ScoreValue): string | undefined {
   return score.json_value ?? undefined;
 }
 
-/** As a number, which averages and orders: true is 1, false 0; null where the value is no number. */
+/** As a number, for averages and sorting: true is 1, false 0; null if the value is not a number. */
 export function scoreNumber(score: ScoreValue): number | null {
   if (score.boolean_value !== null) return score.boolean_value ? 1 : 0;
   return score.numerical_value;

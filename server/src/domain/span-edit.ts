@@ -1,10 +1,10 @@
 import { isObject, parseKeepingDigits } from "../lib/json.ts";
 
-/** What people may change of a span that was sent, whoever sent it: docs/adr/0043-edits-lie-beside-the-spans.md. */
+/** The fields of a sent span that people may change: docs/adr/0043-edits-lie-beside-the-spans.md. */
 export const editFields = ["note", "is_pinned", "positive_feedback", "metadata"] as const;
 export type EditField = (typeof editFields)[number];
 
-/** One change. What is absent stays, null clears. `metadata` is merged key by key: null removes a key. */
+/** One change. Absent members stay, null clears. `metadata` is merged key by key: null removes a key. */
 export type SpanChange = {
   note?: string | null | undefined;
   is_pinned?: boolean | undefined;
@@ -12,17 +12,17 @@ export type SpanChange = {
   metadata?: Record<string, unknown> | undefined;
 };
 
-/** All that was changed of a span; what is absent is as it was sent. */
+/** All changes of a span; absent members are as sent. */
 export type SpanEdits = {
-  /** '' where it was cleared. */
+  /** '' if it was cleared. */
   note?: string;
   is_pinned?: boolean;
   positive_feedback?: boolean | null;
-  /** By key the JSON text of the value, '' where the key was removed. */
+  /** JSON text of the value by key, '' if the key was removed. */
   metadata: ReadonlyMap<string, string>;
 };
 
-/** Metadata with the changes in it. Digits are kept. */
+/** Applies the changes to metadata. Long numbers keep their digits. */
 export function editedMetadata(
   metadata: Record<string, unknown>,
   changes: SpanEdits["metadata"],
@@ -32,7 +32,7 @@ export function editedMetadata(
     if (value === "") members.delete(key);
     else members.set(key, parseKeepingDigits(value));
   }
-  // Unlike assignments this makes a member of `__proto__` too.
+  // Unlike assignment, this also creates a member named `__proto__`.
   return Object.fromEntries(members);
 }
 

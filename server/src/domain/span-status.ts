@@ -1,4 +1,4 @@
-/** What senders say of how a span went, lower case → as it is stored. */
+/** Status words of senders, in lower case → the stored status. */
 export const spanStatusWords: ReadonlyMap<string, "success" | "failed"> = new Map([
   ["success", "success"],
   ["succeeded", "success"],
@@ -8,7 +8,7 @@ export const spanStatusWords: ReadonlyMap<string, "success" | "failed"> = new Ma
   ["error", "failed"],
 ]);
 
-/** `success` or `failed` for the words that senders use, in any casing; a word of the sender's own stays as it is. */
+/** Returns `success` or `failed` for the words that senders use, in any case; other words are returned unchanged. */
 export function spanStatusOf(word: string): string {
   return spanStatusWords.get(word.trim().toLowerCase()) ?? word;
 }

@@ -36,7 +36,7 @@ describe("the tree of a trace", () => {
     expect(draw(spans)).toBe(tree);
   });
 
-  test("has every span once, whatever the parents are and in whatever order they come", () => {
+  test("has every span once, for any parents and any order", () => {
     const id = fc.constantFrom("a", "b", "c", "d", "e", "f", "");
     const spans = fc.uniqueArray(fc.tuple(id, id, fc.nat(3)), { selector: ([own]) => own, maxLength: 7 });
     fc.assert(

@@ -1,6 +1,6 @@
 import { at } from "../lib/at.ts";
 
-/** What the place of a span in its trace follows from. '' counts as absent. Times sort as text. */
+/** The fields that determine a span's place in its trace. '' counts as absent. Times sort as text. */
 export type TreeSpan = {
   unique_id: string;
   span_unique_id: string;
@@ -11,15 +11,15 @@ export type TreeSpan = {
 
 /** Nodes are indexes into the spans that the tree was built from. */
 export type SpanTree = {
-  /** Spans without a parent, whose parent is not here, or at which a cycle was cut, earliest first. */
+  /** Spans without a parent, with a parent that is not here, or at which a cycle was cut; earliest first. */
   roots: number[];
-  /** Of each span its children, earliest first. */
+  /** The children of each span, earliest first. */
   children: number[][];
 };
 
 /**
- * Arranges the spans of one trace, in whatever order they come. Every span is in the tree once: an orphan stands at the
- * top, and a cycle is cut above its earliest span. Nothing recurses, so depth has no limit.
+ * Arranges the spans of one trace, given in any order. Every span is in the tree once: an orphan is a root, and a cycle
+ * is cut above its earliest span. Nothing recurses, so depth has no limit.
  */
 export function buildSpanTree(spans: readonly TreeSpan[]): SpanTree {
   const order = spans.map((_, index) => index).sort((a, b) => compareSpans(at(spans, a), at(spans, b)));
@@ -36,7 +36,7 @@ export function buildSpanTree(spans: readonly TreeSpan[]): SpanTree {
 
 const none = -1;
 
-/** The order of siblings, and of spans that compete for being the root. */
+/** The order of siblings, and of candidates for the root. */
 export function compareSpans(a: TreeSpan, b: TreeSpan): number {
   return (
     compareText(a.start_time, b.start_time) ||
@@ -49,7 +49,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Of each span the one that it names as its parent, or -1. Of spans that share an id the earliest is meant. */
+/** The parent of each span, or -1. If several spans share an id, the earliest is the parent. */
 export function parentsOf(spans: readonly TreeSpan[], byTime: readonly number[]): number[] {
   const byId = new Map<string, number>();
   for (const index of byTime) {

@@ -1,7 +1,7 @@
 import type { Environment } from "./principal.ts";
 
 /**
- * The stored span: the one vocabulary from wire to column. Names are the interface's own.
+ * The stored span: one vocabulary from wire to column. Names are those of the interface.
  *
  * Kinds: `text` ('' = absent), `json` (JSON text, '' = absent), `uuid`, `time` (UTC, ns), `integer`, `number`,
  * `boolean` (null = absent), `map` (text → text).
@@ -12,10 +12,10 @@ export const spanColumns = {
   environment: "text",
   timestamp: "time",
   unique_id: "uuid",
-  // Which of several versions of one span wins, see ingest/identity.ts.
+  // Which of several versions of one span wins, see domain/identity.ts.
   version: "integer",
   is_deleted: "integer",
-  /** 1 where an earlier row may have the same key, see ingest/identity.ts. */
+  /** 1 if an earlier row may have the same key, see ingest/accept/place-span.ts. */
   is_resend: "integer",
 
   start_time: "time",
@@ -34,7 +34,7 @@ export const spanColumns = {
   span_workflow_name: "text",
   stream: "boolean",
 
-  // Where it belongs
+  // What it belongs to
   trace_unique_id: "text",
   span_unique_id: "text",
   span_parent_id: "text",
@@ -49,7 +49,7 @@ export const spanColumns = {
   evaluation_identifier: "text",
   prompt_id: "text",
   prompt_name: "text",
-  /** The provider's id of the answer: spans of one trace with the same one report the same call. */
+  /** The provider's id of the response: spans of one trace with the same id and model report the same call. */
   response_id: "text",
   /** The `unique_id` of the gateway's span of the call that this span reports. */
   gateway_log_id: "text",
@@ -75,11 +75,11 @@ export const spanColumns = {
   cost: "number",
   /** `stated`, `computed` or '' (no cost known). */
   cost_source: "text",
-  /** Which price table and entry made a computed cost. */
+  /** The price table and entry behind a computed cost. */
   price_version: "text",
-  /** How the cost came about, as pricing/receipt.ts writes it. */
+  /** How the cost was computed, as pricing/receipt.ts writes it. */
   cost_details: "text",
-  /** What was counted and has no price: names of buckets, parted by commas. */
+  /** Buckets that were counted and have no price: their names, separated by commas. */
   unpriced: "text",
   cache_hit: "boolean",
   cache_key: "text",
@@ -87,18 +87,18 @@ export const spanColumns = {
   temperature: "number",
   max_tokens: "integer",
   positive_feedback: "boolean",
-  /** A remark of a person. */
+  /** A note added by a person. */
   note: "text",
-  /** No sender says so: see domain/span-edit.ts. */
+  /** Not set by senders: see domain/span-edit.ts. */
   is_pinned: "boolean",
 
   // Free data. `metadata_index` holds the scalars of `metadata` as text, for filters only.
   metadata: "json",
   metadata_index: "map",
-  /** Keys starting with `_`: kept, never returned, never filtered. */
+  /** Keys starting with `_`: stored, never returned, never filtered. */
   metadata_reserved: "json",
   properties: "json",
-  /** Everything of `spanExtras` that was sent, as one JSON object. */
+  /** All of `spanExtras` that was sent, as one JSON object. */
   extra: "json",
 
   // Payload: never read by lists, sums and groups.
@@ -116,8 +116,8 @@ export const spanColumns = {
 export type SpanColumn = keyof typeof spanColumns;
 
 /**
- * What a span counts for in every sum, beside what it says itself: read like columns, and kept apart (domain/count-usage.ts). Cost
- * and tokens are 0 where another span counts for it, and null where they are unknown.
+ * What a span counts for in every sum, as opposed to its own values: read like columns, and stored separately
+ * (domain/count-usage.ts). Cost and tokens are 0 if another span counts instead, and null if unknown.
  */
 export const countedColumns = {
   counted_cost: "number",
@@ -135,7 +135,7 @@ export function isCountedColumn(column: ReadColumn): column is CountedColumn {
 
 export type ColumnKind = (typeof spanColumns)[SpanColumn];
 
-/** Fields that are kept and returned but neither filtered nor summed; they share the column `extra`. */
+/** Fields that are stored and returned but neither filtered nor summed; they share the column `extra`. */
 export const spanExtras = {
   error_code: "text",
   warnings: "json",
@@ -163,14 +163,17 @@ export const spanExtras = {
   audio_output_file: "json",
   prompt_unit_price: "number",
   completion_unit_price: "number",
-  /** The usage object as it was sent, beside the normalised buckets. */
+  /** The usage object as sent, beside the normalized buckets. */
   usage: "json",
-  /** Buckets that only the price needs, by the names of pricing/usage-details.ts. */
+  /** Buckets that only pricing needs, by the names of pricing/usage-details.ts. */
   usage_details: "json",
   usage_is_estimated: "boolean",
   customer_params: "json",
   limit_info: "json",
-  /** Of a gateway call whose attempts did not all succeed: `{provider, model, status_code, error_message, latency, cost}` of each. */
+  /**
+   * Set for a gateway call whose attempts did not all succeed: `{provider, model, status_code, error_message, latency,
+   * cost}` of each.
+   */
   attempts: "json",
   is_log_omitted: "boolean",
 } as const;
@@ -204,7 +207,7 @@ export type SpanRow = {
   >;
 };
 
-/** Columns with what a model or a function was given and answered. */
+/** Columns with the input and output of a model or a function. */
 export const contentColumns = [
   "input",
   "output",
@@ -220,7 +223,9 @@ export function hasContent(row: Pick<SpanRow, (typeof contentColumns)[number]>):
   });
 }
 
-/** Log types of model calls that carry messages; their prompt_messages/completion_message and input/output mirror each other. */
+/**
+ * Log types of model calls that carry messages: their input and output repeat prompt_messages and completion_message.
+ */
 export const messageLogTypes = ["chat", "completion", "text", "response"] as const;
 
 /** Log types counted as model calls (`llm_call_count`) and priced by tokens. */
@@ -233,7 +238,7 @@ export const llmLogTypes = [
   "reranker",
 ] as const;
 
-/** The `log_method` of spans of the gateway's calls, and of calls that evaluators make of it. No sender may claim them. */
+/** The `log_method` of spans of gateway calls, and of gateway calls by evaluators. Senders cannot set them. */
 export const gatewayLogMethod = "gateway";
 export const judgeLogMethod = "evaluation";
 

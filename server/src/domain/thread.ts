@@ -1,8 +1,8 @@
-/** The figures of a thread, by which it is sorted and filtered. Money in USD. */
+/** The figures of a thread, for sorting and filtering. Money in USD. */
 export const threadNumbers = ["log_count", "trace_count", "total_cost", "total_tokens", "unpriced_count"] as const;
 export type ThreadNumber = (typeof threadNumbers)[number];
 
-/** When its first and its last span ended. */
+/** The ends of its first and its last span. */
 export const threadTimes = ["first_timestamp", "last_timestamp"] as const;
 export type ThreadTime = (typeof threadTimes)[number];
 

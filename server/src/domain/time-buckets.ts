@@ -1,6 +1,6 @@
 import { Temporal } from "temporal-polyfill";
 
-/** Lengths of the buckets of a time series, with their seconds; those of a month differ. */
+/** Lengths of the buckets of a time series, in seconds; months are an average. */
 export const bucketSeconds = {
   "1m": 60,
   "5m": 300,
@@ -15,34 +15,34 @@ export const bucketSeconds = {
 export type BucketInterval = keyof typeof bucketSeconds;
 export const bucketIntervals = Object.keys(bucketSeconds) as BucketInterval[];
 
-/** Both ends belong to it. Nanoseconds since the epoch. */
+/** Both ends are inclusive. Nanoseconds since the epoch. */
 type Window = { startNs: bigint; endNs: bigint };
 
 export function isTimeZone(name: string): boolean {
   try {
-    // Offsets such as +01:00 are no names, and have no daylight saving.
+    // Offsets such as +01:00 are not names, and have no daylight saving.
     return /^[A-Za-z]/.test(name) && Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name) !== undefined;
   } catch {
     return false;
   }
 }
 
-/** The interval that divides a window into the number of buckets nearest to `about`, as a ratio. */
+/** The interval whose number of buckets for the window is nearest to `about`, as a ratio. */
 export function chooseInterval({ startNs, endNs }: Window, about: number): BucketInterval {
   const seconds = Number(endNs - startNs) / 1e9;
   const distance = (interval: BucketInterval) => Math.abs(Math.log(seconds / bucketSeconds[interval] / about));
   return bucketIntervals.reduce((best, interval) => (distance(interval) < distance(best) ? interval : best));
 }
 
-/** Whether a window surely has more buckets than `max`, so that they need not be made. */
+/** Whether a window certainly has more buckets than `max`, so that they need not be computed. */
 function isOver({ startNs, endNs }: Window, interval: BucketInterval, max: number): boolean {
   return Number(endNs - startNs) / 1e9 / bucketSeconds[interval] > max * 1.1;
 }
 
 /**
- * The starts of the buckets that cover a window, rising, in seconds since the epoch; the first one may lie before the window.
- * Hours, days, ISO weeks and months are those of the time zone: a day of it begins with its first instant, and may have 23 or
- * 25 hours. Undefined where there are more than `max`.
+ * The starts of the buckets that cover a window, ascending, in seconds since the epoch; the first may be before the
+ * window. Hours, days, ISO weeks and months are those of the time zone: a day begins with its first instant, and may
+ * have 23 or 25 hours. Undefined if there are more than `max`.
  */
 export function bucketStarts(
   window: Window,
@@ -53,7 +53,7 @@ export function bucketStarts(
   const starts: number[] = [];
   for (const start of startsFrom(from, interval, timeZone)) {
     if (start > to) break;
-    // The bucket before it ends where the window begins, or earlier.
+    // The bucket before this one ends where the window begins, or earlier.
     if (start <= from) starts.length = 0;
     starts.push(start);
     if (starts.length > max) return undefined;
@@ -63,7 +63,7 @@ export function bucketStarts(
 
 const floorSeconds = (ns: bigint): number => Math.floor(Number(ns / 1_000_000n) / 1000);
 
-/** Starts without end, the first of them at or before `from`. */
+/** An endless sequence of starts, the first of them at or before `from`. */
 function* startsFrom(from: number, interval: BucketInterval, timeZone: string): Generator<number> {
   const seconds = bucketSeconds[interval];
   if (seconds < bucketSeconds["1h"]) {

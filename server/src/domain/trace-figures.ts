@@ -3,7 +3,10 @@ import { compareSpans, type TreeSpan } from "./span-tree.ts";
 import { rootOfTrace } from "./trace-forest.ts";
 import { traceTexts, type TraceNumber, type TraceText } from "./trace.ts";
 
-/** What the figures of a trace follow from, beside its tree. '' and null are absent; integers may be text. */
+/**
+ * The fields of a span that the figures of its trace depend on, beside its place in the tree. '' and null are absent;
+ * integers may be text.
+ */
 export type FigureSpan = {
   log_type?: string;
   status?: string;
@@ -18,21 +21,21 @@ export type FigureSpan = {
 export type TraceSums = Record<Exclude<TraceNumber, "duration">, number> & {
   start_time: string;
   end_time: string;
-  /** The earliest span without a parent in the trace; of a trace that is all cycle the earliest. */
+  /** The earliest span without a parent in the trace; the earliest span if all are in cycles. */
   root: TreeSpan;
-  /** What the root does not say itself: that of the earliest span that says it, one without a parent first. */
+  /** The texts of the root; if it lacks one, that of the earliest span that has it, spans without a parent first. */
   texts: Record<TraceText, string>;
 };
 
 export type TraceFigures = {
   add(place: TreeSpan, span: FigureSpan): void;
-  /** Undefined of a trace without spans. */
+  /** Undefined for a trace without spans. */
   finish(): TraceSums | undefined;
 };
 
 /**
- * The figures of a trace from all its spans, which come in any order and are not kept. The same as those that lists
- * compute where the spans are, `storage/spans/queries/trace-figures.ts`: a test holds one to the other.
+ * Computes the figures of a trace from all its spans, in any order, without keeping whole spans. Must equal what lists
+ * compute in the span store, `storage/spans/queries/trace-figures.ts`: a test compares them.
  */
 export function createTraceFigures(): TraceFigures {
   const places: TreeSpan[] = [];
@@ -56,7 +59,7 @@ export function createTraceFigures(): TraceFigures {
         ...counts,
         span_count: places.length,
         unpriced_count: usages.filter(({ isUnpriced }) => isUnpriced).length,
-        // A sum of dollars is cut where the error of adding doubles begins.
+        // Rounded to hide the error of adding doubles.
         total_cost: Math.round(sum(({ cost }) => cost) * 1e12) / 1e12,
         total_tokens: sum(({ total }) => total),
         total_prompt_tokens: sum(({ prompt }) => prompt),
@@ -81,7 +84,7 @@ function usageOf(span: FigureSpan, isCall: boolean): Usage {
   const cost = span.counted_cost ?? 0;
   const isUnpriced = isCall && (span.counted_cost ?? null) === null;
   const total = Number(span.counted_tokens ?? 0);
-  // Tokens that count elsewhere are 0 here, where the span says others.
+  // Counted tokens of 0 with other tokens in the span: another span counts them.
   const isRestated = span.counted_tokens !== null && total === 0 && span.total_tokens !== 0;
   const [prompt, completion] = [span.prompt_tokens, span.completion_tokens].map((count) =>
     isRestated ? 0 : Number(count ?? 0),
@@ -91,7 +94,7 @@ function usageOf(span: FigureSpan, isCall: boolean): Usage {
   return { cost, total, prompt, completion, isUnpriced };
 }
 
-/** Spans without a parent come before others, then the earliest. */
+/** Spans without a parent come first, then the earliest. */
 function createTexts() {
   const found = traceTexts.map((name) => ({
     column: columnOf(name),
@@ -116,5 +119,5 @@ function createTexts() {
   };
 }
 
-/** Traces call it workflow_name. */
+/** Traces call this column workflow_name. */
 export const columnOf = (text: TraceText) => (text === "workflow_name" ? ("span_workflow_name" as const) : text);

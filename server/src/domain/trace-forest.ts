@@ -2,17 +2,17 @@ import { at } from "../lib/at.ts";
 import { compareSpans, parentsOf, type TreeSpan } from "./span-tree.ts";
 
 /**
- * The spans of a trace by who is below whom. Spans whose parents lead in a circle are one node: none of them is below
- * another, and what hangs below one of them is below them all.
+ * The spans of a trace as a forest. Spans whose parents form a cycle are one node: none of them is below another, and
+ * everything below one of them is below them all.
  */
 export type TraceForest = {
-  /** Of each span its node. */
+  /** The node of each span. */
   nodeOf: number[];
-  /** Of each node the one above it, or -1. */
+  /** The parent node of each node, or -1. */
   above: number[];
-  /** Nodes, each before those below it. */
+  /** Nodes, parents before children. */
   order: number[];
-  /** Of each span its parent, or -1; -1 for those in a circle. */
+  /** The parent of each span, or -1; -1 for those in a cycle. */
   parentOf: number[];
   /** Spans: the root of the trace, then the others by time. */
   speakers: number[];
@@ -45,11 +45,11 @@ export function growForest(spans: readonly TreeSpan[]): TraceForest {
 }
 
 /**
- * The root of a trace: its earliest span without a parent; else the earliest whose parent is not in the trace; of a trace
- * that is all circle the earliest. Undefined where there is no span.
+ * The root of a trace: its earliest span without a parent; otherwise the earliest whose parent is not in the trace;
+ * otherwise the earliest. Undefined if there is no span.
  */
 export function rootOfTrace<Span extends TreeSpan>(spans: readonly Span[]): Span | undefined {
-  // Most traces have one, and need not be sorted.
+  // Most traces have a span without a parent, and need no sorting.
   const top = spans.filter(({ span_parent_id: parent }) => parent === "");
   if (top.length > 0) return top.reduce((first, span) => (compareSpans(span, first) < 0 ? span : first));
   const byTime = spans.map((_, index) => index).sort((a, b) => compareSpans(at(spans, a), at(spans, b)));
@@ -65,7 +65,7 @@ function rootIn(spans: readonly TreeSpan[], byTime: readonly number[], parents: 
   return byTime.find((index) => at(spans, index).span_parent_id === "") ?? byTime.find(isOrphan) ?? byTime[0];
 }
 
-/** Of each span the number of the circle that it is a part of, or -1. */
+/** The number of the cycle that each span is part of, or -1. */
 function circlesIn(parents: readonly number[]): number[] {
   const circleOf = parents.map(() => none);
   const walkOf = parents.map(() => none);

@@ -1,6 +1,6 @@
 import type { Environment } from "./principal.ts";
 
-/** The figures of a trace: what its rows show, are sorted by and filtered by. Money in USD, `duration` in seconds. */
+/** The figures of a trace, for display, sorting and filtering. Money in USD, `duration` in seconds. */
 export const traceNumbers = [
   "duration",
   "span_count",
@@ -14,11 +14,11 @@ export const traceNumbers = [
 ] as const;
 export type TraceNumber = (typeof traceNumbers)[number];
 
-/** `timestamp` is the end of the trace, as it is of a span; `end_time` is another name for it. */
+/** `timestamp` is the end of the trace, as for a span; `end_time` is an alias. */
 export const traceTimes = ["timestamp", "start_time", "end_time"] as const;
 export type TraceTime = (typeof traceTimes)[number];
 
-/** Said by the root, else by the earliest span that says it. */
+/** Taken from the root, otherwise from the earliest span that has the text. */
 export const traceTexts = [
   "customer_identifier",
   "thread_identifier",
@@ -41,7 +41,7 @@ export const usageFigures: ReadonlySet<string> = new Set([
   "unpriced_count",
 ]);
 
-/** That the spans of a trace that ended within [fromNs, toNs] were deleted; what is sent of them later stays so. */
+/** A deletion of the spans of a trace that ended within [fromNs, toNs]; resends of them stay deleted. */
 export type TraceDeletion = {
   organization_id: string;
   environment: Environment;

@@ -1,9 +1,9 @@
 import type { TreeSpan } from "./span-tree.ts";
 
-/** What decides which usage of a trace counts, and for whom: the narrow part of a span. '' and null are absent. */
+/** The columns of a span that decide which usage of a trace counts, and for whom. '' and null are absent. */
 export type UsageFact = TreeSpan & {
   log_type: string;
-  /** Made by the gateway itself, so that it is a call of its own whatever id its answer has. */
+  /** Made by the gateway itself: always a separate call, whatever its response id. */
   is_gateway: boolean;
   has_content: boolean;
   is_failed: boolean;
@@ -21,7 +21,7 @@ export type UsageFact = TreeSpan & {
   thread_identifier: string;
 };
 
-/** What one span counts for. `cost` is null where it is unknown. */
+/** What one span counts for. `cost` is null if unknown. */
 export type UsageCount = {
   counts_tokens: boolean;
   cost: number | null;
@@ -32,7 +32,7 @@ export type UsageCount = {
 export const hasTokens = ({ total_tokens, prompt_tokens, completion_tokens }: UsageFact): boolean =>
   (total_tokens ?? 0) > 0 || (prompt_tokens ?? 0) > 0 || (completion_tokens ?? 0) > 0;
 
-/** What counts for a span that stands alone. */
+/** What a span without relations to others counts for. */
 export function ownCount(fact: UsageFact): UsageCount {
   const { cost, customer_identifier, thread_identifier } = fact;
   return { counts_tokens: true, cost, customer_identifier, thread_identifier };

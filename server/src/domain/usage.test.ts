@@ -8,7 +8,7 @@ const buckets = (raw: RawUsage) => {
 };
 
 describe("cached input is counted once", () => {
-  test("a total of input + output says inclusive", () => {
+  test("a total of input + output means inclusive", () => {
     expect(buckets({ input: 130213, cacheRead: 128955, cacheWrite: 1253, output: 500, total: 130713 })).toEqual({
       fresh: 5,
       cacheRead: 128955,
@@ -19,7 +19,7 @@ describe("cached input is counted once", () => {
     });
   });
 
-  test("a total that adds the cache says exclusive", () => {
+  test("a total that adds the cache means exclusive", () => {
     expect(buckets({ input: 5000, cacheRead: 1000, output: 100, total: 6100 })).toMatchObject({
       fresh: 5000,
       cacheRead: 1000,
@@ -66,19 +66,19 @@ describe("cached input is counted once", () => {
   });
 });
 
-test("reasoning beside the output is added to it, reasoning inside is not", () => {
+test("reasoning outside the output is added to it, reasoning inside is not", () => {
   expect(normalizeUsage({ input: 10, output: 5, reasoning: 20, total: 35 })).toMatchObject({ output: 25, total: 35 });
   expect(normalizeUsage({ input: 10, output: 25, reasoning: 20, total: 55 })).toMatchObject({ output: 45, total: 55 });
   expect(normalizeUsage({ input: 57, output: 17, reasoning: 5, total: 74 })).toMatchObject({ output: 17, total: 74 });
 });
 
-describe("M1: the stated total decides first where a detail is larger than its whole", () => {
+describe("M1: the stated total decides first if a detail is larger than its whole", () => {
   test("reasoning beyond the completion stays inside", () => {
     const usage = normalizeUsage({ input: 1640, output: 102, total: 1742, reasoning: 109 });
     expect(usage).toMatchObject({ input: 1640, output: 102, total: 1742 });
   });
 
-  test("reasoning beside the completion is added where the total holds it", () => {
+  test("reasoning outside the completion is added if the total includes it", () => {
     const usage = normalizeUsage({ input: 1640, output: 102, total: 1851, reasoning: 109 });
     expect(usage).toMatchObject({ input: 1640, output: 211, total: 1851 });
   });
@@ -88,13 +88,13 @@ describe("M1: the stated total decides first where a detail is larger than its w
     expect(usage).toMatchObject({ input: 1640, fresh: 0, cacheRead: 1640, total: 1742 });
   });
 
-  test("a total that adds cache and reasoning has both beside", () => {
+  test("a total that adds cache and reasoning has both outside", () => {
     const usage = normalizeUsage({ input: 100, cacheRead: 40, output: 20, reasoning: 7, total: 167 });
     expect(usage).toMatchObject({ input: 140, fresh: 100, output: 27, total: 167 });
   });
 });
 
-test("M4: a total of input and output alone proves nothing about the cache", () => {
+test("M4: a total of input + output proves nothing about the cache", () => {
   const sent = { input: 5000, cacheRead: 1000, cacheWrite: 500, output: 100, total: 5100 };
   expect(normalizeUsage({ ...sent, convention: "exclusive" })).toMatchObject({ fresh: 5000, input: 6500, total: 6600 });
   expect(normalizeUsage({ ...sent, convention: "inclusive" })).toMatchObject({ fresh: 3500, input: 5000, total: 5100 });

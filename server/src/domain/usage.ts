@@ -1,16 +1,16 @@
 /**
- * What one call used, in disjoint buckets.
+ * The usage of one call, in disjoint buckets.
  *
- * Providers and SDKs count cached input in two ways: inclusive (OpenAI, GenAI semantic conventions: `input` already
- * holds the cached tokens) or exclusive (Anthropic, Bedrock natively: `input` is only the fresh part). Summed the wrong
- * way a price doubles or vanishes, so the convention is decided once, here, from the numbers themselves where they tell.
+ * Providers and SDKs count cached input in two ways: inclusive (OpenAI, GenAI semantic conventions: `input` includes
+ * the cached tokens) or exclusive (Anthropic, Bedrock natively: `input` is only the fresh part). With the wrong
+ * convention a price doubles or vanishes, so it is decided once, here, from the numbers themselves if they show it.
  */
 export type RawUsage = {
   input?: number | undefined;
   output?: number | undefined;
   total?: number | undefined;
   cacheRead?: number | undefined;
-  /** All cache writes; the two below are parts of it where a provider tells them apart. */
+  /** All cache writes; the two below are parts of it if a provider distinguishes them. */
   cacheWrite?: number | undefined;
   cacheWrite5m?: number | undefined;
   cacheWrite1h?: number | undefined;
@@ -34,28 +34,28 @@ export type RawUsage = {
   characters?: number | undefined;
   images?: number | undefined;
   pages?: number | undefined;
-  /** What the stated total holds beside input and output, and nobody says what it was. */
+  /** The part of the stated total that is neither input nor output and is not explained. */
   unplaced?: number | undefined;
-  /** The tier that served the call, in the provider's word: it may be another than the one asked for. */
+  /** The tier that served the call, as the provider names it: may differ from the requested one. */
   serviceTier?: string | undefined;
-  /** Where the call was served, in the provider's word (Anthropic's `inference_geo`). */
+  /** Where the call was served, as the provider names it (Anthropic's `inference_geo`). */
   region?: string | undefined;
-  /** What the provider says that it charges for the call, all of it. */
+  /** The provider's charge for the whole call. */
   billedUsd?: number | undefined;
-  /** Input or output was stated as something that is no count: a negative number, a fraction, more than there can be. */
+  /** Input or output was stated but is not a count: negative, fractional, or too large. */
   isUnread?: boolean | undefined;
-  /** What the attribute family says where the numbers do not tell. */
+  /** The convention of the attribute family, for numbers that do not show it. */
   convention?: CacheConvention | undefined;
 };
 
 export type CacheConvention = "inclusive" | "exclusive";
 
-/** Members of a usage that are counted, beside what is said of the call as a whole. */
+/** Members of a usage that are counts, as opposed to facts about the call. */
 export type CountOfUsage = Exclude<keyof RawUsage, "convention" | "serviceTier" | "region" | "billedUsd" | "isUnread">;
 
 /**
- * `input` includes cache reads and writes, `output` includes reasoning. The cache is no larger than the input; `reasoning`
- * and modalities are kept as they were stated.
+ * `input` includes cache reads and writes, `output` includes reasoning. The cache is no larger than the input;
+ * `reasoning` and modalities are kept as stated.
  */
 export type Usage = Omit<RawUsage, "convention" | "cacheWrite5m"> & {
   input: number | undefined;
@@ -66,9 +66,9 @@ export type Usage = Omit<RawUsage, "convention" | "cacheWrite5m"> & {
   cacheRead: number | undefined;
   cacheWrite: number | undefined;
   cacheWrite1h: number | undefined;
-  /** Nobody said how long the cache keeps what was written: 5 minutes are assumed. */
+  /** The cache lifetime of the writes is unknown: 5 minutes are assumed. */
   isLifetimeUnknown?: boolean;
-  /** A detail is larger than its whole and no total tells where it was counted: beside it, as far as anybody can say. */
+  /** A detail is larger than its whole and no total shows where it was counted: outside the whole is assumed. */
   isPlaceAssumed?: boolean;
   reasoning: number | undefined;
   audioInput: number | undefined;
@@ -123,8 +123,8 @@ export function normalizeUsage(raw: RawUsage): Usage | undefined {
 }
 
 /**
- * All that was written to a cache: the stated total, else the sum of the lifetimes. Lifetimes that add up to more than the
- * total are cut to it: what is kept for an hour counts first, the rest is kept for 5 minutes.
+ * All cache writes: the stated total, otherwise the sum of the lifetimes. Lifetimes that add up to more than the total
+ * are cut to it: the 1-hour part counts first, the 5-minute part gets the remainder.
  */
 export function cacheWritesOf({
   cacheWrite,
@@ -134,7 +134,7 @@ export function cacheWritesOf({
   return cacheWrite ?? sumDefined(cacheWrite5m, cacheWrite1h);
 }
 
-/** A usage that counts seconds or pages alone has no tokens, and is a usage all the same. */
+/** A usage that only counts units such as seconds or pages has no tokens but is still a usage. */
 function hasUnits({
   audioSeconds,
   characters,
@@ -155,13 +155,13 @@ type Places = {
 };
 
 /**
- * Where cached tokens and reasoning stand: inside the counts of input and output, or beside them. The stated total decides
- * first, then what is known of the vocabulary.
+ * Whether cached tokens and reasoning are inside the counts of input and output, or outside. The stated total decides
+ * first, then the known convention.
  */
 function placesOf(raw: RawUsage, cached: number, read: number): Places {
   const { input, output, total } = raw;
   const reasoning = raw.reasoning ?? 0;
-  // Only the cache is known: that much input there was.
+  // Only the cache is known: there was at least that much input.
   if (input === undefined) {
     const alone = outputAlone(raw);
     const isPlaceAssumed = alone !== output;
@@ -190,14 +190,17 @@ function withCache(input: number, output: number | undefined, isBeside: boolean,
   return { input: isBeside ? input + cached : input, output, isBeside, isPlaceAssumed: false };
 }
 
-/** Some count thinking beside the output: where it is the larger of the two and nothing else tells, it cannot be inside. */
+/**
+ * Some count reasoning outside the output: if it is larger than the output and no total decides, it cannot be inside.
+ */
 function outputAlone({ output, reasoning = 0 }: RawUsage): number | undefined {
   return output !== undefined && reasoning > output ? output + reasoning : output;
 }
 
 /**
- * A total of input and output alone proves nothing of the cache: SDKs add these two up themselves. It does say that a
- * cache that slightly exceeds its input is a miscount within it; one of many times the input was counted beside it.
+ * A total of input + output proves nothing about the cache, because SDKs add these two up themselves. With such a
+ * total, a cache that slightly exceeds the input is a miscount inside it; a cache of more than twice the input was
+ * counted outside.
  */
 function isCacheBeside({ convention, total, output }: RawUsage, input: number, cached: number): boolean {
   if (cached === 0) return false;
@@ -207,7 +210,7 @@ function isCacheBeside({ convention, total, output }: RawUsage, input: number, c
 }
 
 function totalOf(raw: RawUsage, input: number | undefined, output: number | undefined): number | undefined {
-  // With one side missing, a stated total knows more than the other side alone.
+  // If one side is missing, a stated total is more complete than the other side.
   if (input === undefined || output === undefined) return raw.total ?? sumDefined(input, output);
   return input + output;
 }

@@ -1,4 +1,4 @@
 import manifest from "../../package.json" with { type: "json" };
 
-/** The version of Spanway, as every place that shows one has it. */
+/** The version of Spanway, for every place that shows it. */
 export const { version } = manifest;

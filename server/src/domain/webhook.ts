@@ -1,7 +1,7 @@
 import { alertEventTypes, type AlertChannelType } from "./alert.ts";
 import type { Environment } from "./principal.ts";
 
-/** What may happen, as webhooks name it. */
+/** The events of webhooks. */
 export const webhookEventTypes = [
   "request_log",
   "trace_completed",
@@ -11,36 +11,36 @@ export const webhookEventTypes = [
 ] as const;
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
-/** Times are ISO 8601, UTC. Secrets are sealed. */
+/** Times are ISO 8601, UTC. Secrets are encrypted. */
 export type Webhook = {
   id: number;
   unique_organization_id: string;
-  /** Whose events it gets: those of one environment, or of both. */
+  /** The environment whose events it gets; null: both. */
   environment: Environment | null;
-  /** The id of an API key: then it gets the events of that key alone. */
+  /** The id of an API key: then it gets only the events of that key. */
   organization_key: string | null;
   name: string;
-  /** Of a Slack channel without what is secret in it, of an e-mail channel the address. */
+  /** For Slack the URL without its secret, for e-mail the address. */
   url: string;
-  /** What is sent there, and how. */
+  /** The kind of receiver. */
   channel: AlertChannelType;
-  /** The alert rule that it is a channel of, which alone sends to it; null of a webhook. */
+  /** The alert rule that it is a channel of, the only sender to it; null for a webhook. */
   alert_id: string | null;
   event_type: WebhookEventType;
   active: boolean;
-  /** Whether it is signed under the product's former names too. */
+  /** Whether events are signed under the product's legacy names too. */
   legacy_signatures: boolean;
-  /** What signs; of a Slack channel the whole URL. */
+  /** The signing secret; for Slack the whole URL. */
   secret: string;
-  /** After a rotation: signs beside `secret` until then. */
+  /** Signs in addition to `secret` until `previous_secret_until`, after a rotation. */
   previous_secret: string | null;
   previous_secret_until: string | null;
-  /** Since when no delivery has succeeded; null while they do. */
+  /** Since when every delivery has failed; null after a success. */
   failing_since: string | null;
   disabled_at: string | null;
-  /** Why the service itself switched it off. */
+  /** Why the service disabled it. */
   disabled_reason: string | null;
-  /** Events that were not queued, as too many waited. */
+  /** Events that were not queued because too many were pending. */
   skipped_events: number;
   created_at: string;
   updated_at: string;
@@ -49,27 +49,27 @@ export type Webhook = {
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** One event on its way to one webhook. */
+/** One event for one webhook. */
 export type Delivery = {
   id: number;
   webhook_id: number;
   unique_organization_id: string;
   environment: Environment;
-  /** The `webhook-id` that receivers see: the same at every attempt. */
+  /** The `webhook-id` header: the same for every attempt. */
   event_id: string;
   event_type: WebhookEventType;
   /** The exact text that is sent, ASCII. */
   payload: string;
   status: DeliveryStatus;
   attempts: number;
-  /** When it is tried next, or, while it is under way, when another node may take over; null once it is finished. */
+  /** When the next attempt is due; during an attempt, when another node may take over; null once finished. */
   next_attempt_at: string | null;
-  /** When trying ends. */
+  /** When attempts end. */
   expires_at: string;
   created_at: string;
   last_attempt_at: string | null;
   response_status: number | null;
-  /** The first kilobyte of the answer. */
+  /** The first kilobyte of the response. */
   response_body: string | null;
   error: string | null;
 };
