@@ -3,14 +3,14 @@ import type { Message } from "./message.ts";
 
 export type Answers = {
   answer: Message | undefined;
-  /** All that was given back, where the answer is not all of it. */
+  /** All messages of the response, if `answer` is only a part of them. */
   all?: readonly Message[];
 };
 
 /**
- * The answer among what a model gave back. Choices stand side by side, and the first one is the answer. The Responses API,
- * and agents, list the parts of one answer instead, thoughts, calls and text: these are put together, those after the last
- * result of a tool where there are any.
+ * Finds the answer among the messages of a response. Several choices are alternatives, and the first one is the answer.
+ * The Responses API, and agents, list the parts of one answer instead (reasoning, calls and text): these are joined,
+ * starting after the last tool result, if there is one.
  */
 export function answersOf(given: readonly Message[], choices: unknown): Answers {
   const numbered = numberedChoices(given);
@@ -25,7 +25,7 @@ export function answersOf(given: readonly Message[], choices: unknown): Answers 
   return { answer: joined(answer), ...(hasResults && { all: given }) };
 }
 
-/** In the order of their numbers, in whatever order they came; undefined where none has a number. */
+/** Sorted by choice number; undefined if no message has one. */
 function numberedChoices(given: readonly Message[]): Message[] | undefined {
   if (!given.some(({ choice }) => choice !== undefined)) return undefined;
   const parts = new Map<number, Message[]>();
@@ -75,7 +75,7 @@ function joinedText(texts: ReadonlyArray<string | undefined>): string | undefine
   return known.length === 0 ? undefined : known.join("\n");
 }
 
-/** One message of those that a stream was cut into. */
+/** Joins the chunks of a stream into one message. */
 export function joinedChunks(chunks: readonly Message[]): Message[] {
   const said = chunks.filter(({ role }) => role === "assistant");
   const [first] = said;

@@ -1,12 +1,12 @@
 import { isObject } from "../lib/json.ts";
 import { toolCallOf, type ToolCall } from "./tool-calls.ts";
 
-/** What the blocks of one message are sorted into. */
+/** The blocks of one message, by kind. */
 export type Content = {
-  /** Parts as OpenAI writes them: `{type: "text", text}`, `{type: "image_url", image_url: {url}}` … */
+  /** Parts in OpenAI's format: `{type: "text", text}`, `{type: "image_url", image_url: {url}}` … */
   parts: unknown[];
   toolCalls: ToolCall[];
-  /** Text, or parts where a result holds a picture. */
+  /** Text, or parts if a result contains an image. */
   toolResults: Array<{ id: string | undefined; content: string | unknown[] }>;
   reasoning: string[];
   refusals: string[];
@@ -24,7 +24,7 @@ const readText: ReadBlock = (block, into) => {
   if (typeof text === "string") into.parts.push({ type: "text", text });
 };
 const readReasoning: ReadBlock = (block, into) => {
-  // Of a reasoning item the content is hidden, and the summary is there, or the other way round.
+  // In a reasoning item, either the content or the summary may be missing.
   const members = ["content", "text", "thinking", "reasoning", "summary"];
   const text = members.map((member) => plainText(block[member])).find((found) => found !== "");
   if (text !== undefined) into.reasoning.push(text);
@@ -75,7 +75,7 @@ const readRefusal: ReadBlock = (block, into) => {
   if (text !== "") into.refusals.push(text);
 };
 
-/** Genkit's: an address, which may hold the data. */
+/** Genkit: a URL, which may be a data URL. */
 const readMedia: ReadBlock = (block, into) => {
   const { url, contentType } = block;
   if (typeof url === "string")
@@ -114,7 +114,7 @@ const typedBlocks: ReadonlyMap<string, ReadBlock> = new Map<string, ReadBlock>([
   ["refusal", readRefusal],
 ]);
 
-/** Blocks without a type, told by the member they have: Bedrock and Gemini. */
+/** Blocks without a type, recognized by a member: Bedrock and Gemini. */
 const untypedBlocks: ReadonlyArray<[member: string, read: ReadBlock]> = [
   ["toolUse", readCall],
   ["toolResult", readResult],
@@ -130,7 +130,7 @@ const untypedBlocks: ReadonlyArray<[member: string, read: ReadBlock]> = [
   ["inline_data", (block, into) => readFile({ ...block, mimeType: block["mime_type"] }, into)],
 ];
 
-/** Sorts one block of a message's content; a block of no known shape stays a part as it is. */
+/** Sorts one block of a message's content by kind; a block of unknown shape is kept as a part, unchanged. */
 export function readBlock(block: unknown, into: Content): void {
   if (typeof block === "string") {
     if (block !== "") into.parts.push({ type: "text", text: block });
@@ -151,14 +151,16 @@ export function readBlock(block: unknown, into: Content): void {
   into.parts.push(block);
 }
 
-/** What is said in a text or a list of parts, such as `[{"type": "summary_text", "text": …}]`; "" where that is nothing. */
+/**
+ * The plain text of a string or a list of parts, such as `[{"type": "summary_text", "text": …}]`; "" if there is none.
+ */
 export function plainText(value: unknown): string {
   return Array.isArray(value) && value.length === 0 ? "" : textOf(value);
 }
 
 const imageTypes: ReadonlySet<unknown> = new Set(["image", "image_url", "input_image"]);
 
-/** The parts of a result with a picture in it, which would be no picture as text. */
+/** The parts of a result that contains an image, which text could not represent. */
 function partsWithImage(value: unknown): unknown[] | undefined {
   if (!Array.isArray(value) || !value.some((item) => isObject(item) && imageTypes.has(item["type"]))) return undefined;
   const inner = createContent();
@@ -166,7 +168,10 @@ function partsWithImage(value: unknown): unknown[] | undefined {
   return inner.parts;
 }
 
-/** The text of a tool's result: text as it is, blocks of text joined, `{type, value}` unwrapped, the rest as JSON. */
+/**
+ * The text of a tool's result: strings unchanged, blocks of text joined, `{type, value}` unwrapped, anything else as
+ * JSON.
+ */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";

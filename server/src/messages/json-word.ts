@@ -1,4 +1,7 @@
-/** The text in JSON text of a text, as some exporters write every value: `"\"hello\""` is `hello`. Any other text as it is. */
+/**
+ * Decodes a JSON string inside a string, as some exporters encode every value: `"\"hello\""` becomes `hello`. Any other
+ * text is returned unchanged.
+ */
 export function wordIn(text: string): string {
   if (!/^".*"$/s.test(text)) return text;
   try {

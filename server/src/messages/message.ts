@@ -2,7 +2,7 @@ import { isObject, isRawNumber } from "../lib/json.ts";
 import { createContent, readBlock, type Content } from "./blocks.ts";
 import { toolCallOf, type ToolCall } from "./tool-calls.ts";
 
-/** A message as OpenAI writes it. */
+/** A message in OpenAI's format. */
 export type Message = {
   role: string;
   content: unknown;
@@ -11,7 +11,7 @@ export type Message = {
   tool_call_id?: string;
   reasoning_content?: string;
   refusal?: string;
-  /** The number of the choice that it is, or is a part of, where that was sent; `answersOf` takes it away. */
+  /** The number of the choice that the message is, or is part of, if it was sent; `answersOf` removes it. */
   choice?: number;
 };
 
@@ -31,9 +31,9 @@ const roleAliases = new Map([
 const knownRoles = new Set(["system", "user", "assistant", "tool"]);
 
 /**
- * Messages of any of the known shapes as OpenAI messages: GenAI semantic conventions (`parts`), OpenAI chat and
- * responses, Anthropic, Bedrock, Gemini, the AI SDK, LangChain. Plain text is said by `role`. A message that holds
- * results of tools becomes a message for each, before the rest of it.
+ * Converts messages of any known shape to OpenAI messages: GenAI semantic conventions (`parts`), OpenAI chat and
+ * Responses, Anthropic, Bedrock, Gemini, the AI SDK, LangChain. Plain text gets the role `role`. A message with tool
+ * results becomes one message per result, followed by the remainder of the message.
  */
 export function toMessages(raw: unknown, role: string): Message[] {
   if (Array.isArray(raw)) return (raw as unknown[]).flatMap((item) => toMessages(item, role));
@@ -41,12 +41,12 @@ export function toMessages(raw: unknown, role: string): Message[] {
   return isObject(raw) ? messagesOfObject(raw, role) : [];
 }
 
-/** The messages of one of several choices; `index` is a number where it was sent. */
+/** The messages of one of several choices; `index` is a number if it was sent. */
 export function ofChoice(messages: readonly Message[], index: unknown): Message[] {
   return typeof index === "number" ? messages.map((message) => ({ ...message, choice: index })) : [...messages];
 }
 
-/** Items of the Responses API that stand beside messages. */
+/** Items of the Responses API that occur beside messages. */
 const itemType = /^(?:reasoning|compaction|item_reference|mcp_\w+|(?:\w+_)?(?:call|call_output))$/;
 
 /** Whether a value looks like a message, or a list of them. */
@@ -55,23 +55,23 @@ export function holdsMessages(value: unknown): boolean {
   if (!isObject(value) || isRawNumber(value)) return false;
   const { type } = value;
   if ("role" in value || value["lc"] === 1 || Array.isArray(value["parts"])) return true;
-  // LangChain's messages tell by their type who speaks.
+  // LangChain's messages give the role in their type.
   return typeof type === "string" && (itemType.test(type) || ("content" in value && roleOf(type) !== undefined));
 }
 
-/** Puts the instructions first, unless the messages have some of their own. */
+/** Puts the instructions first, unless there already is a system message. */
 export function withSystem(messages: Message[], system: Message | undefined): Message[] {
   if (system === undefined || messages.some(({ role }) => role === "system")) return messages;
   return [system, ...messages];
 }
 
 function messagesOfObject(raw: Record<string, unknown>, defaultRole: string): Message[] {
-  // LangChain's own serialisation: {"lc": 1, "id": [..., "HumanMessage"], "kwargs": {...}}
+  // LangChain's own serialization: {"lc": 1, "id": [..., "HumanMessage"], "kwargs": {...}}
   if (raw["lc"] === 1 && isObject(raw["kwargs"])) {
     const className = Array.isArray(raw["id"]) ? (raw["id"] as unknown[]).at(-1) : undefined;
     return messagesOfObject(raw["kwargs"], roleOf(className) ?? defaultRole);
   }
-  // Items of the Responses API stand beside messages: calls and their outputs are no members of one.
+  // Items of the Responses API occur beside messages: calls and their outputs are not members of a message.
   const isItem =
     ["role", "content", "parts", "tool_calls", "toolCalls"].every((member) => isAbsent(raw[member])) &&
     (raw["content"] === undefined || typeof raw["type"] === "string");
@@ -119,13 +119,13 @@ function restOf(raw: Record<string, unknown>, role: string, content: Content): M
   return [message];
 }
 
-/** Only models think and call; and some instrumentations send the result of a tool as said by the user. */
+/** Only models reason and call tools; and some instrumentations send tool results with the role user. */
 function speakerOf(role: string, { isResult, isAnswer }: { isResult: boolean; isAnswer: boolean }): string {
   if (isResult && role !== "assistant") return "tool";
   return isAnswer ? "assistant" : role;
 }
 
-/** One text stands as text; several parts, or anything else, as a list. */
+/** A single text becomes a string; anything else becomes a list. */
 function contentOf({ parts }: Content, hasCalls: boolean): unknown {
   const [first] = parts;
   if (first === undefined) return hasCalls ? null : "";

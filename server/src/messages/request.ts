@@ -9,8 +9,8 @@ const messageMembers = ["messages", "input", "contents"];
 const systemMembers = ["instructions", "system", "system_instruction", "systemInstruction"];
 
 /**
- * What a request to a model says, as the body of a chat, Responses, Anthropic or Gemini API, as a part of one, or as a bare
- * list of messages; undefined where it is none of these.
+ * Reads a request to a model: the body of a chat, Responses, Anthropic or Gemini API, a part of one, or a bare list of
+ * messages. Returns undefined if it is none of these.
  */
 export function readRequest(given: unknown): Request | undefined {
   if (holdsMessages(given)) return { prompt: toMessages(given, "user"), tools: undefined };
@@ -18,14 +18,15 @@ export function readRequest(given: unknown): Request | undefined {
   const said = messageMembers.map((member) => given[member]).find((value) => value !== undefined && value !== null);
   const tools = toolsOf(given["tools"]) ?? toolsOf(given["functions"]);
   const system = systemMembers.map((member) => systemText(given[member])).find((message) => message !== undefined);
-  // Of instructions alone, or of a text that somebody calls `input`, it cannot be told; of a text beside a model it can.
+  // Instructions alone, or a text in `input`, do not identify a request; a text beside instructions, tools or a model
+  // does.
   const isAsked = (system ?? tools) !== undefined || typeof given["model"] === "string";
   const isText = typeof said === "string" && said !== "" && isAsked;
   const inner = isText ? { prompt: toMessages(said, "user"), tools: undefined } : readRequest(said);
   return inner && { prompt: withSystem(inner.prompt, system), tools: tools ?? inner.tools };
 }
 
-/** Instructions that stand beside the messages: messages themselves, a list of parts, an object that holds one, or plain text. */
+/** Instructions beside the messages: a message, a list of messages or of parts, or plain text. */
 export function systemText(given: unknown): Message | undefined {
   if (typeof given === "string") return given === "" ? undefined : { role: "system", content: wordIn(given) };
   if (holdsMessages(given)) return joined(toMessages(given, "system"));

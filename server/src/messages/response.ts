@@ -1,7 +1,7 @@
 import { isObject } from "../lib/json.ts";
 import { holdsMessages, ofChoice, toMessages, type Message } from "./message.ts";
 
-/** Member that holds the answers → member of each of them that holds the message. */
+/** Member with the list of answers → member of each answer that contains the message. */
 const answerMembers = [
   ["choices", "message"],
   ["output", "message"],
@@ -10,8 +10,8 @@ const answerMembers = [
 ] as const;
 
 /**
- * What a model answered, as the body of a chat, Responses, Anthropic or Gemini API, as LangChain's generations, or as bare
- * messages; undefined where it is none of these.
+ * Reads a model's response: the body of a chat, Responses, Anthropic or Gemini API, LangChain's generations, or bare
+ * messages. Returns undefined if it is none of these.
  */
 export function readResponse(given: unknown): Message[] | undefined {
   if (holdsMessages(given)) return toMessages(given, "assistant");

@@ -1,12 +1,12 @@
 import { isObject } from "../lib/json.ts";
 
-/** A call of a tool as OpenAI writes it: `arguments` is JSON text. */
+/** A tool call in OpenAI's format: `arguments` is JSON text. */
 export type ToolCall = { id?: string; type: "function"; function: { name: string; arguments: string } };
 
-/** A tool call of any of the known shapes: flat, nested in `function`, with `input` or `args` for the arguments. */
+/** Reads a tool call of any known shape: flat, nested in `function`, with `input` or `args` for the arguments. */
 export function toolCallOf(raw: Record<string, unknown>): ToolCall {
   const nested = isObject(raw["function"]) ? raw["function"] : raw;
-  // An item of the Responses API has an id of its own beside that of its call, which the result names.
+  // An item of the Responses API has its own id and that of its call; results refer to the latter.
   const id = firstText(raw["call_id"], raw["id"], raw["toolCallId"], raw["tool_call_id"], raw["toolUseId"], raw["ref"]);
   const name = firstText(nested["name"], raw["toolName"], raw["tool_name"]) ?? "";
   const given =
@@ -19,9 +19,9 @@ export function toolCallOf(raw: Record<string, unknown>): ToolCall {
 }
 
 /**
- * The calls of an answer, each as OpenAI's chat API writes it where it has the shape of the AI SDK or of the Responses API, which
- * exporters pass on: `toolName` with `input`, `name` with `args`, or an item. What else such a call holds, a result for one, stays beside. Any other value is given back
- * as it is, the very same one.
+ * Converts the calls of a response to OpenAI's chat format if they have the shape of the AI SDK or of the Responses
+ * API: `toolName` with `input`, `name` with `args`, or an item. Other members of such a call, for example a result, are
+ * kept. If nothing needs converting, returns the same value.
  */
 export function withOpenAiCalls(calls: unknown): unknown {
   if (!Array.isArray(calls) || !(calls as unknown[]).some(isForeignCall)) return calls;
@@ -39,7 +39,7 @@ function isForeignCall(call: unknown): call is Record<string, unknown> {
   return typeof call["toolName"] === "string" || (typeof call["name"] === "string" && "args" in call);
 }
 
-/** A tool definition as OpenAI writes it. Built-in tools, and what is none of the known shapes, stay as they are. */
+/** Converts a tool definition to OpenAI's format. Built-in tools and unknown shapes are returned unchanged. */
 export function toolOf(raw: unknown): unknown {
   if (typeof raw === "string") return { type: "function", function: { name: raw } };
   if (!isObject(raw)) return raw;
@@ -54,7 +54,7 @@ export function toolOf(raw: unknown): unknown {
     nested["parameters_json_schema"] ??
     nested["parametersJsonSchema"] ??
     nested["arguments"];
-  // Bedrock's lie one deeper.
+  // Bedrock nests them one level deeper.
   const parameters = isObject(given) && isObject(given["json"]) ? given["json"] : given;
   const description = firstText(nested["description"]);
   return {
@@ -68,7 +68,7 @@ export function toolOf(raw: unknown): unknown {
   };
 }
 
-/** Definitions in a list; Gemini's stand a list deeper. */
+/** A list of definitions; Gemini nests them in another list. */
 export function toolsOf(raw: unknown): unknown[] | undefined {
   if (!Array.isArray(raw) || raw.length === 0) return undefined;
   const declared = (raw as unknown[]).flatMap((tool) => {

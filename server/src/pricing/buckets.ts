@@ -1,7 +1,7 @@
 import type { Usage } from "../domain/usage.ts";
 
 /**
- * What a price is for. A usage is split into these so that each token is in one bucket and those of input and output add up
+ * The units of prices. A usage is split so that each token is in one bucket, and the buckets of input and output add up
  * to the usage's own counts. Rates are USD per million tokens, or per unit.
  */
 export const tokenBuckets = [
@@ -36,7 +36,7 @@ export type TokenBucket = (typeof tokenBuckets)[number];
 export type UnitBucket = (typeof unitBuckets)[number];
 export type Bucket = TokenBucket | UnitBucket;
 
-/** USD per million tokens, or per unit. What is absent has no price of its own. */
+/** USD per million tokens, or per unit. Absent buckets have no price of their own. */
 export type Rates = { readonly [B in Bucket]?: number };
 
 const unitNames: ReadonlySet<string> = new Set(unitBuckets);
@@ -45,7 +45,7 @@ export function isUnit(bucket: Bucket): bucket is UnitBucket {
   return unitNames.has(bucket);
 }
 
-/** Calls `take` for each bucket of tokens that is not empty. */
+/** Calls `take` for each non-empty bucket of tokens. */
 export function splitTokens(
   usage: Usage,
   pricesReasoning: boolean,
@@ -70,8 +70,8 @@ const modalities = [
 ] as const;
 
 /**
- * Of a modality that is not known to have been cached, what there is room for is fresh: nobody says otherwise. No part is
- * larger than its whole.
+ * A modality without a stated cached part counts as fresh as far as the fresh tokens allow. No part is larger than its
+ * whole.
  */
 function splitInput(
   usage: Usage,
@@ -112,7 +112,7 @@ function splitOutput(
   if (left > 0) take("output", left);
 }
 
-/** The units that a usage counts. */
+/** Calls `take` for each kind of unit in a usage. */
 export function unitsOf(usage: Usage, take: (bucket: UnitBucket, units: number) => void): void {
   const { audioSeconds = 0, characters = 0, images = 0, pages = 0, rerankSearches = 0, webSearches = 0 } = usage;
   if (audioSeconds > 0) take("audio_second", audioSeconds);

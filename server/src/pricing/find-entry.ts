@@ -3,7 +3,7 @@ import type { PriceEntry, PriceTable } from "./price-entry.ts";
 import { kindOf, makerOf, tableName } from "./providers.ts";
 
 /**
- * What is known of the price of a model at a provider. `isMakerAssumed`: nobody says who sold it, so its maker's price counts.
+ * The price of a model at a provider. `isMakerAssumed`: the seller is unknown, so the maker's price counts.
  * `isModelAssumed`: no table lists this snapshot, so the price of its model counts.
  */
 export type Found = (AtProvider & { isMakerAssumed: boolean }) | "local" | undefined;
@@ -11,8 +11,8 @@ export type Found = (AtProvider & { isMakerAssumed: boolean }) | "local" | undef
 type AtProvider = { entry: PriceEntry; isModelAssumed: boolean };
 
 /**
- * The price belongs to the pair of provider and model: that of another vendor is never taken for it.
- * @param tables in the order in which they are asked
+ * A price belongs to the pair of provider and model: another vendor's price is never used.
+ * @param tables in order of precedence
  */
 export function findEntry(tables: readonly PriceTable[], model: string, provider: string): Found {
   if (model === "") return undefined;
@@ -27,12 +27,12 @@ export function findEntry(tables: readonly PriceTable[], model: string, provider
   return byName(tables, model, { isSold: given !== "" && !isSeller(tables, given) });
 }
 
-/** Ollama's own cloud is told by the name: it sells subscriptions, no tokens. */
+/** Ollama's cloud is recognized by the model's name: it sells subscriptions, not tokens. */
 function localUnlessHosted(model: string): "local" | undefined {
   return /[:-]cloud$/.test(model) ? undefined : "local";
 }
 
-/** The name says whose model it is, as `azure/gpt-4o` does, or it is one that its maker alone sells. */
+/** Uses a provider prefix in the name, as in `azure/gpt-4o`, or the maker of a model that no other vendor sells. */
 function byName(tables: readonly PriceTable[], model: string, { isSold }: { isSold: boolean }): Found {
   const slash = model.indexOf("/");
   let name = model;

@@ -5,7 +5,7 @@ import type { Bucket } from "./buckets.ts";
 import { stepsOf, type PriceEntry, type PricePeriod, type PriceTable } from "./price-entry.ts";
 
 /**
- * Tables in the form of genai-prices: the one that comes with its package, offline, or a newer file of it.
+ * Tables in the format of genai-prices: the one in its package, offline, or a newer file.
  * https://github.com/pydantic/genai-prices
  */
 type Provider = {
@@ -19,7 +19,7 @@ type Model = { id: string; match: unknown; prices: unknown };
 /** Kept equal to the dependency by a test: the package does not export its own version. */
 export const priceTableVersion = "genai-prices@0.1.8";
 
-/** When a release of a table came out, for receipts. */
+/** The release dates of tables, for receipts. */
 export const releaseDates: Readonly<Record<string, string>> = { [priceTableVersion]: "2026-09-23" };
 
 /** The package does not list its providers; a test compares. */
@@ -40,7 +40,10 @@ export function packagedTable(): PriceTable {
   return genAiTable(priceTableVersion, providers);
 }
 
-/** @throws ServiceError `invalid_request` where it is no price file of genai-prices, or names a match that cannot be read */
+/**
+ * @throws ServiceError `invalid_request` if the content is not a genai-prices file, or has a match rule that cannot be
+ * read
+ */
 export function readGenAiFile(name: string, content: unknown): { table: PriceTable; models: number } {
   const list: unknown = isObject(content) ? content["providers"] : content;
   if (!Array.isArray(list) || !list.every(isProvider)) {
@@ -69,7 +72,7 @@ function isModel(value: unknown): value is Model {
   return isObject(value) && typeof value["id"] === "string" && arePrices(value["prices"]);
 }
 
-/** A price below nothing, or a text, would make every call of the model wrong. */
+/** A negative or non-numeric price would make every call of the model wrong. */
 function arePrices(prices: unknown): boolean {
   if (Array.isArray(prices)) return prices.every((one) => isObject(one) && arePrices(one["prices"]));
   const isPrice = (value: unknown): boolean => typeof value === "number" && value >= 0;
@@ -91,8 +94,7 @@ function isReadableMatch(rule: unknown): boolean {
 }
 
 /**
- * Makers whose prices the tables take for a cloud's, and the cloud has others:
- * https://prices.azure.com/api/retail/prices
+ * Makers whose prices the tables use for a cloud that has different ones: https://prices.azure.com/api/retail/prices
  */
 const otherPrices: Readonly<Record<string, readonly string[]>> = { azure: ["deepseek", "x-ai", "moonshotai"] };
 
@@ -121,7 +123,7 @@ function genAiTable(name: string, list: readonly Provider[]): PriceTable {
   };
 }
 
-/** `-20250929` as `-2025-09-29`, which some names of the table have. */
+/** Converts `-20250929` to `-2025-09-29`, as in some names of the table. */
 function withDashes(model: string): string {
   return model.replace(/-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)/g, "-$1-$2-$3");
 }
@@ -135,7 +137,10 @@ function entryOf(table: string, provider: string, model: Model): PriceEntry {
   return { provider, model: model.id, source: `${table} ${provider}/${model.id}`, periods };
 }
 
-/** Their names of prices, most specific first → bucket, and what makes a rate of a bucket of it. */
+/**
+ * Bucket, names of its price in the table (most specific first), and the factor that converts the price to the bucket's
+ * rate.
+ */
 const priceKeys: ReadonlyArray<readonly [Bucket, readonly string[], number]> = [
   ["input", ["input_text_mtok", "input_mtok"], 1],
   ["input_audio", ["input_audio_mtok"], 1],
@@ -169,7 +174,7 @@ function pricesOf(prices: unknown, model: string): Parameters<typeof stepsOf>[0]
     );
     return price === undefined ? [] : [[bucket, price]];
   });
-  // An entry without prices says nothing, but of a model that is offered for free.
+  // An entry without prices has no rates, except for a model that is offered for free.
   return found.length === 0 && model.endsWith(":free")
     ? [
         ["input", 0],
@@ -210,7 +215,7 @@ function secondOfDay(time: string): number {
   return at.getUTCHours() * 3600 + at.getUTCMinutes() * 60 + at.getUTCSeconds();
 }
 
-/** How the table describes names. What it does not know matches nothing. */
+/** Evaluates the table's match rules. Unknown rules match nothing. */
 function matches(rule: unknown, model: string): boolean {
   if (!isObject(rule)) return false;
   const name = model.toLowerCase();

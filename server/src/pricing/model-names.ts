@@ -1,9 +1,12 @@
 import { tableName } from "./providers.ts";
 
-/** A name under which a table may list a model. `isModelOfSnapshot`: a dated snapshot was asked for, and this is its model. */
+/**
+ * A name under which a table may list a model. `isModelOfSnapshot`: a dated snapshot was requested, and this is its
+ * model.
+ */
 export type ListedName = { name: string; isModelOfSnapshot: boolean };
 
-/** Maps vendors' moving aliases and gateways' names of a model to the name in the price tables. */
+/** Maps vendors' moving aliases and gateways' model names to the names in the price tables. */
 const aliasesByProvider = {
   openai: { "chat-latest": "gpt-chat-latest" },
   // https://ai.google.dev/gemini-api/docs/models
@@ -26,14 +29,14 @@ const aliasesByProvider = {
   cerebras: { "llama-3.1-8b": "llama3.1-8b" },
 } satisfies Record<string, Record<string, string>>;
 
-/** Names come from callers: only what is listed is looked up. */
+/** A Map, because names come from callers and must not reach the prototype. */
 const aliases: ReadonlyMap<string, string> = new Map(
   Object.entries(aliasesByProvider).flatMap(([provider, names]) =>
     Object.entries(names).map(([alias, name]): [string, string] => [`${provider}/${alias}`, name]),
   ),
 );
 
-/** The names to look for at a provider, the most exact first. */
+/** The names to look up at a provider, the most exact first. */
 export function namesAt(provider: string, model: string): readonly ListedName[] {
   const names = spellingsAt(provider, model);
   const renamed = names.flatMap((name) => aliases.get(`${provider}/${name.toLowerCase()}`) ?? []);
@@ -45,8 +48,9 @@ export function namesAt(provider: string, model: string): readonly ListedName[] 
 }
 
 /**
- * Also without what a gateway, a resource name or an ARN puts before it. Tables match parts of names, so that a name as it is comes
- * after the one within it, but where a provider sells `provider/model` and `model` at different prices.
+ * Includes names without the prefix of a gateway, resource name or ARN. Tables match parts of names, so the full path
+ * comes after the name within it. For a plain `provider/model` the full name comes first, because a provider may sell
+ * both `provider/model` and `model`, at different prices.
  */
 function spellingsAt(provider: string, model: string): string[] {
   const slash = model.indexOf("/");
@@ -59,7 +63,7 @@ function spellingsAt(provider: string, model: string): string[] {
   return [...new Set(names.map((name) => name.replace(/@(default|latest)$/, "")))];
 }
 
-/** `claude-sonnet-5-5-20260928-v1:0` as `claude-sonnet-5-5-v1:0`. */
+/** Converts `claude-sonnet-5-5-20260928-v1:0` to `claude-sonnet-5-5-v1:0`. */
 export function withoutDate(model: string): string {
   return model.replace(/[-@]20\d{2}-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(?=$|-v\d)/, "");
 }

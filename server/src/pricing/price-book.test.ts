@@ -90,7 +90,7 @@ test("unknown is not free: no model, no table entry, no usage", () => {
   expect(priceOf("gpt-4o", { input: 0, output: 0 }).costUsd).toBe(0);
 });
 
-describe("a service tier, as the response states it, prices the tokens", () => {
+describe("a service tier in the response determines the price of tokens", () => {
   const tokens = { input: 1000, output: 100 };
 
   test.each([
@@ -116,7 +116,7 @@ describe("a service tier, as the response states it, prices the tokens", () => {
     expect(price.version).toBe(`${standard.version} ${serviceTier}`);
   });
 
-  test.each(["default", "standard", "auto", "on_demand"])("%s is the standard one", (tier) => {
+  test.each(["default", "standard", "auto", "on_demand"])("%s is the standard tier", (tier) => {
     expect(priceOf("gpt-5", { ...tokens, serviceTier: tier })).toEqual(priceOf("gpt-5", tokens));
   });
 
@@ -126,12 +126,12 @@ describe("a service tier, as the response states it, prices the tokens", () => {
     ["gemini-2.5-pro", "flex", 0.125],
     ["gemini-3.5-flash", "flex", 0.075],
     ["gemini-3.1-pro-preview", "priority", 0.36],
-  ])("%s, %s: what was cached costs %f", (model, serviceTier, rate) => {
+  ])("%s, %s: cached tokens cost %f", (model, serviceTier, rate) => {
     const cached = { input: 100_000, cacheRead: 100_000, output: 0 };
     expect(priceOf(model, { ...cached, serviceTier }).costUsd).toBeCloseTo(rate / 10, 12);
   });
 
-  test("beyond a tier of size too", () => {
+  test("also beyond a size tier", () => {
     const long = { input: 300_000, output: 100 };
     const standard = priceOf("gpt-5.4", long).costUsd ?? Number.NaN;
     expect(standard).toBeGreaterThan(300_000 * 2.5e-6 + 100 * 15e-6);
@@ -139,7 +139,7 @@ describe("a service tier, as the response states it, prices the tokens", () => {
   });
 });
 
-describe("what is charged beside tokens", () => {
+describe("charges other than tokens", () => {
   const tokens = { input: 1000, output: 100 };
   const beside = (model: string, raw: RawUsage, provider = "") =>
     (priceOf(model, { ...tokens, ...raw }, provider).costUsd ?? Number.NaN) -
@@ -148,7 +148,7 @@ describe("what is charged beside tokens", () => {
   test.each([
     ["claude-sonnet-4-5", 2, 0.02],
     ["gpt-5", 3, 0.03],
-    // By query from the third generation on, before it by prompt.
+    // Per query from the third generation on, per prompt before it.
     ["gemini-3-pro-preview", 3, 0.042],
     ["gemini-4-argon", 3, 0.042],
     ["gemini-flash-latest", 3, 0.042],
@@ -157,7 +157,7 @@ describe("what is charged beside tokens", () => {
     ["claude-haiku-5-5", 3, 0.03],
     ["o3-deep-research", 3, 0.03],
     ["gemini-2.5-flash", 0, 0],
-    // Nobody says what these cost.
+    // These have no known price.
     ["deepseek-chat", 3, 0],
   ])("%s searches the web %i times: %f USD", (model, webSearches, costUsd) => {
     expect(beside(model, { webSearches })).toBeCloseTo(costUsd, 12);
@@ -168,18 +168,18 @@ describe("what is charged beside tokens", () => {
     expect(claude.costUsd).toBeCloseTo((1000 * 3 + 100 * 15) / 2e6 + 0.02, 12);
   });
 
-  test("models that search for every answer have a price for each", () => {
+  test("models that search for every request charge a fee per request", () => {
     expect(priceOf("gpt-4o-search-preview", tokens).costUsd).toBeCloseTo(0.025 + (1000 * 2.5 + 100 * 10) / 1e6, 12);
     expect(priceOf("gpt-5-search-api-2025-10-14", { ...tokens, webSearches: 1 }).costUsd).toBeCloseTo(
       0.01 + (1000 * 1.25 + 100 * 10) / 1e6,
       12,
     );
-    // The fee for a request is no price of its tokens.
+    // The fee per request does not replace the price of tokens.
     expect(priceOf("sonar", { input: 10_000, output: 1000 }, "perplexity").costUsd).toBeCloseTo(0.012 + 0.011, 12);
   });
 });
 
-test("stated unit prices, USD per million tokens, win over the table", () => {
+test("stated unit prices, USD per million tokens, take precedence over the table", () => {
   const usage = normalizeUsage({ input: 1000, output: 100 });
   if (!usage) throw new Error("no usage");
   expect(
@@ -194,7 +194,7 @@ test("stated unit prices, USD per million tokens, win over the table", () => {
   ).toMatchObject({ costUsd: (1000 * 4 + 100 * 20) / 1e6, version: "stated unit prices" });
 });
 
-test("names of callers are names, whatever they are called", () => {
+test("names from callers are safe as keys", () => {
   const odd = ["constructor", "__proto__", "toString", "hasOwnProperty", "name", "length"];
   for (const provider of ["", "azure", "google", ...odd]) {
     for (const model of [...odd, ...odd.map((name) => `openai/${name}`)]) {
@@ -208,17 +208,17 @@ test("names of callers are names, whatever they are called", () => {
   }
 });
 
-test.each(["constructor", "toString", "__proto__"])("a kind of traffic called %s is no tier", (trafficType) => {
+test.each(["constructor", "toString", "__proto__"])("a traffic type called %s is not a tier", (trafficType) => {
   const usage = readUsageObject({ promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2, trafficType });
   expect(usage?.serviceTier).toBeUndefined();
 });
 
-test("model names of callers do not grow the memory without end", () => {
+test("model names from callers do not grow memory without bound", () => {
   for (let i = 0; i < 1000; i += 1) expect(priceOf(`invented-${i}`, { input: 1, output: 1 }).costUsd).toBeUndefined();
   expect(priceOf("gpt-4o", { input: 1, output: 1 }).costUsd).toBeDefined();
 });
 
-test("a model has the price of each provider, in whatever order they come and however few are remembered", () => {
+test("a model has the price of each provider, in any order and with few cached models", () => {
   const usage = normalizeUsage({ input: 1_000, output: 100 });
   if (!usage) throw new Error("no usage");
   const calls = ["gpt-4o", "openai/gpt-4o", "invented", "gpt-4o-mini"].flatMap((model) =>

@@ -8,12 +8,12 @@ import { ReceiptWriter, versions, withoutNoise, type ReceiptText } from "./recei
 import { supplementTable } from "./supplement/table.ts";
 
 /**
- * What a model call cost in USD, offline. A price is linear in the buckets of a usage, so each model's rates are read from
- * the tables once and a call costs a few multiplications.
+ * Computes the cost of a model call in USD, offline. A price is linear in the buckets of a usage, so each model's rates
+ * are read from the tables once and a call costs a few multiplications.
  */
 export type PriceBook = {
   price(call: PricedCall): Price;
-  /** What the tables say beside a cost that was stated. */
+  /** Compares a stated cost with that of the tables, for the receipt. */
   compare(statedUsd: number, call: PricedCall): Price;
 };
 
@@ -22,23 +22,23 @@ export type PricedCall = {
   model: string;
   provider: string;
   usage: Usage;
-  /** End of the call: prices change over time. Nanoseconds since the epoch. */
+  /** End of the call, because prices change over time. Nanoseconds since the epoch. */
   timestampNs: bigint;
-  /** USD per million tokens, stated by the caller; they win over the table. */
+  /** USD per million tokens, stated by the caller; they take precedence over the table. */
   unitPrices?: { prompt: number | undefined; completion: number | undefined };
 };
 
 /**
- * `costUsd` is undefined where the model or the usage is unknown: unknown is not free. `version` names the table's release and
- * entry, for instance `genai-prices@0.1.8 openai/gpt-4o`; "" where there is no price. `unpriced` lists what was counted and
- * has none.
+ * `costUsd` is undefined if the model or the usage is unknown: unknown is not free. `version` names the table's release
+ * and entry, for instance `genai-prices@0.1.8 openai/gpt-4o`; "" if there is no price. `unpriced` lists the counted
+ * buckets without a price.
  */
 export type Price = { costUsd: number | undefined; version: string; receipt: ReceiptText; unpriced: string };
 
-/** Prices that an organization, or whoever runs the instance, states. They are asked first. */
+/** Prices of an organization, or of the operator. They take precedence over the packaged tables. */
 export type OwnPrices = {
   find(organizationId: string, model: string, provider: string, timestampNs: bigint): PriceEntry | undefined;
-  /** Tables that were loaded, the newest first. */
+  /** Loaded tables, the newest first. */
   tables(): readonly PriceTable[];
   /** Rises when other tables are loaded. */
   revision(): number;
@@ -46,12 +46,12 @@ export type OwnPrices = {
 
 type Known = { found: Found; plans: Map<Rates, Map<string, RatePlan>> };
 
-/** A cost that is so many times what the table says, or what it says so many times the cost, is taken for a mistake. */
+/** A stated cost that differs from the table's by at least this factor is marked as a probable mistake. */
 const absurdly = 100;
 
 export function createPriceBook({ maxModels, own }: { maxModels: number; own?: OwnPrices | undefined }): PriceBook {
   const packaged = [supplementTable(), packagedTable()];
-  // By model, then provider: a key made of both would have to be put together and hashed for each call.
+  // By model, then provider: a combined key would have to be concatenated and hashed for each call.
   const known = new Map<string, Map<string, Known>>();
   const ownPlans = new WeakMap<PriceEntry, Known>();
   let size = 0;
@@ -60,7 +60,7 @@ export function createPriceBook({ maxModels, own }: { maxModels: number; own?: O
   const knownOf = (model: string, provider: string): Known => {
     const before = known.get(model)?.get(provider);
     if (before !== undefined) return before;
-    // Model names come from callers: forget everything rather than grow without end.
+    // Model names come from callers: clear the cache rather than grow without bound.
     if (size >= maxModels) forget();
     const found = findEntry([...(own?.tables() ?? []), ...packaged], model, provider);
     const entry: Known = { found, plans: new Map() };
@@ -105,7 +105,7 @@ export function createPriceBook({ maxModels, own }: { maxModels: number; own?: O
   return { price, compare: (statedUsd, call) => beside(statedUsd, byTable(call, lookUp(call))) };
 }
 
-/** The receipt of a cost that was stated: it names what the table says where that is far away. */
+/** The receipt of a stated cost; it includes the table's cost, and marks a stated cost that is far from it. */
 function beside(statedUsd: number, { costUsd: tableUsd }: Price): Price {
   const receipt = new ReceiptWriter();
   if (tableUsd !== undefined && tableUsd > 0 && statedUsd > 0) {
@@ -147,7 +147,7 @@ function noteUnplaced({ unplaced = 0 }: Usage, receipt: ReceiptWriter): void {
   if (unplaced > 0) receipt.unpriced("unplaced", unplaced, "no_place");
 }
 
-/** Where one side was stated as something that is no count, the other alone would pass for the whole. */
+/** If one side was stated but is not a count, the other side alone must not pass for the whole. */
 function noteUnread(usage: Usage, receipt: ReceiptWriter): boolean {
   if (usage.isUnread !== true) return false;
   receipt.unpriced(usage.input === undefined ? "input" : "output", 0, "no_count");
@@ -178,7 +178,7 @@ function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): P
   };
 }
 
-/** Tiers and regions are words of callers: only some plans are kept. */
+/** Tiers and regions come from callers: only this many plans are kept per rates. */
 const keptPlans = 16;
 
 function planOf(plans: Known["plans"], entry: PriceEntry, rates: Rates, usage: Usage): RatePlan {

@@ -1,26 +1,26 @@
 import type { Bucket, Rates } from "./buckets.ts";
 
-/** The prices of one model at one provider, whichever table they come from. */
+/** The prices of one model at one provider, from any table. */
 export type PriceEntry = {
-  /** The table's own names. */
+  /** As the table names them. */
   provider: string;
   model: string;
-  /** Where the rates come from, for instance `genai-prices@0.1.8 openai/gpt-4o`. */
+  /** The source of the rates, for instance `genai-prices@0.1.8 openai/gpt-4o`. */
   source: string;
-  /** In the order in which they came into force; the last one that holds at a time counts, else the first. */
+  /** In order of taking effect; the last one that applies at a time counts, otherwise the first. */
   periods: readonly PricePeriod[];
   /** The owner's own price: no surcharge of a table is added to it. */
   isOwn?: boolean;
 };
 
 export type PricePeriod = {
-  /** Whether it holds at a time, in milliseconds since the epoch. */
+  /** Whether it applies at a time, in milliseconds since the epoch. */
   holdsAt: (ms: number) => boolean;
   /** In rising order: the last one whose `above` the input exceeds counts. The first is above -1. */
   steps: ReadonlyArray<{ above: number; rates: Rates }>;
 };
 
-/** Prices by the names that a provider and its models have in that table. */
+/** Prices by the table's names of providers and models. */
 export type PriceTable = {
   name: string;
   hasProvider(provider: string): boolean;
@@ -44,7 +44,7 @@ export function ratesAt({ periods }: PriceEntry, ms: number, inputTokens: number
 
 type Tiered = { base: number; tiers: ReadonlyArray<{ start: number; price: number }> };
 
-/** Prices by bucket, each the same for every size of a prompt or in steps. */
+/** Converts prices by bucket, flat or tiered by the size of the prompt, to steps. */
 export function stepsOf(prices: ReadonlyArray<readonly [Bucket, number | Tiered]>): PricePeriod["steps"] {
   const starts = prices.flatMap(([, price]) =>
     typeof price === "number" ? [] : price.tiers.map(({ start }) => start),

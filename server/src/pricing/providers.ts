@@ -1,6 +1,6 @@
 import { bedrockPrefix } from "../domain/model-name.ts";
 
-/** What clients call a provider → what price tables call it. */
+/** Names that clients use for a provider → its name in price tables. */
 const aliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     azure: [
@@ -63,7 +63,7 @@ const aliases: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** They run on the user's own machine: nobody charges for a token, unless the owner says so. */
+/** Providers on the user's own machine: tokens are free, unless the owner sets a price. */
 const local: ReadonlySet<string> = new Set([
   "ollama",
   "ollama_chat",
@@ -106,8 +106,8 @@ const local: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * They sell models of others under prices of their own. What the tables do not know of them has no price: that of the
- * maker, or of another host, is not theirs.
+ * Vendors with their own prices for models of others. A model of theirs that the tables lack has no price: the price of
+ * its maker or of another host does not apply.
  */
 const hosts: ReadonlySet<string> = new Set([
   "together",
@@ -176,15 +176,15 @@ export function tableName(provider: string): string {
   return aliases.get(name) ?? name;
 }
 
-/** @param provider as `tableName` gives it */
+/** @param provider a name as `tableName` returns it */
 export function kindOf(provider: string): ProviderKind {
   if (local.has(provider)) return "local";
   return hosts.has(provider) || provider.startsWith("huggingface") ? "host" : "unknown";
 }
 
 /**
- * Whose model it is where no provider is known, or one that passes calls on: only names that their makers alone sell under.
- * Open weights have a price of each host.
+ * The maker of a model, for calls whose provider is unknown or a proxy: only models that no other vendor sells under
+ * these names. Open-weight models have a price per host.
  */
 const makers: ReadonlyArray<readonly [RegExp, string]> = [
   [

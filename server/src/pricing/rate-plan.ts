@@ -9,15 +9,18 @@ import {
   type Adjustment,
 } from "./surcharges.ts";
 
-/** The rates of one model for one tier and region, with what a receipt says of each, so that a call costs a few multiplications. */
+/**
+ * The rates of one model for one tier and region, with their texts for receipts, so that a call costs a few
+ * multiplications.
+ */
 export type RatePlan = {
-  /** Of the prices: the table's entry, and the tier. */
+  /** Identifies the prices: the table's entry, and the tier. */
   version: string;
   rates: ReadonlyMap<Bucket, Rate>;
   pricesReasoning: boolean;
   hasTokenRates: boolean;
   chargesSearchesOnce: boolean;
-  /** Writes down what the rates were multiplied by, and what nobody has a price of. */
+  /** Adds to a receipt the factors of the rates, and the tier or region without a known price. */
   note: (receipt: ReceiptWriter) => void;
 };
 

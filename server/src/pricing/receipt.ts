@@ -2,15 +2,15 @@ import { isUnit, type Bucket } from "./buckets.ts";
 import { releaseDates } from "./genai-table.ts";
 
 /**
- * How a cost came about, as the store keeps it: short text that costs little to write, without characters that JSON escapes.
- * Sections are parted by `|`, their items by `,`, and what an item holds by `:`; free text in them is percent-encoded.
+ * How a cost was computed, as stored: short text that is cheap to write, without characters that JSON escapes. Sections
+ * are separated by `|`, their items by `,`, and the parts of an item by `:`; free text in them is percent-encoded.
  *
  *   l input:25:2.5,output:17:10   lines: bucket, tokens or units, rate
- *   f service_tier:flex:0.5       what the rates above were multiplied by
+ *   f service_tier:flex:0.5       factors of the rates above
  *   a lifetime                    assumptions
- *   u output_audio:350:no_rate    what was counted and has no price
- *   t 0.0123                      what the table says, beside a cost that was stated
- *   p 0.5:2026-11-29T10:00:00Z…   what the span cost before it was priced again
+ *   u output_audio:350:no_rate    counts without a price
+ *   t 0.0123                      the table's cost, beside a stated cost
+ *   p 0.5:2026-11-29T10:00:00Z…   the cost before the span was repriced
  */
 export type ReceiptText = string;
 
@@ -41,7 +41,7 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons;
 
-/** Puts a receipt together, section after section in the order above. */
+/** Assembles a receipt, section by section in the order above. */
 export class ReceiptWriter {
   #lines = "";
   #adjusted = "";
@@ -81,15 +81,15 @@ export class ReceiptWriter {
   }
 }
 
-/** The same receipt with an assumption more. */
+/** The same receipt with one more assumption. */
 export function assuming(receipt: ReceiptText, assumption: Assumption): ReceiptText {
   return `${receipt}|a ${assumption}`;
 }
 
-/** Of so many earlier costs the receipt tells. */
+/** The number of earlier costs that a receipt keeps. */
 const previousKept = 10;
 
-/** The receipt of a span that was priced again, with what it cost before, the last first. */
+/** The receipt of a repriced span, with its earlier costs, the last first. */
 export function withPrevious(
   receipt: ReceiptText,
   before: { receipt: ReceiptText; costUsd: number | null; source: string; at: string },
@@ -100,7 +100,7 @@ export function withPrevious(
 }
 
 export type CostDetails = {
-  /** `date`: when a price was last changed, a table was loaded or released. Null where that is not known. */
+  /** `date`: when a price was last changed, or a table was loaded or released. Null if unknown. */
   source: { kind: SourceKind; name: string | null; date: string | null };
   lines: Array<{ bucket: string; tokens?: number; units?: number; rate: number; amount: number }>;
   adjustments: Array<{ kind: string; value: string; factor: number }>;
@@ -178,7 +178,7 @@ export const fixedSources: Readonly<Record<string, SourceKind>> = {
   [versions.local]: "local",
 };
 
-/** The provider whose rates of a table a price was made of; undefined where they come from elsewhere. */
+/** The provider in a price table whose rates a price used; undefined if the price has another source. */
 export function sellerOf(version: string): string | undefined {
   const isOwn = version.startsWith(versions.own) || version.startsWith(versions.instance);
   return isOwn ? undefined : /^\S+ ([^/\s]+)\//.exec(version)?.[1];
@@ -204,7 +204,7 @@ function ownSource(kind: SourceKind, text: string): CostDetails["source"] {
   return { kind, name: text.slice(0, -"@2026-11-29".length), date: text.slice(-"2026-11-29".length) };
 }
 
-/** Cuts where the error of adding doubles begins: $0.000075, not $0.00007500000000000001. */
+/** Rounds to hide the error of adding doubles: $0.000075, not $0.00007500000000000001. */
 export function withoutNoise(costUsd: number): number {
   return Number(costUsd.toPrecision(12));
 }

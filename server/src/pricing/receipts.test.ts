@@ -20,7 +20,7 @@ const priceOf = (model: string, raw: RawUsage, provider = "") => {
 
 const receiptOf = ({ receipt, version }: Price) => readReceipt(receipt, "computed", version);
 
-test("the tables of the package are all asked", () => {
+test("all tables of the package are used", () => {
   const source = readFileSync(
     createRequire(import.meta.url)
       .resolve("@pydantic/genai-prices")
@@ -34,7 +34,7 @@ test("the tables of the package are all asked", () => {
   for (const id of ids) expect(packagedTable().hasProvider(id ?? "")).toBe(true);
 });
 
-describe("M2: what cannot be counted is not left out in silence", () => {
+describe("M2: counts that cannot be read are reported", () => {
   const of = (members: Record<string, unknown>) => {
     const usage = readUsageObject(members);
     return usage && book.price({ organizationId: "o", model: "gpt-4o", provider: "", usage, timestampNs });
@@ -58,7 +58,7 @@ describe("M2: what cannot be counted is not left out in silence", () => {
     },
   );
 
-  test("a side that nobody stated is no mistake", () => {
+  test("a side that was not stated is not an error", () => {
     expect(of({ prompt_tokens: 100 })?.costUsd).toBeCloseTo(0.00025);
     expect(of({ prompt_tokens: null, completion_tokens: 100 })?.unpriced).toBe("");
   });
@@ -84,7 +84,7 @@ describe("M2: what cannot be counted is not left out in silence", () => {
       false,
     ],
     [{ input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 500 }, false],
-  ])("the receipt of %j says so where a place was assumed: %s", (members, isAssumed) => {
+  ])("the receipt of %j states whether a place was assumed: %s", (members, isAssumed) => {
     const price = of(members);
     expect((price && receiptOf(price)?.assumptions)?.includes(assumed)).toBe(isAssumed);
   });
@@ -218,7 +218,7 @@ describe("M2: a counted bucket is priced at its own rate, or the cost is unknown
     ]);
   });
 
-  test("a write of unknown lifetime says what was assumed", () => {
+  test("the receipt of a cache write of unknown lifetime states the assumption", () => {
     const sent = { input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 5 };
     expect(receiptOf(costs("claude-sonnet-4-5", sent))?.assumptions.join()).toContain("5 minutes");
     const told = { ...sent, cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 0 } };
@@ -236,7 +236,7 @@ describe("M16: the price belongs to the pair of provider and model", () => {
     ["deepseek-r1", "hosted_vllm"],
     ["gpt-4o", "LM_Studio"],
     ["llama-3.3-70b", "llama.cpp"],
-  ])("%s of %s runs on one's own machine", (model, provider) => {
+  ])("%s of %s runs on the user's own machine", (model, provider) => {
     expect(priceOf(model, tokens, provider)).toMatchObject({ costUsd: 0, version: "local provider" });
   });
 
@@ -313,7 +313,7 @@ describe("M17: service tiers are priced at every provider, or marked", () => {
   });
 });
 
-describe("M12: what the provider says that it charges", () => {
+describe("M12: the charge that the provider states", () => {
   const tokens = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
   const billed = (members: object) => {
     const usage = readUsageObject({ ...tokens, ...members });
@@ -321,14 +321,14 @@ describe("M12: what the provider says that it charges", () => {
     return book.price({ organizationId: "o", model: "openai/gpt-4o", provider: "openrouter", usage, timestampNs });
   };
 
-  test("nothing is a price where it is the whole bill", () => {
+  test("0 is a price if it is the whole bill", () => {
     expect(billed({ cost: 0, is_byok: false })).toMatchObject({ costUsd: 0, version: "stated by the provider" });
     expect(billed({ cost: 0, is_byok: true, cost_details: { upstream_inference_cost: 0.5 } }).costUsd).toBe(0.5);
     expect(billed({ cost: 0 }).version).toContain("openrouter/openai/gpt-4o");
     expect(billed({ cost: 0, is_byok: true }).version).toContain("openrouter/openai/gpt-4o");
   });
 
-  test("a bill that is absurd is kept, and marked", () => {
+  test("an absurd bill is kept, and marked", () => {
     const absurd = billed({ cost: 5, is_byok: false });
     expect(absurd.costUsd).toBe(5);
     expect(receiptOf(absurd)).toMatchObject({

@@ -6,7 +6,7 @@ import { assuming, readReceipt, versions, withPrevious } from "./receipt.ts";
 import { readUsageDetails } from "./usage-details.ts";
 import { readUsageMembers } from "./usage-object.ts";
 
-/** The columns of a stored span that say what it used and what it cost. */
+/** The columns of a stored span with its usage and cost. */
 export const pricedColumns = [
   "model",
   "provider_id",
@@ -23,7 +23,7 @@ export const pricedColumns = [
   "extra",
 ] as const;
 
-/** As the store gives them: `extra` is JSON text. */
+/** As read from the store: `extra` is JSON text. */
 export type PricedSpan = {
   timestamp: string;
   model?: string;
@@ -43,13 +43,16 @@ export type PricedSpan = {
 
 export type NewPrice = { cost: number; price_version: string; cost_details: string; unpriced: string };
 
-/** `stated`: somebody else said the cost. `unpriced`: there is no price today either, so that what there was stays. */
+/** `stated`: the sender or provider stated the cost. `unpriced`: there is no price today either, so the cost stays. */
 export type Repricing = { kind: "stated" | "unused" | "unpriced" | "same" } | { kind: "changed"; price: NewPrice };
 
 /** Costs that were not computed from a price table. */
 const statedVersions: ReadonlySet<string> = new Set([versions.provider, versions.unitPrices, versions.cacheHit]);
 
-/** What a stored span costs by today's prices, at the time that it ended. The old cost stays in the receipt. */
+/**
+ * Computes the cost of a stored span by today's price data, for the time at which it ended. The old cost stays in the
+ * receipt.
+ */
 export function repriceSpan(
   prices: PriceBook,
   span: PricedSpan,
@@ -88,12 +91,12 @@ function usageOf(span: PricedSpan, extra: Record<string, unknown>): Usage | unde
     cacheRead: countOf(span.prompt_cache_hit_tokens),
     cacheWrite,
     reasoning: countOf(span.reasoning_tokens),
-    // Columns hold what was counted within its whole, whatever the sender's convention was.
+    // Columns store the cache inside the input, whatever the sender's convention was.
     convention: "inclusive",
   };
   const usage = normalizeUsage({ ...raw, ...placeOf(span, extra) });
   if (usage === undefined || cacheWrite === undefined) return usage;
-  // Whether the lifetime was stated is not stored: the receipt of before tells.
+  // Whether the lifetime was stated is not stored: the previous receipt shows it.
   const isLifetimeUnknown = usage.isLifetimeUnknown === true && !isLifetimeStated(span.cost_details ?? "");
   return { ...usage, isLifetimeUnknown };
 }
@@ -106,7 +109,7 @@ function isLifetimeStated(receipt: string): boolean {
   return receipt.includes("cache_write_5m:") && !assumed.includes("lifetime");
 }
 
-/** The tier and the region that served the call: the usage says so, or what the receipt was adjusted by. */
+/** The tier and the region that served the call: from the adjustments in the receipt, otherwise from the usage. */
 function placeOf(
   { cost_details = "", cost_source = "", price_version = "" }: PricedSpan,
   extra: Record<string, unknown>,

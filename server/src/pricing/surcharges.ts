@@ -1,16 +1,16 @@
 import type { Bucket, Rates } from "./buckets.ts";
 
 /**
- * What a provider charges where its price table has no figure of it. Of several rows the first that matches the table's names
- * of provider and model counts. Prices are list prices: free allowances a day are not known here.
+ * The charges of providers that price tables do not contain. The first of several rows that matches the table's names
+ * of provider and model counts. Prices are list prices: free daily allowances are not known here.
  */
 type Row = { providers: readonly string[]; models: RegExp };
 
 const openaiShops = ["openai", "azure"];
 
 /**
- * Tier as a response states it → times the standard price of every token, but of the buckets in `except`. A tier that is in
- * no row has no known price.
+ * Tier as a response states it → multiple of the standard price of every token, except of the buckets in `except`. A
+ * tier without a row has no known price.
  */
 type TierRow = Row & { factors: Readonly<Record<string, number>>; except?: readonly Bucket[] };
 
@@ -19,7 +19,7 @@ const half = { flex: 0.5, batch: 0.5 };
 const openai = (models: RegExp, priority: number): TierRow => ({
   providers: openaiShops,
   models,
-  // Priority processing is called fast mode since July 2026, and both names are taken.
+  // Priority processing has been called fast mode since July 2026; both names are accepted.
   factors: { ...half, priority, fast: priority },
 });
 
@@ -70,18 +70,18 @@ const tierRows: readonly TierRow[] = [
   { providers: ["together", "mistral"], models: /^/, factors: { batch: 0.5 } },
 ];
 
-/** They mean the standard price. */
+/** Names of the standard tier. */
 const standardTiers: ReadonlySet<string> = new Set(["", "default", "standard", "standard_only", "auto", "on_demand"]);
 
 export type Adjustment = { factor: number; except: readonly Bucket[] };
 
-/** Undefined for a tier whose price is not known; null where nothing is adjusted. */
+/** Undefined for a tier whose price is not known; null if nothing is adjusted. */
 export function adjustmentOfTier(provider: string, model: string, tier: string): Adjustment | null | undefined {
   if (standardTiers.has(tier)) return null;
   const row = rowOf(tierRows, provider, model);
   const factor = row && Object.hasOwn(row.factors, tier) ? row.factors[tier] : undefined;
   if (row === undefined || factor === undefined) return undefined;
-  // Discounts leave them alone, premiums do not.
+  // `except` applies to discounts only, not to premiums.
   return { factor, except: factor < 1 ? (row.except ?? []) : [] };
 }
 
@@ -93,18 +93,18 @@ const regionRows: ReadonlyArray<Row & { factors: Readonly<Record<string, number>
     factors: { us: 1.1, global: 1, not_available: 1 },
   },
   { providers: ["anthropic"], models: /^/, factors: { us: 1, global: 1, not_available: 1 } },
-  // The names of their endpoints tell.
+  // The price of a region follows from the endpoint in the model's name.
   { providers: ["aws", "google", "azure"], models: /claude/, factors: { global: 1, not_available: 1 } },
 ];
 
-/** The same for where a call was served. */
+/** The same for the region that served a call. */
 export function adjustmentOfRegion(provider: string, model: string, region: string): Adjustment | null | undefined {
   const row = rowOf(regionRows, provider, model);
   const factor = row && Object.hasOwn(row.factors, region) ? row.factors[region] : undefined;
   return factor === undefined ? undefined : factor === 1 ? null : { factor, except: [] };
 }
 
-/** Rates of buckets that the table leaves out: figures of their own, or those of another bucket where the provider says so. */
+/** Rates of buckets that the table omits: their own figures, or those of another bucket if the provider says so. */
 type RateRow = Row & { rates?: Rates; as?: { readonly [B in Bucket]?: readonly [Bucket, number] } };
 
 const seenAsText = { input_image: ["input", 1], cache_read_image: ["cache_read", 1] } as const;
@@ -113,11 +113,11 @@ const rateRows: readonly RateRow[] = [
   // https://developers.openai.com/api/docs/models/gpt-4o-audio-preview
   { providers: openaiShops, models: /^gpt-4o-mini-audio-preview/, rates: { input_audio: 10, output_audio: 20 } },
   { providers: openaiShops, models: /^gpt-4o-audio-preview/, rates: { input_audio: 40, output_audio: 80 } },
-  // What these write is speech, or pictures, alone: their output rate is that.
+  // These models only output speech or images: their output rate is the rate of that.
   { providers: [...openaiShops, "google"], models: /tts/, as: { output_audio: ["output", 1] } },
   { providers: openaiShops, models: /^gpt-image-(1$|1-mini|2)/, as: { output_image: ["output", 1] } },
-  // https://developers.openai.com/api/docs/guides/images-vision: of models that see, an image is billed as tokens of text;
-  // https://developers.openai.com/api/docs/guides/prompt-caching: up to GPT-5.5 what is written to a cache costs nothing more
+  // https://developers.openai.com/api/docs/guides/images-vision: models with vision bill images as text tokens;
+  // https://developers.openai.com/api/docs/guides/prompt-caching: up to GPT-5.5 cache writes cost nothing extra
   {
     providers: openaiShops,
     models: /^(gpt-|chatgpt-|o\d|computer-use|codex)/,
@@ -129,8 +129,8 @@ const rateRows: readonly RateRow[] = [
     models: /claude/,
     as: { ...seenAsText, cache_read: ["input", 0.1], cache_write_5m: ["input", 1.25], cache_write_1h: ["input", 2] },
   },
-  // https://ai.google.dev/gemini-api/docs/pricing: where no modality has a line of its own, one price is for all; what is
-  // cached implicitly is written at the price of input, storage is charged apart
+  // https://ai.google.dev/gemini-api/docs/pricing: a modality without its own line has the common price; implicit cache
+  // writes cost the price of input, storage is charged separately
   {
     providers: ["google"],
     models: /^(gemini|learnlm)/,
@@ -144,15 +144,15 @@ const rateRows: readonly RateRow[] = [
       cache_write_1h: ["input", 1],
     },
   },
-  // https://api-docs.deepseek.com/guides/kv_cache: a miss costs what input costs, and is what is written
+  // https://api-docs.deepseek.com/guides/kv_cache: a miss costs the price of input, and is written to the cache
   { providers: ["deepseek"], models: /^/, as: { cache_write_5m: ["input", 1] } },
-  // https://docs.x.ai/docs/models: images are billed as tokens of the prompt
+  // https://docs.x.ai/docs/models: images are billed as prompt tokens
   { providers: ["x-ai"], models: /^grok/, as: seenAsText },
-  // https://docs.mistral.ai/capabilities/vision, https://docs.mistral.ai/inference/pricing: what is cached costs a tenth
+  // https://docs.mistral.ai/capabilities/vision, https://docs.mistral.ai/inference/pricing: cached tokens cost a tenth
   { providers: ["mistral"], models: /^/, as: { cache_read: ["input", 0.1], ...seenAsText } },
 ];
 
-/** All rates of a model in its standard tier, with those that the table leaves out. */
+/** All rates of a model in its standard tier, including those that the table omits. */
 export function completeRates(provider: string, model: string, rates: Rates): Rates {
   const complete: { -readonly [B in Bucket]?: number } = { ...rates };
   for (const row of rateRows) {
@@ -168,21 +168,21 @@ export function completeRates(provider: string, model: string, rates: Rates): Ra
 
 type FeeRow = Row & { fees: Rates };
 
-/** Up to the second generation. The names without a number are of the first. */
+/** Gemini up to the second generation. Names without a number belong to the first. */
 const secondGemini = /^gemini-([12]|(flash|pro)(-[12]|-vision|$))/;
 
 const feeRows: readonly FeeRow[] = [
-  // https://developers.openai.com/api/docs/pricing: these search for every answer; what they find costs no tokens.
+  // https://developers.openai.com/api/docs/pricing: these search for every request; the search results cost no tokens.
   { providers: ["openai"], models: /-search-preview/, fees: { request: 0.025, web_search: 0 } },
-  // Its answers hold what was found, as tokens: https://developers.openai.com/api/docs/pricing
+  // Its search results are billed as tokens: https://developers.openai.com/api/docs/pricing
   { providers: ["openai"], models: /^gpt-5-search-api/, fees: { request: 0.01, web_search: 0 } },
   { providers: ["openai"], models: /^o(3|4-mini)-deep-research/, fees: { web_search: 0.01 } },
-  // https://ai.google.dev/gemini-api/docs/pricing: by prompt up to the second generation, by query from the third on.
+  // https://ai.google.dev/gemini-api/docs/pricing: per prompt up to the second generation, per query from the third on.
   { providers: ["google"], models: secondGemini, fees: { web_search: 0.035 } },
   { providers: ["google"], models: /^gemini/, fees: { web_search: 0.014 } },
 ];
 
-/** Some charge once for an answer that was searched for, however often. */
+/** Whether the provider charges once per response with searches, however many there were. */
 export function chargesSearchesOnce(provider: string, model: string): boolean {
   return provider === "google" && secondGemini.test(model);
 }

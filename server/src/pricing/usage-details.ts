@@ -1,7 +1,7 @@
 import type { CountOfUsage, RawUsage, Usage } from "../domain/usage.ts";
 import { pricingLimits } from "./limits.ts";
 
-/** Buckets that only the price needs, as a span shows them in `usage_details` and takes them there. */
+/** Buckets that only pricing needs, by their names in a span's `usage_details`. */
 const names = {
   cacheWrite5m: "cache_creation_5m_tokens",
   cacheWrite1h: "cache_creation_1h_tokens",
@@ -25,7 +25,7 @@ const names = {
 
 const entries = Object.entries(names) as Array<[keyof typeof names, string]>;
 
-/** What is no count is passed over. */
+/** Values that are not counts are ignored. */
 export function readUsageDetails(details: Record<string, unknown>): RawUsage {
   const raw: RawUsage = {};
   for (const [member, name] of entries) {
@@ -38,7 +38,7 @@ export function readUsageDetails(details: Record<string, unknown>): RawUsage {
   return raw;
 }
 
-/** Undefined where there are none. */
+/** Undefined if there are none. */
 export function usageDetailsOf(usage: RawUsage | Usage): Record<string, number> | undefined {
   let details: Record<string, number> | undefined;
   for (const [member, name] of entries) {

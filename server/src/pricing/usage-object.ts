@@ -3,9 +3,9 @@ import { isObject, isRawNumber } from "../lib/json.ts";
 import { pricingLimits } from "./limits.ts";
 
 /**
- * Reads the usage object of a reply in the form of any provider or SDK: OpenAI (chat, Responses, Realtime, audio, images),
- * Anthropic, Gemini, Bedrock, OpenRouter, xAI, DeepSeek, Perplexity, Mistral, Cohere, Ollama, LangChain, Pydantic AI and the
- * AI SDK. Members that are no counts are passed over.
+ * Reads the usage object of a response in the format of any provider or SDK: OpenAI (chat, Responses, Realtime, audio,
+ * images), Anthropic, Gemini, Bedrock, OpenRouter, xAI, DeepSeek, Perplexity, Mistral, Cohere, Ollama, LangChain,
+ * Pydantic AI and the AI SDK. Members that are not counts are ignored.
  */
 export function readUsageMembers(usage: Record<string, unknown>): RawUsage {
   const raw: RawUsage = {};
@@ -26,17 +26,17 @@ export function readUsageMembers(usage: Record<string, unknown>): RawUsage {
   addBeside(raw, usage);
   raw.serviceTier = tierOf(usage);
   raw.billedUsd = billedUsd(usage);
-  // Whoever counts `prompt_tokens` counts the cache within them, whatever names of others stand beside.
+  // `prompt_tokens` includes the cache, even if members with other vendors' names are present.
   raw.convention = isExclusive && usage["prompt_tokens"] === undefined ? "exclusive" : "inclusive";
   return raw;
 }
 
-/** The usage that an object of an upstream's reply states; undefined where it holds no counts. */
+/** Reads and normalizes the usage object of an upstream response; undefined if it contains no counts. */
 export function readUsageObject(usage: Record<string, unknown>): Usage | undefined {
   return normalizeUsage(readUsageMembers(usage));
 }
 
-/** The whole of input and output. The first that is there counts. */
+/** Names of total input and output. The first one present counts. */
 const inputNames = [
   "prompt_tokens",
   "input_tokens",
@@ -58,7 +58,7 @@ const outputNames = [
   "eval_count",
 ];
 
-/** Anthropic and Bedrock count these beside the input. */
+/** Anthropic and Bedrock count these outside the input. */
 const besideInput: ReadonlySet<string> = new Set([
   "cache_read_input_tokens",
   "cache_creation_input_tokens",
@@ -103,7 +103,7 @@ const counts: ReadonlyMap<string, CountOfUsage> = byName({
   pages: ["pages_processed"],
 });
 
-/** Parts of the input, below any of the names of its details. */
+/** Parts of the input, in any of the objects with its details. */
 const inputDetails: ReadonlyMap<string, CountOfUsage> = byName({
   cacheRead: ["cached_tokens", "cache_read", "cacheReadTokens", "cacheRead"],
   cacheWrite: [
@@ -144,12 +144,12 @@ type Reader = (raw: RawUsage, value: unknown) => void;
 const ofInput = members(inputDetails, (raw, details) => {
   read(raw, details["cached_tokens_details"], cachedDetails);
   read(raw, details["cache_creation_token_details"], lifetimes);
-  // LangChain says 0 for the whole where it tells the lifetimes apart.
+  // LangChain sends 0 for the total if it states the lifetimes separately.
   if (details["cache_creation"] === 0 && ((raw.cacheWrite5m ?? 0) || raw.cacheWrite1h)) raw.cacheWrite = undefined;
 });
 const ofOutput = members(outputDetails);
 
-/** The AI SDK's newest form: `inputTokens: {total, noCache, cacheRead, cacheWrite}`. */
+/** The AI SDK's newest format: `inputTokens: {total, noCache, cacheRead, cacheWrite}`. */
 const wholeWithDetails =
   (whole: "input" | "output", details: Reader): Reader =>
   (raw, value) => {
@@ -193,7 +193,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["response_tokens_details", spokenAndDrawn],
 ]);
 
-/** Cohere bills other counts than it tokenizes. */
+/** Cohere bills other counts than the tokenizer's. */
 function readBilledUnits(raw: RawUsage, value: unknown): void {
   if (!isObject(value)) return;
   put(raw, "input", value["input_tokens"]);
@@ -202,7 +202,7 @@ function readBilledUnits(raw: RawUsage, value: unknown): void {
   put(raw, "images", value["images"]);
 }
 
-/** Gemini's list of a count by modality, in camel case or as Python spells it. */
+/** Gemini's list of a count by modality, in camel case or in Python's spelling. */
 function modalities(members: Readonly<Record<string, CountOfUsage>>): Reader {
   return (raw, value) => {
     if (!isObjects(value)) return;
@@ -223,20 +223,20 @@ function addLifetime(raw: RawUsage, { ttl, inputTokens }: Record<string, unknown
   if (member !== undefined && tokens !== undefined) raw[member] = (raw[member] ?? 0) + tokens;
 }
 
-/** Gemini counts what its tools read beside the prompt, and thoughts beside the answer. */
+/** Gemini counts tool results outside the prompt, and reasoning outside the output. */
 function addBeside(raw: RawUsage, usage: Record<string, unknown>): void {
   const read = toCount(usage["toolUsePromptTokenCount"] ?? usage["tool_use_prompt_token_count"]);
   if (read !== undefined) raw.input = (raw.input ?? 0) + read;
   const thoughts = toCount(usage["thoughtsTokenCount"] ?? usage["thoughts_token_count"]);
   if (thoughts !== undefined) raw.output = (raw.output ?? 0) + thoughts;
-  // Its total is the sum of these four: what else it holds are thoughts that were not told apart.
+  // Gemini's total is the sum of these four: a remainder is reasoning that was not stated separately.
   const isGemini = (usage["promptTokenCount"] ?? usage["prompt_token_count"]) !== undefined;
   if (!isGemini || thoughts !== undefined || raw.total === undefined) return;
   const rest = raw.total - (raw.input ?? 0) - (raw.output ?? 0);
   if (rest > 0) [raw.output, raw.reasoning] = [(raw.output ?? 0) + rest, rest];
 }
 
-/** Anthropic tells its fast mode apart from its tiers, none of which it goes together with. Vertex AI tells kinds of traffic. */
+/** Anthropic states its fast mode apart from its tiers; the two cannot be combined. Vertex AI states a traffic type. */
 export function tierOf(usage: Record<string, unknown>): string | undefined {
   if (usage["speed"] === "fast") return "fast";
   const { service_tier, serviceTier, trafficType, traffic_type } = usage;
@@ -255,9 +255,9 @@ const tiersByTraffic: ReadonlyMap<string, string> = new Map([
 const ticksPerUsd = 1e10;
 
 /**
- * The bill for a call, where its provider sends it with the usage: xAI in ticks, Perplexity by its parts, OpenRouter as `cost`, beside
- * which the owner of a key of one's own pays its provider. 0 is a price where the provider says that it is the whole bill; else
- * it says nothing, as it does where a price is not known.
+ * The billed amount of a call, if its provider sends it with the usage: xAI in ticks, Perplexity as a total, OpenRouter
+ * as `cost`; with a key of the caller's own, the upstream provider's charge is added to the latter. 0 counts as a price
+ * only if the provider states that no such key was used; otherwise it means unknown.
  */
 function billedUsd(usage: Record<string, unknown>): number | undefined {
   const { cost, cost_in_usd_ticks: ticks, is_byok: hasOwnKey } = usage;
@@ -301,7 +301,7 @@ function read(raw: RawUsage, value: unknown, table: ReadonlyMap<string, CountOfU
   }
 }
 
-/** The first of several names of one count stands. */
+/** The first of several names of one count applies. */
 function put(raw: RawUsage, member: CountOfUsage, value: unknown): void {
   if (raw[member] !== undefined) return;
   const read = member === "audioSeconds" ? toSeconds(value) : toCount(value);
@@ -316,7 +316,7 @@ function firstCount(usage: Record<string, unknown>, names: readonly string[]): n
   return undefined;
 }
 
-/** Whether there is a count under one of the names, whatever it is worth. */
+/** Whether any of the names has a value that looks like a count, valid or not. */
 function isStated(usage: Record<string, unknown>, names: readonly string[]): boolean {
   return names.some((name) => {
     const value = usage[name];
@@ -324,7 +324,7 @@ function isStated(usage: Record<string, unknown>, names: readonly string[]): boo
   });
 }
 
-/** A whole number, also as digits in a text. */
+/** A non-negative integer, also as text. */
 function toCount(value: unknown): number | undefined {
   const number = toNumber(value);
   return number !== undefined && Number.isSafeInteger(number) && number >= 0 && number <= pricingLimits.countMax

@@ -6,8 +6,8 @@ import { isObject, isRawNumber } from "../lib/json.ts";
 import { parseTimeNs } from "../lib/time.ts";
 
 /**
- * Readers of single values of a span body. Each takes any JSON value except null and gives the value to keep,
- * `undefined` for one that counts as absent, or a `Problem`: what is wrong, in words that follow the field's name.
+ * Readers of single values of a span body. Each takes any JSON value except null and returns the value to store,
+ * `undefined` if it counts as absent, or a `Problem`: a message that completes "<field> …".
  */
 export class Problem {
   readonly message: string;
@@ -33,7 +33,7 @@ export const customerIdentifier: Reader<string> = (value) => {
   return typeof name !== "string" || isNamable(name) ? name : new Problem("must not be ., .. or list");
 };
 
-/** Names are labels: one that is too long is cut rather than refused. */
+/** Names are labels: a long one is truncated rather than refused. */
 export const name: Reader<string> = (value) => {
   if (typeof value !== "string") return new Problem("must be a string");
   return value === "" ? undefined : cutText(value, httpLimits.nameChars);
@@ -48,7 +48,7 @@ export const text: Reader<string> = (value) => {
   return value === "" ? undefined : value;
 };
 
-/** Finite numbers, also as digits in a string; what is not finite counts as absent. */
+/** Finite numbers, also as text; infinities and NaN count as absent. */
 export const finiteNumber: Reader<number> = (value) => {
   if (value === "") return undefined;
   const number = toNumber(value);
@@ -82,7 +82,7 @@ export const integer: Reader<number> = (value) => {
 
 export const count: Reader<number> = (value) => upTo(integer(value), pricingLimits.countMax);
 
-/** Seconds. Clocks that run apart give negative ones, or centuries: those tell nothing, and cost nobody a span. */
+/** Seconds. Clock skew can produce negative values, or centuries: these count as absent and do not fail the span. */
 export const seconds: Reader<number> = (value) => {
   const number = finiteNumber(value);
   return typeof number === "number" && (number < 0 || number > pricingLimits.secondsMax) ? undefined : number;
@@ -98,7 +98,7 @@ export const boolean: Reader<boolean> = (value) => {
 /** Nanoseconds since the epoch. */
 export const time: Reader<bigint> = (value) => {
   if (value === "") return undefined;
-  // Nanoseconds that were read already: no JSON holds one of these.
+  // Nanoseconds that were parsed already: JSON has no bigint.
   if (typeof value === "bigint") return value;
   const readable = typeof value === "string" || typeof value === "number";
   const ns = isRawNumber(value) ? parseTimeNs(value.rawJSON) : readable ? parseTimeNs(value) : undefined;
@@ -115,7 +115,10 @@ const customerMembers: ReadonlyArray<[string, Reader<string>]> = [
   ["email", identifier],
 ];
 
-/** Who a span is of: an identifier in it is bounded as the field of its own is, so that no place takes what another refuses. */
+/**
+ * The customer of a span: its members have the limits of the corresponding fields, so that both places accept the same
+ * values.
+ */
 export const customerParams: Reader<Record<string, unknown>> = (value) => {
   const params = object(value);
   if (params === undefined || params instanceof Problem) return params;
@@ -141,12 +144,12 @@ function orAbsent<T>(value: T): T | undefined {
   return value === "" ? undefined : value;
 }
 
-/** Text as it is; anything else as its JSON text. */
+/** Text unchanged; anything else is stored as JSON text. */
 export const textOrJson: Reader<unknown> = (value) => (value === "" ? undefined : value);
 
 export const anyJson: Reader<unknown> = (value) => (value === "" ? undefined : value);
 
-/** Digits of a version keep their text; `latest` and the like are kept too. */
+/** A long number keeps its digits, as text; names such as `latest` are accepted too. */
 export const version: Reader<string | number> = (value) => {
   if (typeof value === "number" || typeof value === "string") return value === "" ? undefined : value;
   return isRawNumber(value) ? value.rawJSON : new Problem("must be a number or a string");

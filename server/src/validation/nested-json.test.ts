@@ -11,7 +11,7 @@ test.each([
     "[".repeat(filterLimits.spanDepth + 1) + "]".repeat(filterLimits.spanDepth + 1),
     filterLimits.spanDepth + 2,
   ],
-])("%s counts for all that a request may bring, as often as it comes", (_case, text, nodes) => {
+])("%s counts towards the limit of a request each time it occurs", (_case, text, nodes) => {
   const nested = createNestedJson(3 * nodes);
   const refusal = `must not bring a request over ${3 * nodes} keys and values`;
   const reads = [1, 2, 3, 4].map(() => nested.read(text));

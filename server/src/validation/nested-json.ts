@@ -4,20 +4,23 @@ import { domainLimits } from "../domain/limits.ts";
 import { filterLimits } from "../filter/limits.ts";
 import { Problem } from "./field-readers.ts";
 
-/** Objects and lists that were sent as JSON text within JSON, as OpenTelemetry attributes carry them. */
+/** Reads objects and lists sent as JSON text within JSON, as OpenTelemetry attributes carry them. */
 export type NestedJson = {
-  /** The tree; the text itself where it is none; a `Problem` where it is too large. */
+  /** Returns the parsed tree; the text itself if it is not a tree; a `Problem` if it is too large. */
   read(text: string): unknown;
 };
 
-/** `maxNodes` bounds the keys and values of all texts together: the request's own bound does not see into strings. */
+/**
+ * `maxNodes` bounds the keys and values of all texts together: the request's own bound does not cover the content of
+ * strings.
+ */
 export function createNestedJson(maxNodes: number): NestedJson {
   let nodesLeft = maxNodes;
   return {
     read(text) {
       const first = text.trimStart().charAt(0);
       if (first !== "{" && first !== "[") return text;
-      // It has no more keys and values than characters. Those of the tree take less to count than those of the text.
+      // A text has no more keys and values than characters. Counting a parsed tree is cheaper than counting text.
       if (text.length > nodesLeft && countJsonNodes(Buffer.from(text), nodesLeft) > nodesLeft)
         return new Problem(`must not bring a request over ${maxNodes} keys and values`);
       const parsed = parseJsonText(text);

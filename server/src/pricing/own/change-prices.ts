@@ -8,9 +8,10 @@ import { tableName } from "../providers.ts";
 import { wildcardsOf } from "./model-pattern.ts";
 
 /**
- * Makes, changes and deletes prices of one owner, one change at a time whatever node it comes to.
+ * Creates, changes and deletes prices of one owner, one change at a time across all nodes.
  *
- * @throws ServiceError `not_found`; `conflict` where another price of the model holds at the same time, or there are too many
+ * @throws ServiceError `not_found`; `conflict` if another price of the model applies at the same time, or there are too
+ * many
  */
 export type PriceChanges = {
   create(owner: PriceOwner, fields: ModelPriceFields): Promise<ModelPrice>;
@@ -59,12 +60,14 @@ export function createPriceChanges({
   };
 }
 
-/** Two names of one provider must not hide that two prices hold at the same time. */
+/** Otherwise two names of one provider could hide that two prices apply at the same time. */
 function asTablesCallIt(provider: string): string {
   return provider === "" ? "" : tableName(provider);
 }
 
-/** A pattern that every model fits would price the models of all providers alike, which is never meant. */
+/**
+ * A pattern that matches every model would give the models of all providers the same price, which is never intended.
+ */
 function checkFields({ model, provider, valid_from, valid_to }: ModelPriceFields): void {
   if (wildcardsOf(model) > pricingLimits.modelPriceWildcards) {
     throw invalid("model", `may have at most ${pricingLimits.modelPriceWildcards} *`);

@@ -3,7 +3,10 @@ import type { Bucket } from "../buckets.ts";
 import { stepsOf, type PriceEntry, type PriceTable } from "../price-entry.ts";
 import { tableName } from "../providers.ts";
 
-/** Their names of prices, the first that is there → bucket, and what makes a rate of a bucket of it. */
+/**
+ * Bucket, names of its price in the table (the first present counts), and the factor that converts the price to the
+ * bucket's rate.
+ */
 const priceKeys: ReadonlyArray<readonly [Bucket, readonly string[], number]> = [
   ["input", ["input_cost_per_token"], 1e6],
   ["input_audio", ["input_cost_per_audio_token"], 1e6],
@@ -27,7 +30,9 @@ const priceKeys: ReadonlyArray<readonly [Bucket, readonly string[], number]> = [
   ["rerank_search", ["input_cost_per_query"], 1],
 ];
 
-/** A table in the form of LiteLLM's `model_prices_and_context_window.json`: prices of a unit by `provider/model`. */
+/**
+ * Reads a table in the format of LiteLLM's `model_prices_and_context_window.json`: prices per unit by `provider/model`.
+ */
 export function readLiteLlmFile(name: string, content: unknown): { table: PriceTable; models: number } {
   const providers = new Map<string, Map<string, PriceEntry>>();
   let models = 0;
@@ -58,7 +63,7 @@ function entryOf(table: string, key: string, spec: unknown): PriceEntry | undefi
     }),
     ...(search === undefined ? [] : [["web_search", search] as const]),
   ]);
-  // 0 stands for a price that is not known, but of a model that is offered for free.
+  // 0 means an unknown price, except for a model that is offered for free.
   if (!Object.values(steps[0]?.rates ?? {}).some((rate) => rate > 0) && !/[:-]free$/.test(key)) return undefined;
   const provider = providerOf(spec["litellm_provider"]);
   const model = modelOf(key, spec["litellm_provider"]);
@@ -68,7 +73,7 @@ function entryOf(table: string, key: string, spec: unknown): PriceEntry | undefi
 /** `input_cost_per_token_above_200k_tokens` is the price of every token of a longer prompt. */
 function withTiers(spec: Record<string, unknown>, name: string, scale: number) {
   const tiers = Object.keys(spec).flatMap((key) => {
-    // `…_above_1hr_above_100k_tokens` is a step of another price.
+    // `…_above_1hr_above_100k_tokens` is a tier of another price.
     const [, thousands] = key.startsWith(name) ? (/^_above_(\d+)k_tokens$/.exec(key.slice(name.length)) ?? []) : [];
     const price = priceOf(spec[key]);
     return thousands === undefined || price === undefined
@@ -78,7 +83,10 @@ function withTiers(spec: Record<string, unknown>, name: string, scale: number) {
   return { base: exact((priceOf(spec[name]) ?? 0) * scale), tiers: tiers.sort((a, b) => a.start - b.start) };
 }
 
-/** A price for each size of what is searched for: a usage does not state the size, so that only one price of all is known. */
+/**
+ * The table has a price per size of the search context. A usage does not state that size, so the price is only known if
+ * all sizes cost the same.
+ */
 function searchFeeOf(bySize: unknown): number | undefined {
   const [fee, ...others] = isObject(bySize) ? new Set(Object.values(bySize)) : [];
   return others.length === 0 ? priceOf(fee) : undefined;
@@ -93,12 +101,12 @@ function exact(rate: number): number {
   return Number(rate.toPrecision(12));
 }
 
-/** `vertex_ai-anthropic_models` is vertex_ai. */
+/** Converts `vertex_ai-anthropic_models` to the table name of vertex_ai. */
 function providerOf(named: string): string {
   return tableName(named.replace(/-[\w-]*models$/, ""));
 }
 
-/** Without the name of the provider, by which the table tells equal names apart. */
+/** Removes the provider prefix, which LiteLLM uses to keep its keys unique. */
 function modelOf(key: string, provider: string): string {
   const name = key.toLowerCase();
   const slash = name.indexOf("/");

@@ -1,6 +1,6 @@
 /**
- * What the name of a model is compared with, in lower case: text in which `*` stands for any characters, none included. Comparing
- * takes time in proportion to both lengths, whatever the text: it is no regular expression.
+ * A pattern for model names, in lower case: `*` stands for any characters, including none. Matching takes time
+ * proportional to the product of both lengths at most: it is not a regular expression.
  */
 export type ModelPattern = readonly string[];
 
@@ -22,7 +22,7 @@ export function matchesPattern(pattern: ModelPattern, name: string): boolean {
   if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
   const end = name.length - last.length;
   let at = first.length;
-  // The earliest place of each part leaves the most room for those behind it.
+  // The earliest match of each part leaves the most room for the parts after it.
   for (const part of pattern.slice(1, -1)) {
     const found = name.indexOf(part, at);
     if (found < 0 || found + part.length > end) return false;

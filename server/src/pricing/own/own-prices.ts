@@ -7,18 +7,24 @@ import type { PriceTable } from "../price-entry.ts";
 import { PriceList } from "./price-list.ts";
 import { readPriceFile } from "./price-file.ts";
 
-/** The prices of all owners and the loaded tables in memory: what is asked for every span must not ask a database. */
+/**
+ * The prices of all owners and the loaded tables, in memory: prices are looked up for every span, which must not query
+ * a database.
+ */
 export type OwnPriceMirror = OwnPrices & {
-  /** Takes over what changed since: after a change here, and every `pricingLimits.modelPriceRefreshMs` for those of other nodes. */
+  /**
+   * Loads the changes since the last call: after a change here, and every `pricingLimits.modelPriceRefreshMs` for those
+   * of other nodes.
+   */
   refresh(): Promise<void>;
-  /** How many prices there are, of all owners. */
+  /** The number of prices of all owners. */
   size(): number;
 };
 
 export type OwnPriceDeps = {
   modelPrices: Pick<ModelPriceStore, "revisions" | "listSince">;
   priceTables: Pick<PriceTableStore, "list" | "read">;
-  /** A loaded table that this version cannot read is left out. */
+  /** Called for a loaded table that this version cannot read, which is skipped. */
   onUnreadable: (table: LoadedPriceTable, error: unknown) => void;
 };
 
@@ -30,7 +36,7 @@ export function createOwnPrices(deps: OwnPriceDeps): OwnPriceMirror {
   const takeOver = async (now: PriceRevision): Promise<void> => {
     const before = lists.get(now.owner);
     if (before?.revision.revision === now.revision) return;
-    // What was taken away is in no list: then all of them are read again.
+    // The list of changes does not contain removals: after one, all prices are read again.
     const isAddition = before !== undefined && before.revision.removals === now.removals;
     const list = isAddition ? before.list : new PriceList({ maxFound: pricingLimits.pricedModels });
     const changed = await deps.modelPrices.listSince(now.owner, isAddition ? before.revision.revision : 0);
@@ -51,12 +57,12 @@ export function createOwnPrices(deps: OwnPriceDeps): OwnPriceMirror {
         : (lists.get(organizationId)?.list.find(model, provider, timestampNs) ??
           lists.get(null)?.list.find(model, provider, timestampNs)),
     size: () => [...lists.values()].reduce((sum, { list }) => sum + list.size, 0),
-    // One after the other, so that what is read last is what was written last.
+    // One refresh at a time, so that an older read cannot overwrite a newer one.
     refresh: () => (last = last.catch(() => undefined).then(refresh)),
   };
 }
 
-/** Of each format the newest table counts, and of those the newest comes first. */
+/** The newest table of each format counts, the newest of these first. */
 function createLoadedTables({ priceTables, onUnreadable }: Pick<OwnPriceDeps, "priceTables" | "onUnreadable">) {
   let current: readonly PriceTable[] = [];
   let known = "";

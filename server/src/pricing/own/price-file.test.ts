@@ -36,7 +36,7 @@ test.each<[string, string, RegExp]>([
   expect(() => readPriceFile(text, "file")).toThrow(message);
 });
 
-test("never fails otherwise than by saying why", () => {
+test("always gives a reason when it fails", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       expect(() => readPriceFile(text, "file")).toThrow(/^The price file/);
@@ -45,7 +45,7 @@ test("never fails otherwise than by saying why", () => {
 });
 
 describe("a file of LiteLLM", () => {
-  test("prices a token by million, and longer prompts by their step", () => {
+  test("converts prices per token to prices per million, and reads tiers for longer prompts", () => {
     const entry = {
       "gemini/new": {
         litellm_provider: "gemini",
@@ -59,7 +59,7 @@ describe("a file of LiteLLM", () => {
     expect(ratesOf(entry, "google", "new", 200_001)).toEqual({ input: 2.5, output: 10, cache_read: 0.125 });
   });
 
-  test("takes no step of a write that is kept for an hour for one of 5 minutes", () => {
+  test("does not take a tier of the 1-hour cache write for one of the 5-minute write", () => {
     const entry = {
       "claude-new": {
         litellm_provider: "anthropic",
@@ -84,7 +84,7 @@ describe("a file of LiteLLM", () => {
     });
   });
 
-  test("has the price of a web search where it does not depend on what was searched for", () => {
+  test("has the price of a web search if it is the same for all context sizes", () => {
     const claude = { litellm_provider: "anthropic", input_cost_per_token: 3e-6 };
     const sized = (low: number, medium: number, high: number) => ({
       ...claude,
@@ -108,13 +108,13 @@ describe("a file of LiteLLM", () => {
     expect(ratesOf({ [key]: { litellm_provider, input_cost_per_token: 2e-6 } }, provider, model)).toEqual({ input: 2 });
   });
 
-  test("has no price of a model where all it says is 0, but of one that is free", () => {
+  test("has no price for a model with only zeros, unless it is offered for free", () => {
     const nothing = { litellm_provider: "openrouter", input_cost_per_token: 0, output_cost_per_token: 0 };
     expect(ratesOf({ "openrouter/a/b": nothing }, "openrouter", "a/b")).toBeUndefined();
     expect(ratesOf({ "openrouter/a/b:free": nothing }, "openrouter", "a/b:free")).toEqual({ input: 0, output: 0 });
   });
 
-  test("reads past prices that are none", () => {
+  test("ignores members that are not prices", () => {
     const odd = {
       litellm_provider: "openai",
       input_cost_per_token: "1e-6",

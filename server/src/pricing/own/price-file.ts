@@ -9,8 +9,8 @@ import { readLiteLlmFile } from "./litellm-table.ts";
 export type PriceFile = { format: PriceFileFormat; models: number; table: PriceTable };
 
 /**
- * A price file of genai-prices (`prices/data.json`) or of LiteLLM (`model_prices_and_context_window.json`).
- * @param name what receipts call it
+ * Reads a price file of genai-prices (`prices/data.json`) or of LiteLLM (`model_prices_and_context_window.json`).
+ * @param name the table's name in receipts
  * @throws ServiceError `invalid_request`
  */
 export function readPriceFile(text: string, name: string): PriceFile {

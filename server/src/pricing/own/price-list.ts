@@ -6,19 +6,20 @@ import { matchesPattern, readPattern, wildcardsOf, type ModelPattern } from "./m
 
 type Held = {
   pattern: ModelPattern;
-  /** As the tables call it; '' for any. */
+  /** The table name of the provider; '' for any. */
   provider: string;
   fromMs: number;
   toMs: number;
-  /** What is more exact comes first. */
+  /** More exact prices rank higher. */
   rank: number;
   updatedAt: string;
   entry: PriceEntry;
 };
 
 /**
- * The prices of one owner. Of those that fit, an exact name comes before a pattern, a pattern with more letters before one with
- * fewer, one that names the provider before one that does not, and the one that was changed last before all others.
+ * The prices of one owner. Precedence among matching prices: an exact name before a pattern, a pattern with more
+ * letters before one with fewer, one that names the provider before one that does not, and the most recently changed
+ * first.
  */
 export class PriceList {
   readonly #byId = new Map<string, Held>();
@@ -37,7 +38,7 @@ export class PriceList {
     return this.#byId.size;
   }
 
-  /** Adds a price, or takes it over as it is now. */
+  /** Adds a price, or replaces it with its current form. */
   put(price: ModelPrice): void {
     this.#remove(price.id);
     const held = hold(price);
@@ -59,7 +60,7 @@ export class PriceList {
   }
 
   #look(model: string, provider: string): readonly Held[] {
-    // Names come from callers: forget them rather than grow without end.
+    // Names come from callers: clear the cache rather than grow without bound.
     if (this.#foundSize >= this.#maxFound) this.#forget();
     const { names, providers } = meaningOf(model, provider);
     const fits = (held: Held): boolean => held.provider === "" || providers.includes(held.provider);
@@ -92,7 +93,10 @@ export class PriceList {
   }
 }
 
-/** What a call may mean by its names: `openai/gpt-4o` is gpt-4o at openai, and gpt-4o at nobody in particular is its maker's. */
+/**
+ * The possible meanings of a call's names: `openai/gpt-4o` is gpt-4o at openai, and gpt-4o without a provider is its
+ * maker's.
+ */
 function meaningOf(model: string, provider: string): { names: string[]; providers: string[] } {
   const name = model.toLowerCase();
   const slash = name.indexOf("/");
@@ -106,7 +110,7 @@ function meaningOf(model: string, provider: string): { names: string[]; provider
   return { names: [name, ...rest], providers: maker === undefined ? [] : [maker] };
 }
 
-/** Above the letters of any name. */
+/** More than the letters of any name. */
 const exactly = 10_000;
 
 function hold(price: ModelPrice): Held {

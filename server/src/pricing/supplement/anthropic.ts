@@ -20,7 +20,7 @@ const opus5: Row = { models: ["claude-opus-5", "claude-opus-4-8"], rates: tokens
 const sonnet5: Row = { models: ["claude-sonnet-5"], rates: tokens(2, 10, 0.2, 2.5, 4) };
 const sonnet45: Row = { models: ["claude-sonnet-4-5"], rates: tokens(3, 15, 0.3, 3.75, 6) };
 
-/** The web search of a model that the packaged table does not know yet. */
+/** Adds the web search fee for a model that the packaged table does not have yet. */
 const withSearch = (row: Row): Row => ({
   ...row,
   rates: { ...row.rates, web_search: 0.01 },
@@ -42,7 +42,7 @@ export const anthropic: readonly Sheet[] = [
     provider: "google",
     source: "https://cloud.google.com/vertex-ai/generative-ai/pricing",
     rows: [
-      // Long prompts cost no more since the window of a million tokens left its beta.
+      // Since 2026-03-13, when the window of a million tokens left beta, long prompts cost no more.
       {
         models: ["claude-opus-4-6"],
         rates: tokens(5, 25, 0.5, 6.25),

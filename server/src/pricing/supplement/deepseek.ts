@@ -1,8 +1,8 @@
 import { from, tokens, type Row, type Sheet } from "./sheet.ts";
 
 /**
- * Peak hours are 01:00 to 04:00 and 06:00 to 10:00 UTC from Monday to Friday, and cost twice as much. Public holidays of China have
- * none, which are not known here: their peak hours are priced as those of a working day.
+ * Peak hours are 01:00 to 04:00 and 06:00 to 10:00 UTC from Monday to Friday, and cost twice as much. Public holidays
+ * in China have no peak hours but are not known here: they are priced as working days.
  */
 function isPeak(ms: number): boolean {
   const at = new Date(ms);
@@ -27,7 +27,10 @@ const flashSincePeaks: Later = [
   { holdsAt: since(flash41, isPeak), rates: tokens(0.3, 1.2, 0.006) },
 ];
 
-/** `deepseek-chat` and `deepseek-reasoner` were names of the newest model until July 2026: https://api-docs.deepseek.com/updates */
+/**
+ * `deepseek-chat` and `deepseek-reasoner` were aliases of the newest model until July 2026:
+ * https://api-docs.deepseek.com/updates
+ */
 const sinceV31: Later = [
   { holdsAt: from("2025-09-05T16:00:00Z"), rates: tokens(0.56, 1.68, 0.07) },
   { holdsAt: from("2025-09-29"), rates: tokens(0.28, 0.42, 0.028) },

@@ -1,6 +1,6 @@
 import { from, tokens, type Row, type Sheet } from "./sheet.ts";
 
-/** Bedrock sells them at the price of their maker from its global endpoint, and for a tenth more in a geography. */
+/** Bedrock sells these at the maker's price from its global endpoint, and for a tenth more in a geography. */
 const bedrockByGeo: readonly Row[] = [
   {
     models: ["openai.gpt-6-astra"],
@@ -62,7 +62,7 @@ const aws: readonly Sheet[] = [
   },
 ];
 
-/** Models of others have prices of Azure's own, which differ from those of their makers. */
+/** Azure has its own prices for models of others, which differ from those of their makers. */
 const azure: Sheet = {
   provider: "azure",
   source: "https://prices.azure.com/api/retail/prices",
@@ -191,7 +191,7 @@ const fireworks: Sheet = {
   ],
 };
 
-/** They sell models of others at prices of their own. */
+/** Vendors with their own prices for models of others. */
 export const hosts: readonly Sheet[] = [
   ...aws,
   azure,
@@ -201,7 +201,7 @@ export const hosts: readonly Sheet[] = [
     provider: "groq",
     source: "https://console.groq.com/docs/models",
     rows: [
-      // The packaged table takes it for the larger model.
+      // The packaged table mistakes it for the larger model.
       { models: ["openai/gpt-oss-safeguard-20b"], rates: tokens(0.075, 0.3, 0.0375) },
       { models: ["meta-llama/llama-prompt-guard-2-22m"], rates: tokens(0.03, 0.03) },
       { models: ["meta-llama/llama-prompt-guard-2-86m"], rates: tokens(0.04, 0.04) },

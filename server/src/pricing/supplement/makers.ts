@@ -1,7 +1,7 @@
 import type { Rates } from "../buckets.ts";
 import { from, tokens, type Sheet } from "./sheet.ts";
 
-/** A call of OpenAI's search tool, where the packaged table does not know the model yet. */
+/** Adds the fee of OpenAI's search tool, for a model that the packaged table does not have yet. */
 const searched = (rates: Rates): Rates => ({ ...rates, web_search: 0.01 });
 
 const openai: Sheet = {
@@ -145,7 +145,7 @@ const xAi: Sheet = {
       long: { above: 199_999, rates: tokens(4, 12, 1) },
     },
     {
-      // The ends of what xAI calls it: https://api.x.ai/v1/language-models
+      // xAI's suffixes of this model: https://api.x.ai/v1/language-models
       models: ["", "-reasoning", "-non-reasoning", "-multi-agent"].flatMap((kind) =>
         ["", "-latest", "-0309", "-beta", "-beta-0309", "-beta-latest"].map((version) => `grok-4.20${kind}${version}`),
       ),
@@ -160,7 +160,7 @@ const xAi: Sheet = {
       ]),
       ...grok420,
     },
-    // Its requests go to Grok Build since it was retired.
+    // Since it was retired, its requests are served by Grok Build.
     {
       models: ["grok-code-fast-1", "grok-code-fast", "grok-code-fast-1-0825"],
       rates: tokens(0.2, 1.5, 0.02),
@@ -176,7 +176,9 @@ const xAi: Sheet = {
   ],
 };
 
-/** What is cached costs a tenth of the input: https://docs.mistral.ai/inference/pricing. The rule is in `surcharges.ts`. */
+/**
+ * Cached tokens cost a tenth of the input: https://docs.mistral.ai/inference/pricing. The rule is in `surcharges.ts`.
+ */
 const mistral: Sheet = {
   provider: "mistral",
   source: "https://docs.mistral.ai/inference/pricing",
@@ -190,7 +192,7 @@ const mistral: Sheet = {
         { holdsAt: from("2026-10-29"), rates: tokens(0.7, 2.1, 0.07) },
       ],
     },
-    // Names that Mistral moved on to newer models.
+    // Aliases that Mistral moved to newer models.
     {
       models: ["mistral-medium", "mistral-medium-2604", "magistral-medium-latest"],
       rates: tokens(1.5, 7.5),

@@ -1,34 +1,34 @@
 import type { Rates } from "../buckets.ts";
 
 /**
- * What models cost at one provider. A price stands here where the packaged table lacks it or has it wrong, and the provider's own
- * page, or two tables that are kept by different people, agree on it.
+ * Prices of models at one provider. A price is listed here if the packaged table lacks it or has it wrong, and the
+ * provider's own page, or two independently maintained tables, confirm it.
  */
 export type Sheet = {
   provider: string;
-  /** The page that states the prices. */
+  /** The page with the prices. */
   source: string;
-  /** Bedrock: a name without `global.` is served in one geography, for so many times the price. */
+  /** Bedrock: a name without `global.` is served in one geography, at this multiple of the price. */
   geoFactor?: number;
   rows: readonly Row[];
 };
 
 export type Row = Price & {
-  /** In lower case. Each name stands for its dated snapshots too. */
+  /** In lower case. Each name also covers its dated snapshots. */
   models: readonly string[];
-  /** Another page than that of the sheet. */
+  /** The page with this row's prices, if it is not that of the sheet. */
   source?: string;
-  /** Prices that came into force later: the last one that holds counts. */
+  /** Prices that took effect later: the last one that applies counts. */
   later?: ReadonlyArray<Price & { holdsAt: (ms: number) => boolean }>;
 };
 
 type Price = {
   rates: Rates;
-  /** The prices of every token where the prompt has more than `above`. */
+  /** The prices of every token if the prompt has more than `above`. */
   long?: { above: number; rates: Rates };
 };
 
-/** USD per million tokens. What is left out is charged as the provider's rules say, or not sold. */
+/** USD per million tokens. Omitted buckets follow the provider's rules in `surcharges.ts`, or are not sold. */
 export function tokens(
   input: number,
   output?: number,

@@ -22,7 +22,7 @@ const few = { input: 1000, output: 0, total: 1000 };
 const perMillion = (model: string, provider: string, at?: string): number =>
   (price(model, provider, few, at).costUsd ?? Number.NaN) * 1000;
 
-describe("M18: a model of 2026 is found under the names that providers, SDKs and gateways have for it", () => {
+describe("M18: a model of 2026 is found under the names that providers, SDKs and gateways use for it", () => {
   test.each([
     ["claude-sonnet-5-5", "anthropic", 2],
     ["claude-sonnet-5.5", "anthropic", 2],
@@ -58,7 +58,7 @@ describe("M18: a model of 2026 is found under the names that providers, SDKs and
     ["groq/qwen/qwen3.8-27b", "", 0.8],
     ["deepseek-flash", "", 0.15],
     ["deepseek.v3-v1:0", "bedrock", 0.58],
-    // Names that move on to newer models.
+    // Aliases that move to newer models.
     ["gemini-flash-latest", "google", 0.75],
     ["models/gemini-pro-latest", "google", 2],
     ["chat-latest", "openai", 5],
@@ -110,18 +110,18 @@ describe("M18: a model of 2026 is found under the names that providers, SDKs and
     ["gpt-oss-120b", 0.15],
     ["Phi-4", 0.125],
     ["kimi-k2.6", 0.95],
-  ])("%s at Azure costs %f: it is not its maker's price", (model, rate) => {
+  ])("%s at Azure costs %f, not its maker's price", (model, rate) => {
     expect(perMillion(model, "azure")).toBeCloseTo(rate, 9);
     expect(perMillion(`azure_ai/${model}`, "")).toBeCloseTo(rate, 9);
   });
 
-  test("what Azure asks for a model that only its maker states a price of is not known", () => {
+  test("the price at Azure is unknown if only the maker states a price", () => {
     for (const model of ["deepseek-chat", "kimi-k3", "grok-3-mini"]) {
       expect(price(model, "azure", few).costUsd).toBeUndefined();
     }
   });
 
-  test("another model that begins alike is another model", () => {
+  test("a model whose name begins the same is another model", () => {
     for (const name of ["gpt-6.1", "gpt-6.1-sol-mini", "claude-sonnet-5-5x", "gemini-4", "grok-4.71"]) {
       const { version } = price(name, "", few);
       expect(version).not.toContain("gpt-6.1-sol");
@@ -133,7 +133,7 @@ describe("M18: a model of 2026 is found under the names that providers, SDKs and
     expect(price("zai-org/GLM-5.3", "groq", few).costUsd).toBeUndefined();
   });
 
-  test("a dated snapshot that no table lists costs what its model costs, which the receipt says", () => {
+  test("a dated snapshot that no table lists costs what its model costs, and the receipt says so", () => {
     const listed = price("gpt-4o-2024-05-13", "openai", few);
     const unlisted = price("gpt-4o-2031-01-31", "openai", few);
     expect(listed.costUsd).toBeCloseTo(0.005, 9);
@@ -151,7 +151,7 @@ describe("M18: prices of 2026", () => {
       price("claude-haiku-5-5", "anthropic", { input, output: 1000, ...rest }).costUsd;
     expect(haiku(100_000)).toBeCloseTo((100_000 * 0.1 + 1000 * 0.5) / 1e6, 12);
     expect(haiku(100_001)).toBeCloseTo((100_001 * 0.5 + 1000 * 2.5) / 1e6, 12);
-    // What is read from a cache and written to it is part of the prompt.
+    // Cache reads and writes are part of the prompt.
     expect(haiku(100_001, { cacheRead: 60_000, cacheWrite1h: 40_000 })).toBeCloseTo(
       (1 * 0.5 + 60_000 * 0.05 + 40_000 * 1 + 1000 * 2.5) / 1e6,
       12,
@@ -192,7 +192,7 @@ describe("M18: prices of 2026", () => {
     expect(perMillion("deepseek-v4-flash", "deepseek", at)).toBeCloseTo(rate, 9);
   });
 
-  test("what Mistral has cached costs a tenth, also of models that the table has no rate of", () => {
+  test("Mistral's cached tokens cost a tenth, also for models without a cache rate in the table", () => {
     for (const model of ["codestral-latest", "devstral-small-latest", "mistral-large-4", "magistral-medium-latest"]) {
       const cached = price(model, "mistral", { ...million, cacheRead: 1_000_000 }).costUsd;
       expect(cached).toBeCloseTo((price(model, "mistral", million).costUsd ?? Number.NaN) / 10, 9);
@@ -212,7 +212,7 @@ describe("the sheets", () => {
     expect(names.filter((name) => name !== name.toLowerCase())).toEqual([]);
   });
 
-  test("have prices that can be: a cache costs less to read than the prompt, a long prompt no less than a short one", () => {
+  test("have plausible prices: a cache read costs less than the prompt, a long prompt no less than a short one", () => {
     for (const { models, rates, long, later = [] } of rows) {
       for (const { input = 0, cache_read = 0, cache_write_1h, cache_write_5m = 0 } of [
         rates,
@@ -227,7 +227,7 @@ describe("the sheets", () => {
     }
   });
 
-  test("are found under each name, whatever its case and with a date", () => {
+  test("are found by every name, in any case and with a date", () => {
     fc.assert(
       fc.property(fc.constantFrom(...rows), fc.boolean(), fc.boolean(), ({ provider, models }, isUpper, isDated) => {
         for (const model of models) {

@@ -11,15 +11,15 @@ import type { Row, Sheet } from "./sheet.ts";
 /** When the sheets were last compared with their sources, for receipts. */
 const checkedOn = "2026-11-29";
 
-/** Clouds that sell a model at the price of its maker. */
+/** Clouds that sell models at the price of their maker. */
 const sellsFor: ReadonlyMap<string, readonly string[]> = new Map([
   ["azure", ["openai", "anthropic"]],
   ["google", ["anthropic"]],
 ]);
 
 /**
- * Prices that the packaged table lacks or has wrong, with their source. `scripts/compare-prices.ts` says which differ from a
- * second table; what is corrected there stands here.
+ * Prices that the packaged table lacks or has wrong, with their source. `scripts/compare-prices.ts` reports differences
+ * from a second table; corrections are entered here.
  */
 export function supplementTable(): PriceTable {
   const sheets = new Map<string, Map<string, readonly [Sheet, Row]>>();
@@ -54,7 +54,10 @@ function namesOf({ geoFactor }: Sheet, { models }: Row): readonly string[] {
 
 type Spelling = { name: string; geo: string };
 
-/** As the sheets may spell it: without its date; of Bedrock also without its geography and its version; Claude's numbers with dashes. */
+/**
+ * The spellings that the sheets may use: without the date; for Bedrock also without geography and version; Claude's
+ * numbers with dashes.
+ */
 function spellingsOf(provider: string, model: string): readonly Spelling[] {
   const spelled = model.includes("claude") ? model.replace(/(?<=\d)\.(?=\d)/g, "-") : model;
   if (provider !== "aws") return [spelled, withoutDate(spelled)].map((name) => ({ name, geo: "" }));
@@ -66,7 +69,7 @@ function spellingsOf(provider: string, model: string): readonly Spelling[] {
   });
 }
 
-/** Prices without a factor are those of the United States, which other geographies do not have. */
+/** Prices without a factor are those of the United States and do not apply to other geographies. */
 function factorOf({ geoFactor }: Sheet, geo: string): number | undefined {
   if (geoFactor !== undefined) return geo === "global" ? 1 : geoFactor;
   return geo === "" || geo === "us" ? 1 : undefined;
