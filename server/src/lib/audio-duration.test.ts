@@ -28,7 +28,7 @@ function wav(dataBytes: number, statedBytes = dataBytes): Buffer {
   ]);
 }
 
-/** Frames of 128 kbit/s at 44,100 samples a second. */
+/** Frames of 128 kbit/s at 44,100 samples per second. */
 const mp3 = (frames: number, before = Buffer.alloc(0)): Buffer =>
   Buffer.concat([before, ...Array.from({ length: frames }, () => Buffer.concat([u32(0xfffb9000), Buffer.alloc(413)]))]);
 
@@ -43,7 +43,7 @@ const flac = Buffer.concat([
   Buffer.from("fLaC"),
   Buffer.from([0x80, 0, 0, 34]),
   Buffer.alloc(10),
-  // 16,000 Hz in 20 bits, then channels and bits a sample, then 36 bits of 40,000 samples.
+  // 16,000 Hz in 20 bits, then channels and bits per sample, then 36 bits for 40,000 samples.
   Buffer.from([0x03, 0xe8, 0x00, 0xf0]),
   u32(40_000),
 ]);
@@ -67,17 +67,17 @@ test.each<[string, Buffer, number]>([
     2.5,
   ],
   ["an Opus", Buffer.concat([oggPage(0n, Buffer.from("OpusHead")), oggPage(96_000n, Buffer.alloc(9))]), 2],
-])("%s says how long it plays", (_what, bytes, seconds) => {
+])("reads the duration of %s file", (_what, bytes, seconds) => {
   expect(audioSeconds(bytes)).toBeCloseTo(seconds, 6);
 });
 
-test("a real MP3 does, too", () => {
+test("reads the duration of a real MP3", () => {
   const bytes = readFileSync(new URL("../../test/fixtures/audio/sample1.mp3", import.meta.url));
   expect(audioSeconds(bytes)).toBeGreaterThan(5);
   expect(audioSeconds(bytes)).toBeLessThan(15);
 });
 
-test("nothing whatever makes it throw, or last for ever", () => {
+test("never throws or loops, whatever the bytes", () => {
   const files = [wav(100), flac, mp3(3), oggPage(1n, Buffer.from("OpusHead")), box("ftyp", Buffer.alloc(4))];
   fc.assert(
     fc.property(

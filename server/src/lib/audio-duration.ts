@@ -1,6 +1,6 @@
 /**
- * How long a recording plays, in seconds, from the head of its file: WAV, FLAC, MP3, MP4 and Ogg. `undefined` where the file is of
- * another kind, is cut short in the wrong place, or does not say.
+ * The duration of a recording in seconds, from the head of its file: WAV, FLAC, MP3, MP4 and Ogg. `undefined` if the
+ * file has another format, is truncated in the wrong place, or does not state it.
  */
 export function audioSeconds(bytes: Buffer): number | undefined {
   const seconds = readers.map((read) => read(bytes)).find((read) => read !== undefined);
@@ -13,14 +13,14 @@ function tag(bytes: Buffer, at: number): string {
   return bytes.toString("latin1", at, at + 4);
 }
 
-/** Chunks of RIFF: `fmt ` says how many bytes make a second, `data` how many there are. */
+/** RIFF chunks: `fmt ` states the bytes per second, `data` the number of bytes. */
 function wavSeconds(bytes: Buffer): number | undefined {
   if (tag(bytes, 0) !== "RIFF" || tag(bytes, 8) !== "WAVE") return undefined;
   let bytesPerSecond = 0;
   for (let at = 12; at + 8 <= bytes.length;) {
     const size = bytes.readUInt32LE(at + 4);
     if (tag(bytes, at) === "fmt " && at + 20 <= bytes.length) bytesPerSecond = bytes.readUInt32LE(at + 16);
-    // Recorders that stream leave the size open; what is there counts.
+    // Streaming recorders leave the size open; then the bytes in the file count.
     if (tag(bytes, at) === "data") return Math.min(size, bytes.length - at - 8) / bytesPerSecond;
     at += 8 + size + (size % 2);
   }
@@ -35,7 +35,7 @@ function flacSeconds(bytes: Buffer): number | undefined {
   return samples / rate;
 }
 
-/** The last page says how many samples have come; Opus always counts 48,000 a second. */
+/** The last page states the total number of samples; Opus always counts 48,000 per second. */
 function oggSeconds(bytes: Buffer): number | undefined {
   if (tag(bytes, 0) !== "OggS") return undefined;
   const last = bytes.lastIndexOf("OggS", undefined, "latin1");
@@ -47,7 +47,7 @@ function oggSeconds(bytes: Buffer): number | undefined {
   return vorbis === -1 || vorbis + 16 > head.length ? undefined : samples / head.readUInt32LE(vorbis + 12);
 }
 
-/** `mvhd` within `moov`: a time scale and a duration in it. */
+/** `mvhd` within `moov` has a time scale, and the duration in its units. */
 function mp4Seconds(bytes: Buffer): number | undefined {
   if (tag(bytes, 4) !== "ftyp") return undefined;
   const movie = findBox(bytes, "moov");
@@ -75,7 +75,7 @@ function findBox(bytes: Buffer, name: string): Buffer | undefined {
 
 type Mp3Frame = { bytes: number; samples: number; rate: number; isMono: boolean; isMpeg1: boolean };
 
-/** By the Xing or Info frame that encoders put first, else frame by frame. */
+/** Uses the Xing or Info frame that encoders put first, else counts frame by frame. */
 function mp3Seconds(bytes: Buffer): number | undefined {
   let at = firstFrame(bytes, afterId3(bytes));
   let frame = readFrame(bytes, at);
@@ -93,14 +93,14 @@ function mp3Seconds(bytes: Buffer): number | undefined {
 
 function afterId3(bytes: Buffer): number {
   if (bytes.length < 10 || bytes.toString("latin1", 0, 3) !== "ID3") return 0;
-  // Four times seven bits.
+  // A size of four bytes with seven bits each.
   return 10 + [6, 7, 8, 9].reduce((size, at) => size * 128 + (bytes.readUInt8(at) & 0x7f), 0);
 }
 
 // Padding between the tag and the first frame is short.
 const maxPadding = 8_192;
 
-/** Two frames in a row: one alone may be chance. */
+/** Requires two frames in a row: a single one may be chance. */
 function firstFrame(bytes: Buffer, from: number): number {
   for (let at = from; at < Math.min(from + maxPadding, bytes.length - 4); at += 1) {
     const frame = readFrame(bytes, at);

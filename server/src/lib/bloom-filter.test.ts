@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BloomFilter } from "./bloom-filter.ts";
 
-test("what was added is found, and hardly anything else", () => {
+test("added texts are found, others hardly ever", () => {
   const filter = new BloomFilter();
   const name = (n: number) => `org\nprod\n${n.toString(16).padStart(32, "0")}`;
   for (let n = 0; n < 100_000; n += 1) filter.add(name(n));

@@ -1,4 +1,7 @@
-/** Remembers texts in 1 MiB: what was added is always found, and of what was not, the fewer the fewer were added. */
+/**
+ * A set of texts in 1 MiB: added texts are always found; texts that were not added are rarely found, more often the
+ * more were added.
+ */
 export class BloomFilter {
   readonly #bits = new Uint32Array(wordCount);
 
@@ -14,7 +17,7 @@ export class BloomFilter {
 const wordCount = 2 ** 18;
 const bitMask = wordCount * 32 - 1;
 
-/** FNV-1a, and a second hash that goes on from it. */
+/** FNV-1a, and a second hash computed with it. */
 function bitsOf(text: string): number[] {
   let [first, second] = [0x811c9dc5, 0x9e3779b9];
   for (let at = 0; at < text.length; at += 1) {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { bySecond } from "./by-second.ts";
 
-test("bySecond gives each instant the text of its own second, in whatever order instants come", () => {
+test("bySecond gives each instant the text of its own second, in any order of instants", () => {
   const format = (ms: number): string => `${ms / 1000}s`;
   const instants = fc.array(fc.integer({ min: -3_000, max: 3_000 }), { maxLength: 50 });
   fc.assert(

@@ -1,7 +1,7 @@
 /**
- * Formats instants whose text is the same for a whole second, and formats each second once in a row: a busy server stamps thousands
- * of lines, answers and rows a second.
- * @param format text of an instant of whole seconds, in milliseconds since the epoch
+ * Formats instants whose text is the same for a whole second, and caches the last second: a busy server formats
+ * thousands of log lines, responses and rows per second.
+ * @param format formats an instant of whole seconds, in milliseconds since the epoch
  */
 export function bySecond(format: (ms: number) => string): (ms: number) => string {
   let second = Number.NaN;

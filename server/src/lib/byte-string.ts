@@ -1,6 +1,6 @@
 /**
- * Texts as byte strings: the UTF-8 bytes of a text, each as one character up to U+00FF. V8 keeps such a string at a byte a
- * character, and reads and writes it by copying, where UTF-8 has to be decoded and encoded.
+ * Texts as byte strings: the UTF-8 bytes of a text, each as one character up to U+00FF. V8 stores such a string with
+ * one byte per character, and copies it on reads and writes, whereas UTF-8 must be decoded and encoded.
  */
 
 export function fromByteString(bytes: string): string {

@@ -9,7 +9,7 @@ const canonical = (text: string): string => {
   return canonicalJson(parsed.value);
 };
 
-/** JSON text that says the same: members in another order, escapes for characters, whitespace between tokens. */
+/** Equivalent JSON text: members in another order, escapes for characters, whitespace between tokens. */
 function rewritten(value: unknown): string {
   if (typeof value === "string") {
     const escaped = Array.from({ length: value.length }, (_, index) => value.charCodeAt(index).toString(16));
@@ -21,7 +21,7 @@ function rewritten(value: unknown): string {
   return `{\t${members.map(([name, member]) => `${rewritten(name)} : ${rewritten(member)}`).join(" , ")}\n}`;
 }
 
-test("texts that say the same have one form, which says it too", () => {
+test("equivalent texts have the same canonical form, which is its own canonical form", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const value: unknown = JSON.parse(text);
@@ -32,7 +32,7 @@ test("texts that say the same have one form, which says it too", () => {
   );
 });
 
-test("texts that do not say the same have different forms", () => {
+test("texts with different values have different forms", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
       const isSame = JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));

@@ -1,8 +1,8 @@
 import { isObject } from "./json.ts";
 
 /**
- * One text for all that says the same: members in the order of their names, no whitespace, escapes and numbers written one
- * way. Takes what `parseJson` gives; recursion is as deep as the value.
+ * Returns the same text for equal values: members sorted by name, no whitespace, one form of escapes and numbers. Takes
+ * values of `parseJson`; recursion is as deep as the value.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(inOrder(value));

@@ -7,7 +7,7 @@ function newMap(maxEntries: number, ttlMs: number) {
   return { clock, map: new ExpiringLru<string, number>({ maxEntries, ttlMs, nowMs: () => clock.ms }) };
 }
 
-test("what was not used of late makes room", () => {
+test("the least recently used entry is evicted", () => {
   const { map } = newMap(2, 100);
   map.set("a", 1);
   map.set("b", 2);
@@ -16,7 +16,7 @@ test("what was not used of late makes room", () => {
   expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([1, undefined, 3]);
 });
 
-test("what is used between others stays, however many others there are, and one goes also where all were used", () => {
+test("a recently used entry stays, and one entry is evicted even if all were used", () => {
   const { map } = newMap(100, 100);
   map.set("used", 0);
   for (let i = 1; i < 1_000; i += 1) {
@@ -28,7 +28,7 @@ test("what is used between others stays, however many others there are, and one 
   expect([map.size, map.get("last")]).toEqual([100, 1_000]);
 });
 
-test("an entry costs no more in a full map of very many", () => {
+test("adding an entry to a full, large map is not slower", () => {
   const maxEntries = 100_000;
   const { map } = newMap(maxEntries, 100);
   const msOf = (from: number, count: number): number => {
@@ -55,7 +55,7 @@ test("an entry's age counts from when it was set, not from its last use", () => 
   expect(map.size).toBe(0);
 });
 
-test("an entry may have a shorter life than the others, never a longer one", () => {
+test("an entry may expire earlier than the others, never later", () => {
   const { clock, map } = newMap(2, 100);
   map.set("short", 1, 10);
   map.set("long", 2, 1000);
@@ -65,7 +65,7 @@ test("an entry may have a shorter life than the others, never a longer one", () 
   expect(map.get("long")).toBeUndefined();
 });
 
-test("never holds more than it may, and never answers what was not set last", () => {
+test("never holds more than its bound, and returns only the last value set", () => {
   const keys = fc.constantFrom("a", "b", "c", "d", "e");
   const step = fc.tuple(fc.constantFrom("set", "get", "delete"), keys, fc.nat());
   fc.assert(

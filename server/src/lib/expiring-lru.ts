@@ -7,9 +7,9 @@ type Entry<K, V> = {
 };
 
 /**
- * A map that forgets: entries older than `ttlMs`, and, where there are more than `maxEntries`, the one that was not used for longest.
- * Entries are linked in the order of their use. The order of a `Map` would not do: to find its first entry, the engine steps over all
- * those deleted since it last rebuilt the map, which are as many as there are entries.
+ * A map that drops entries older than `ttlMs` and, if it has more than `maxEntries`, the least recently used one.
+ * Entries are linked in order of use. The order of a `Map` would not do: to find its first entry, the engine steps over
+ * all entries deleted since it last rebuilt the map, which may be as many as there are entries.
  */
 export class ExpiringLru<K, V> {
   readonly #entries = new Map<K, Entry<K, V>>();
@@ -43,7 +43,9 @@ export class ExpiringLru<K, V> {
     return entry.value;
   }
 
-  /** The entry's age counts from here, not from its last use. @param ttlMs shortens, never lengthens. */
+  /**
+   * The entry's age counts from here, not from its last use. @param ttlMs may shorten the time to live, not extend it.
+   */
   set(key: K, value: V, ttlMs = this.#ttlMs): void {
     this.delete(key);
     if (this.#oldest !== undefined && this.#entries.size >= this.#maxEntries) this.delete(this.#oldest.key);

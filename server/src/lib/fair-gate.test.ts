@@ -3,7 +3,7 @@ import { FairGate, GateRefusal, type FairGateBounds } from "./fair-gate.ts";
 
 const never = new AbortController().signal;
 
-/** A gate, what was let in so far, and a way to end the work that runs. */
+/** A gate, the work that started so far, and a way to finish it. */
 function open(bounds: Partial<FairGateBounds> = {}) {
   const gate = new FairGate({ maxInFlight: 1, maxWaiting: 10, maxWaitMs: 60_000, ...bounds });
   const started: string[] = [];
@@ -23,7 +23,7 @@ function open(bounds: Partial<FairGateBounds> = {}) {
   return { gate, started, ask, finishAll };
 }
 
-test("parties take turns, each in the order of its calls", async () => {
+test("parties are served round-robin, each in the order of its calls", async () => {
   const { started, ask, finishAll } = open();
   const runs = ["a1", "a2", "a3", "a4", "b1", "c1", "b2"].map((name) => ask(name));
   await finishAll();
@@ -31,7 +31,7 @@ test("parties take turns, each in the order of its calls", async () => {
   expect(await Promise.all(runs)).toHaveLength(7);
 });
 
-test("so many run at once", async () => {
+test("maxInFlight pieces of work run concurrently", async () => {
   const { gate, started, ask, finishAll } = open({ maxInFlight: 3 });
   const runs = ["a1", "a2", "a3", "a4", "b1"].map((name) => ask(name));
   expect({ started, waiting: gate.waiting }).toEqual({ started: ["a1", "a2", "a3"], waiting: 2 });
@@ -40,7 +40,7 @@ test("so many run at once", async () => {
   expect(gate.waiting).toBe(0);
 });
 
-test("what is more than may wait is refused at once: of one party, and of all", async () => {
+test("work beyond the queue's bound is refused immediately, per party and in total", async () => {
   const { ask, finishAll } = open({ maxWaiting: 3 });
   const runs = ["a1", "a2", "a3", "b1"].map((name) => ask(name));
   await expect(ask("a4")).rejects.toMatchObject({ reason: "full" });
@@ -49,7 +49,7 @@ test("what is more than may wait is refused at once: of one party, and of all", 
   expect(await Promise.all(runs)).toEqual(["a1", "a2", "a3", "b1"]);
 });
 
-test("nobody waits for longer than the bound, nor after leaving, and both free their place in the queue", async () => {
+test("a timeout and an abort both end the wait and free the place in the queue", async () => {
   const { gate, started, ask, finishAll } = open({ maxWaitMs: 20, maxWaiting: 1 });
   const first = ask("a1");
   await expect(ask("a2")).rejects.toThrow(GateRefusal);
@@ -65,7 +65,7 @@ test("nobody waits for longer than the bound, nor after leaving, and both free t
   expect(started).toEqual(["a1", "c1"]);
 });
 
-test("work that fails gives its place back", async () => {
+test("failed work frees its place", async () => {
   const { gate, ask, finishAll } = open();
   await expect(gate.run("a", never, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   const next = ask("a1");
@@ -73,7 +73,7 @@ test("work that fails gives its place back", async () => {
   expect(await next).toBe("a1");
 });
 
-test("a party that holds nothing enters at once, where places are kept, however much another asks for", async () => {
+test("with keepsPlaces, an idle party enters immediately, whatever the load of another", async () => {
   const { gate, started, ask, finishAll } = open({ maxInFlight: 10, maxWaiting: 100, keepsPlaces: true });
   const runs = Array.from({ length: 50 }, () => ask("a"));
   expect(started.length).toBeGreaterThan(7);
@@ -84,7 +84,7 @@ test("a party that holds nothing enters at once, where places are kept, however 
   expect(await Promise.all(runs)).toHaveLength(51);
 });
 
-test("of one party so many run at once, however many places are free", async () => {
+test("at most maxEach pieces of work of one party run, even if places are free", async () => {
   const { gate, started, ask, finishAll } = open({ maxInFlight: 4, maxEach: 2 });
   const runs = ["a1", "a2", "a3", "b1"].map((name) => ask(name));
   expect({ started, waiting: gate.waiting }).toEqual({ started: ["a1", "a2", "b1"], waiting: 1 });

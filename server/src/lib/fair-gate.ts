@@ -1,6 +1,6 @@
 import { FairShare } from "./fair-share.ts";
 
-/** Why work was not let in: too much of it waits already, or it waited for too long. */
+/** Work was refused: too much is queued already (`full`), or it waited too long (`late`). */
 export class GateRefusal extends Error {
   readonly reason: "full" | "late";
 
@@ -13,24 +13,26 @@ export class GateRefusal extends Error {
 
 export type FairGateBounds = {
   maxInFlight: number;
-  /** Of one party. */
+  /** Maximum in flight per party. */
   maxEach?: number;
-  /** A party gets a fair share of these places, see `FairShare`. */
+  /** A party gets a fair share of these places in the queue; see `FairShare`. */
   maxWaiting: number;
   maxWaitMs?: number;
-  /** Places in flight are shared too, so that some stay free for the next party: where work may be long. */
+  /**
+   * Places in flight are shared fairly too, so that some stay free for the next party: set it if work may take long.
+   */
   keepsPlaces?: boolean;
 };
 
 type Waiter = { enter: () => void };
 
 /**
- * Lets so many pieces of work run at once. The others wait in the order of their calls, each party's in a queue of its
- * own, and the queues take turns: a party that asks a thousand times delays another's first question by one.
+ * Limits how many pieces of work run concurrently. The others wait in order, one queue per party, served round-robin: a
+ * party that sends a thousand requests delays another's first request by one.
  */
 export class FairGate {
   readonly #bounds: FairGateBounds;
-  /** The party whose turn is next comes first. */
+  /** The party that is served next comes first. */
   readonly #queues = new Map<string, Waiter[]>();
   readonly #waiting: FairShare;
   readonly #inFlight: FairShare;
@@ -45,7 +47,7 @@ export class FairGate {
     return this.#waiting.held;
   }
 
-  /** Runs `work` when its turn comes. Throws `GateRefusal`, or the signal's reason when it is aborted before. */
+  /** Runs `work` once it has a place. Throws `GateRefusal`, or the signal's reason if it is aborted before. */
   async run<T>(party: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     if (!this.#enter(party)) await this.#wait(party, signal);
     try {
@@ -95,7 +97,7 @@ export class FairGate {
     });
   }
 
-  /** Hands a free place to the next in turn that may have it. False where there is none, of either. */
+  /** Gives a free place to the next party that may have it. Returns false if there is no place or no such party. */
   #advance(): boolean {
     for (const [party, queue] of this.#queues) {
       if (!this.#enter(party)) continue;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FairShare } from "./fair-share.ts";
 
-/** What each of some parties holds when all take, one piece at a time and in turns, until none gets more. */
+/** What each party holds after all take one piece at a time, in turn, until none gets more. */
 function saturate(share: FairShare, parties: readonly string[], amount: number): number[] {
   const held = parties.map(() => 0);
   for (let progress = true; progress;) {
@@ -16,7 +16,7 @@ function saturate(share: FairShare, parties: readonly string[], amount: number):
   return held;
 }
 
-test("one party gets four fifths, several get equal parts, and some is left for the next at once", () => {
+test("one party gets four fifths, several get equal parts, and some is left for the next", () => {
   for (const parties of [["a"], ["a", "b"], ["a", "b", "c", "d", "e", "f", "g", "h"]]) {
     const share = new FairShare(10_000);
     const held = saturate(share, parties, 10);
@@ -26,7 +26,7 @@ test("one party gets four fifths, several get equal parts, and some is left for 
   }
 });
 
-test("what one gives back, another may have", () => {
+test("an amount that one party returns is available to another", () => {
   const share = new FairShare(100);
   saturate(share, ["a"], 1);
   const [before] = saturate(share, ["b"], 1);
@@ -35,7 +35,7 @@ test("what one gives back, another may have", () => {
   expect((before ?? 0) + (more ?? 0)).toBeGreaterThan(60);
 });
 
-test("any order of taking and giving back keeps to the bound, and ends with nothing held", () => {
+test("any order of takes and returns stays within the bound, and ends with nothing held", () => {
   const step = fc.record({ party: fc.constantFrom("a", "b", "c"), amount: fc.nat(40), isBack: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step), (steps) => {

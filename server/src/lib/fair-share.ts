@@ -1,11 +1,11 @@
-/** A party may take more while it holds at most so many times what stays free. */
+/** A party may take more while it holds at most this many times the free amount. */
 const timesFree = 4;
 
 /**
- * Divides what is bounded (bytes, places) between parties without knowing how many will come: each may take more while it
- * holds at most four times what stays free. One alone gets four fifths, `n` that want all of it get equal parts and leave
- * as good as a quarter of such a part, and whoever holds nothing yet is let in at once. ("Dynamic thresholds": Choudhury and
- * Hahne, IEEE/ACM Transactions on Networking 6, 1998, who divide the memory of switches so.)
+ * Divides a bounded amount (bytes, places) between an unknown number of parties: each may take more while it holds at
+ * most four times the free amount. A single party gets four fifths; `n` parties that want everything get equal parts
+ * and leave about a quarter of such a part free; a party that holds nothing is admitted immediately. ("Dynamic
+ * thresholds": Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998, for the shared memory of switches.)
  */
 export class FairShare {
   readonly #max: number;
@@ -16,38 +16,41 @@ export class FairShare {
     this.#max = max;
   }
 
-  /** By all parties. */
+  /** Held by all parties. */
   get held(): number {
     return this.#total;
   }
 
-  /** @param max less than the whole, where that amount may only have a part. False, and nothing taken, when it does not fit. */
+  /**
+   * Returns false, and takes nothing, if the amount does not fit. @param max a smaller bound for this kind of amount
+   */
   take(party: string, amount: number, max = this.#max): boolean {
     const freeAfter = max - this.#total - amount;
     return this.of(party) <= timesFree * freeAfter && this.takeWhole(party, amount, max);
   }
 
-  /** The same where only the whole is bounded. */
+  /** Like `take`, but without the bound per party. */
   takeWhole(party: string, amount: number, max = this.#max): boolean {
     if (this.#total + amount > max) return false;
     this.add(party, amount);
     return true;
   }
 
-  /** By one of them. */
+  /** Held by one party. */
   of(party: string): number {
     return this.#held.get(party) ?? 0;
   }
 
-  /** How many pieces of one the party could take now. */
+  /** How many units the party could take now, one after the other. */
   room(party: string): number {
     const free = this.#max - this.#total;
-    // Each piece adds one to what it holds and leaves one less: as long as what it held is within bounds of what is left.
+    // Each unit adds one to the party's amount and removes one from the free amount; the bound applies before each
+    // unit.
     const most = Math.floor((timesFree * (free - 1) - this.of(party)) / (timesFree + 1)) + 1;
     return Math.max(0, Math.min(free, most));
   }
 
-  /** Takes what cannot be refused. */
+  /** Takes without any check. */
   add(party: string, amount: number): void {
     this.#total += amount;
     this.#held.set(party, this.of(party) + amount);

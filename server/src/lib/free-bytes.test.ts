@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { freeBytes } from "./free-bytes.ts";
 
-test("bytes that have their memory to themselves give it back at once", () => {
+test("bytes that own their memory free it immediately", () => {
   const bytes = Buffer.alloc(32 * 1024 * 1024);
   const before = process.memoryUsage().arrayBuffers;
   freeBytes(bytes);
@@ -10,7 +10,7 @@ test("bytes that have their memory to themselves give it back at once", () => {
   freeBytes(bytes);
 });
 
-test("bytes that share it stay as they are, and so do those beside them", () => {
+test("bytes that share their memory stay unchanged, as do their neighbours", () => {
   const whole = Buffer.from("one and two");
   const part = Buffer.alloc(100, "three").subarray(0, 5);
   for (const bytes of [whole, part]) freeBytes(bytes);

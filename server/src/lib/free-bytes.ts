@@ -1,7 +1,7 @@
 /**
- * Gives the memory of bytes that nobody will read any more back at once; they are empty from then on. What lives for longer than a moment
- * is freed by a collection of the whole heap otherwise, and megabytes of it are what brings one about, however little of the heap there is
- * to collect. A part of a larger buffer, which others may have parts of, stays as it is.
+ * Frees the memory of bytes that are not read again, immediately; they are empty afterwards. Otherwise a buffer that
+ * outlives a moment is freed only by a full collection, and megabytes of such buffers trigger one even if there is
+ * little else to collect. Does nothing for a view of a larger buffer, which others may share.
  */
 export function freeBytes(bytes: Uint8Array): void {
   const { buffer } = bytes;

@@ -15,7 +15,7 @@ test("the end of a head is its first blank line", () => {
   );
 });
 
-test("a byte is found before the end alone", () => {
+test("a byte is found only before the end", () => {
   fc.assert(
     fc.property(texts, fc.nat(20), fc.nat(20), (text, at, length) => {
       const end = Math.max(at, Math.min(text.length, at + length));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fieldNameOf, isFieldValue, isToken } from "./header-text.ts";
 
-/** Names that are common in heads, in some spelling and with something behind them, and texts that may be no names. */
+/** Common header names in some spelling with a suffix, and texts that may be invalid names. */
 const texts = fc.oneof(
   fc
     .tuple(
@@ -15,7 +15,7 @@ const texts = fc.oneof(
   fc.string({ maxLength: 20, unit: "binary" }),
 );
 
-test("a field's name is a token, in lower case", () => {
+test("a field name is a token, in lower case", () => {
   fc.assert(
     fc.property(texts, (text) => {
       expect(fieldNameOf(text)).toBe(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text) ? text.toLowerCase() : undefined);
@@ -24,7 +24,7 @@ test("a field's name is a token, in lower case", () => {
   );
 });
 
-test("each character of Latin-1, and those beyond it", () => {
+test("a field value takes Latin-1 without control characters", () => {
   const characters = Array.from({ length: 0x180 }, (_, code) => String.fromCharCode(code));
   expect(characters.filter((c) => isToken(`a${c}`)).join("")).toBe(
     "!#$%&'*+-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz|~",

@@ -1,43 +1,46 @@
 /**
- * What the heads of HTTP messages are made of (RFC 9110 §5). The names that nearly all heads consist of are found in a
- * table, which costs less than to look at their characters.
+ * Names and values of HTTP header fields (RFC 9110 §5). Common names are found in a table, which costs less than
+ * checking their characters.
  */
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Whether it is a token (RFC 9110 §5.6.2), as methods and the names of fields are. */
+/** Whether the text is a token (RFC 9110 §5.6.2), as methods and field names are. */
 export function isToken(text: string): boolean {
   return token.test(text);
 }
 
-/** Whether it may be sent as the value of a field (RFC 9110 §5.5): Latin-1 without control characters but the tab, so that it cannot end its line. */
+/**
+ * Whether the text may be sent as a field value (RFC 9110 §5.5): Latin-1 without control characters except tab, so that
+ * it cannot end its line.
+ */
 export function isFieldValue(text: string): boolean {
   return fieldValue.test(text);
 }
 
-/** The lower-case form of the name of a field, however it is spelt; undefined for what is no token. */
+/** The field name in lower case, however it is spelled; undefined if it is not a token. */
 export function fieldNameOf(text: string): string | undefined {
   return common.get(text) ?? (token.test(text) ? text.toLowerCase() : undefined);
 }
 
-/** By their spellings: each is known in lower case, with a capital for each word, and as it stands here. */
+/** By spelling: each name in lower case, with each word capitalized, and as written here. */
 const common: ReadonlyMap<string, string> = new Map(
   [
-    // Of requests, as SDKs and proxies send them.
+    // Of requests, as sent by SDKs and proxies.
     "accept accept-encoding accept-language authorization connection content-length content-type cookie forwarded host",
     "origin referer traceparent tracestate user-agent x-api-key x-forwarded-for x-forwarded-host x-forwarded-proto",
     "x-real-ip x-request-id x-stainless-arch x-stainless-async x-stainless-lang X-Stainless-OS",
     "x-stainless-package-version x-stainless-raw-response x-stainless-read-timeout x-stainless-retry-count",
     "x-stainless-runtime x-stainless-runtime-version x-stainless-timeout",
-    // Of answers, as providers and those before them send them.
+    // Of responses, as sent by providers and their proxies.
     "access-control-expose-headers age alt-svc cache-control CF-Cache-Status CF-RAY content-encoding content-language",
     "date ETag expires keep-alive last-modified openai-organization openai-processing-ms openai-project openai-version pragma",
     "request-id retry-after server set-cookie strict-transport-security transfer-encoding vary via",
     "x-content-type-options x-envoy-upstream-service-time x-frame-options x-powered-by x-ratelimit-limit-requests",
     "x-ratelimit-limit-tokens x-ratelimit-remaining-requests x-ratelimit-remaining-tokens x-ratelimit-reset-requests",
     "x-ratelimit-reset-tokens X-XSS-Protection",
-    // Of our own answers.
+    // Of this server's own responses.
     "x-spanway-adjusted x-spanway-attempts x-spanway-cache x-spanway-log-id x-spanway-model x-spanway-overhead-ms",
     "x-spanway-provider x-svc-log-id x-respan-log-id x-keywordsai-log-id",
   ]

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { HeldBytes } from "./held-bytes.ts";
 
-test("what is held is what was added since it was taken, whatever becomes of the rest", () => {
+test("the buffer holds the bytes added since they were last taken", () => {
   const step = fc.record({ bytes: fc.uint8Array({ maxLength: 20 }), takes: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

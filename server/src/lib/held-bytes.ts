@@ -1,11 +1,11 @@
 const none = Buffer.alloc(0);
 
 /**
- * Bytes of a stream that wait for those that complete them. Their memory doubles as they grow, so that it costs the same for each
- * byte, however small the pieces are that they come in.
+ * Buffers incomplete bytes of a stream until the rest arrives. Capacity doubles as it grows, so that the cost per byte
+ * is constant, however small the pieces are.
  */
 export class HeldBytes {
-  /** The first piece as it came; where more were added, memory of their own, of which there may be more than is held. */
+  /** The first piece itself; once more were added, an own buffer, which may be larger than the buffered bytes. */
   #bytes: Buffer = none;
   length = 0;
 
@@ -20,7 +20,7 @@ export class HeldBytes {
     this.length += bytes.length;
   }
 
-  /** What is held, and `bytes` after it; nothing is held from then on. Without a copy where nothing was. */
+  /** Returns the buffered bytes followed by `bytes`, and clears the buffer. Without a copy if nothing was buffered. */
   takeWith(bytes: Buffer): Buffer {
     if (this.length === 0) return bytes;
     const needed = this.length + bytes.length;
@@ -32,7 +32,7 @@ export class HeldBytes {
     return taken;
   }
 
-  /** What is held, until more is added. */
+  /** A view of the buffered bytes, valid until more are added. */
   view(): Buffer {
     return this.#bytes.subarray(0, this.length);
   }

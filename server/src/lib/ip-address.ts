@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 
-/** An address as its bytes: 4 or 16 of them. */
+/** An address as its 4 or 16 bytes. */
 export type IpAddress = Uint8Array;
 
-/** Undefined for what is no address in its usual notation; a zone (`%eth0`) is passed over. */
+/** Undefined if the text is not an address in its usual notation; a zone (`%eth0`) is ignored. */
 export function parseIp(text: string): IpAddress | undefined {
   const family = isIP(text);
   if (family === 4) return Uint8Array.from(text.split("."), Number);
@@ -20,7 +20,7 @@ function parseIpv6(text: string): IpAddress {
   return bytes;
 }
 
-/** Groups of a half; the last one may be an IPv4 address. */
+/** The bytes of one half of the address; its last group may be an IPv4 address. */
 function bytesOf(half: string): number[] {
   if (half === "") return [];
   return half.split(":").flatMap((group) => {

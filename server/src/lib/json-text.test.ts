@@ -10,7 +10,7 @@ function nodesOf(value: unknown): number {
   return members.reduce((sum: number, member) => sum + nodesOf(member), 1 + keys);
 }
 
-test("the count is never below what the text holds, and close above it", () => {
+test("the count is at least the number of nodes, and at most twice it", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       const bytes = Buffer.from(JSON.stringify(value));
@@ -22,7 +22,7 @@ test("the count is never below what the text holds, and close above it", () => {
   );
 });
 
-test("what stands inside strings does not count", () => {
+test("the content of strings is not counted", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(countJsonNodes(Buffer.from(JSON.stringify(text)), 10)).toBe(1);
@@ -30,13 +30,13 @@ test("what stands inside strings does not count", () => {
   );
 });
 
-test("counting ends once the bound is passed, and with the text", () => {
+test("counting stops at the bound and at the end of the text", () => {
   expect(countJsonNodes(Buffer.from("[".repeat(1000)), 10)).toBe(11);
   for (const text of ['"', '"\\', '"\\"', "", '{"a', '\\"'])
     expect(countJsonNodes(Buffer.from(text), 10)).toBeLessThan(4);
 });
 
-test("bare NaN and Infinity become null outside strings alone, whatever the strings hold", () => {
+test("bare NaN and Infinity become null only outside strings", () => {
   const token = fc.constantFrom("NaN", "Infinity", "-Infinity", "1", "null", "[", "]", ",", " ");
   const string = fc
     .string({ unit: fc.constantFrom("NaN", "Infinity", '"', "\\", "é", "x") })
@@ -61,7 +61,7 @@ test.each([
   expect(performance.now() - began).toBeLessThan(1000);
 });
 
-test("digits in a row are found wherever they stand, and shorter rows are not taken for them", () => {
+test("a run of digits is found anywhere, and shorter runs are not", () => {
   const piece = fc.oneof(fc.stringMatching(/^[0-9]{0,40}$/), fc.stringMatching(/^[ -~]{0,20}$/), fc.string());
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {

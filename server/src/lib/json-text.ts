@@ -1,4 +1,4 @@
-/** What can be told of JSON text without parsing it. All are linear in its length, whatever it holds. */
+/** Functions on JSON text that do not parse it. All are linear in its length, whatever it contains. */
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -8,8 +8,8 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /**
- * At most how many keys and values the text holds, so that a small body that would parse into gigabytes is known
- * before it does. Stops as soon as `max` is passed.
+ * An upper bound of the keys and values in the text, so that a small body that would parse into gigabytes is detected
+ * before parsing. Stops as soon as `max` is exceeded.
  */
 export function countJsonNodes(bytes: Buffer, max: number): number {
   let nodes = 1;
@@ -22,14 +22,18 @@ export function countJsonNodes(bytes: Buffer, max: number): number {
 }
 
 /**
- * The engine has a dozen kinds of text (parts of others, two-byte ones, names …). Where many come, what is read off the text itself,
- * a method or its length, is looked up anew each time, at several times the cost of the character.
+ * The engine has a dozen internal kinds of strings (slices, two-byte ones, names …). If many kinds occur at one call
+ * site, a method or length read from the string itself is looked up each time, at several times the cost of the
+ * character.
  */
 function codeAt(text: string, at: number): number {
   return String.prototype.charCodeAt.call(text, at);
 }
 
-/** Whether so many digits stand in a row. Each such row covers a place that is looked at: the others need not be. */
+/**
+ * Whether the text contains `count` digits in a row. Every such run covers one of the checked places, so the others are
+ * skipped.
+ */
 export function holdsDigits(text: string, count: number): boolean {
   const { length } = text;
   for (let at = count - 1; at < length; at += count) {
@@ -43,17 +47,17 @@ export function holdsDigits(text: string, count: number): boolean {
   return false;
 }
 
-/** Beyond its ends a text has NaN for codes. */
+/** False for NaN, the code beyond the ends of a text. */
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Python's bare NaN and Infinity, outside strings, as null: the first `max` of them. */
+/** Replaces Python's bare NaN and Infinity outside strings by null: the first `max` of them. */
 export function nullNonFinite(text: string, max: number): string {
   return replaceOutsideStrings(text, /"|-?(?:NaN|Infinity)/g, max, () => "null");
 }
 
-/** Integers that a double cannot hold as strings of `mark` and their digits. The text must be JSON. */
+/** Replaces integers that a double cannot hold by strings of `mark` and their digits. The text must be JSON. */
 export function quoteLongIntegers(text: string, mark: string): string {
   const longInteger = /"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
   return replaceOutsideStrings(text, longInteger, Number.POSITIVE_INFINITY, (digits) =>
@@ -61,7 +65,7 @@ export function quoteLongIntegers(text: string, mark: string): string {
   );
 }
 
-/** `pattern` is global and must match the quotes that strings begin with. */
+/** `pattern` is global and must match the opening quotes of strings. */
 function replaceOutsideStrings(text: string, pattern: RegExp, max: number, replace: (token: string) => string): string {
   const parts: string[] = [];
   let copied = 0;
@@ -79,7 +83,7 @@ function replaceOutsideStrings(text: string, pattern: RegExp, max: number, repla
   return parts.join("");
 }
 
-/** Where the string whose inside begins at `from` is closed; the end of the text where it never is. */
+/** Returns where the string with content from `from` is closed; the end of the text if it is not. */
 function closingQuote(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
     let escapes = 0;

@@ -1,11 +1,11 @@
 /**
- * Writes one JSON object member by member, with JSON text that is ready embedded as it is: stored documents reach the
- * caller without being parsed and serialised again, and keep every digit.
+ * Writes one JSON object member by member, embedding ready JSON text unchanged: stored documents reach the caller
+ * without being parsed and serialized again, and keep every digit.
  */
 export class JsonObjectWriter {
   #text = "";
 
-  /** `undefined` leaves the member out. */
+  /** `undefined` omits the member. */
   value(name: string, value: unknown): this {
     const text = JSON.stringify(value);
     return text === undefined ? this : this.raw(name, text);

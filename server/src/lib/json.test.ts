@@ -36,7 +36,7 @@ test("integers of any length keep their digits", () => {
   );
 });
 
-test("numbers of every spelling beside a long integer stay what they are", () => {
+test("numbers in every notation beside a long integer keep their values", () => {
   const spellings = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
     fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String),
@@ -62,13 +62,13 @@ test("numbers of every spelling beside a long integer stay what they are", () =>
   );
 });
 
-test("a long digit string inside text is left alone", () => {
+test("a run of digits inside text is unchanged", () => {
   const value = parse('{"a":"x:1234567890123456789","n":12345678901234567890,"f":1.2345678901234567}');
   expect(JSON.stringify(value)).toBe('{"a":"x:1234567890123456789","n":12345678901234567890,"f":1.2345678901234567}');
   expect(isRawNumber((value as { n: unknown }).n)).toBe(true);
 });
 
-test("Python's bare NaN and Infinity read as null, the words inside text stay", () => {
+test("Python's bare NaN and Infinity are read as null, but not inside text", () => {
   expect(parse('{"a":NaN,"b":[-Infinity,Infinity],"c":"NaN \\" Infinity","d":1e999}')).toEqual({
     a: null,
     b: [null, null],
@@ -88,7 +88,7 @@ test.each([
   expect(parse(text)).toEqual(expected);
 });
 
-test("bytes that are no UTF-8 read as U+FFFD", () => {
+test("bytes that are not UTF-8 are read as U+FFFD", () => {
   expect(parse(Buffer.concat([Buffer.from('{"a":"x'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')]))).toEqual({
     a: "x\uFFFD\uFFFD",
   });
@@ -113,7 +113,7 @@ test("errors never quote the body", () => {
   expect(JSON.stringify(result)).not.toContain("sk-12345");
 });
 
-test("shape bounds hold exactly", () => {
+test("shape bounds are exact", () => {
   const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth)) as unknown;
   expect(exceedsShape(nested(256), 256, 1000)).toBeUndefined();
   expect(exceedsShape(nested(257), 256, 1000)).toBe("depth");
@@ -126,7 +126,7 @@ test("shape bounds hold exactly", () => {
   expect(exceedsShape({ a: [members(1)] }, 2, 10)).toBe("depth");
 });
 
-test("no text outlives its reading, whatever was found in it", () => {
+test("no text is retained after parsing, whatever it contains", () => {
   for (const text of ['{"a": 12345678901234567890}', '["\\ud800"]', "[NaN]", "[1, ]"]) {
     parseJsonText(text);
     parseStrictJson(Buffer.from(text));
@@ -134,7 +134,7 @@ test("no text outlives its reading, whatever was found in it", () => {
   }
 });
 
-test("a text that is an object's is read as one, and nothing else is", () => {
+test("parseObjectText parses exactly the texts that are objects", () => {
   const space = fc.stringMatching(/^[ \t\r\n\uFEFF]{0,3}$/);
   const braces = fc.stringMatching(/^[{}[\]:,"1]{0,6}$/);
   const text = fc.oneof(

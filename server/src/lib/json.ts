@@ -1,6 +1,6 @@
 /**
- * JSON as clients really send it: digits beyond 2^53 are kept, Python's bare NaN/Infinity read as null,
- * lone surrogates and NUL become U+FFFD. Values that JSON.stringify can write back without loss.
+ * JSON as clients actually send it: digits beyond 2^53 are kept, Python's bare NaN/Infinity are read as null, lone
+ * surrogates and NUL become U+FFFD. JSON.stringify can write the values back without loss.
  */
 
 import { randomUUID } from "node:crypto";
@@ -8,26 +8,26 @@ import { holdsDigits, nullNonFinite, quoteLongIntegers } from "./json-text.ts";
 
 export type JsonParse = { ok: true; value: unknown } | { ok: false; message: string };
 
-// A \u escape that may leave a lone surrogate or a NUL behind.
+// A \u escape that may produce a lone surrogate or a NUL.
 const suspectEscape = /\\u(?:d[89a-f]|0000)/i;
 
-// Beyond it a text is no document that a client had in mind.
+// A text with more is not a document that a client intended to send.
 const maxRepairs = 500_000;
 
 const nothing = /^$/;
 
-/** Parses a request body. Bytes that are no UTF-8 read as U+FFFD. */
+/** Parses a request body. Bytes that are not UTF-8 are read as U+FFFD. */
 export function parseJson(bytes: Buffer): JsonParse {
   return parseJsonText(textOf(bytes));
 }
 
-/** The same for bodies that others get to read as they came: a bare NaN is no JSON. */
+/** The same for bodies that are forwarded unchanged: a bare NaN is not valid JSON. */
 export function parseStrictJson(bytes: Buffer): JsonParse {
   const text = textOf(bytes);
   return cleaned(text, parseStandard(text));
 }
 
-/** The same for text, such as JSON within a JSON string. */
+/** The same for text, such as JSON inside a JSON string. */
 export function parseJsonText(text: string): JsonParse {
   return cleaned(text, parseText(text));
 }
@@ -43,7 +43,9 @@ function cleaned(text: string, parsed: JsonParse): JsonParse {
   return parsed.ok && isSuspect ? { ok: true, value: cleanDeep(parsed.value) } : parsed;
 }
 
-/** The engine keeps the text in which a pattern was found last, until the next is: here that may be a body of megabytes. */
+/**
+ * The engine retains the text of the last successful match until the next one: here that may be a body of megabytes.
+ */
 function forgetMatchedText(): void {
   nothing.test("");
 }
@@ -66,7 +68,7 @@ function parseStandard(text: string): JsonParse {
   }
 }
 
-// V8 quotes the source in its messages; a body is payload and must not travel into errors and logs.
+// V8 quotes the source in its messages; a body is payload and must not get into errors and logs.
 function shorten(message: string): string {
   const position = /at position (\d+)/.exec(message);
   if (position) return `not valid JSON at character ${position[1]}`;
@@ -74,19 +76,19 @@ function shorten(message: string): string {
 }
 
 /**
- * JSON as the standard has it, but for long integers, which keep their digits. Throws what JSON.parse throws.
- * A reviver would see the digits too, at several times the cost of this for every value of the text.
+ * Parses standard JSON, except that long integers keep their digits. Throws what JSON.parse throws. A reviver would see
+ * the digits too, at several times the cost, for every value of the text.
  */
 export function parseKeepingDigits(text: string): unknown {
   const value = JSON.parse(text) as unknown;
-  // Looking at the text costs less than looking through the value.
+  // Scanning the text costs less than traversing the value.
   if (!holdsDigits(text, unsafeDigits) || !holdsUnsafeInteger(value, maxSearchDepth)) return value;
-  // Nobody can guess it, so no text of a client is taken for digits.
+  // It cannot be guessed, so no text of a client is mistaken for digits.
   const mark = randomUUID();
   return unquoteIntegers(JSON.parse(quoteLongIntegers(text, mark)), mark);
 }
 
-/** Turns the marked texts of a tree into raw numbers. Iterative, like `cleanDeep`. */
+/** Turns the marked strings of a tree into raw numbers. Iterative, like `cleanDeep`. */
 function unquoteIntegers(root: unknown, mark: string): unknown {
   const box = { root };
   const pending: unknown[] = [box];
@@ -101,28 +103,28 @@ function unquoteIntegers(root: unknown, mark: string): unknown {
   return box.root;
 }
 
-/** 2^53 has sixteen. */
+/** 2^53 has sixteen digits. */
 const unsafeDigits = 16;
 
-// Deeper trees are refused by whoever reads them; the search must only not overflow the stack.
+// Readers refuse deeper trees; the search only must not overflow the stack.
 const maxSearchDepth = 512;
 
 function holdsUnsafeInteger(value: unknown, depthLeft: number): boolean {
   if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
   if (typeof value !== "object" || value === null || depthLeft === 0) return false;
   const members = Array.isArray(value) ? (value as unknown[]) : Object.values(value);
-  // Most members are text: looking at the type here saves a call for each.
+  // Most members are text: checking the type here saves a call for each.
   return members.some((member) => typeof member !== "string" && holdsUnsafeInteger(member, depthLeft - 1));
 }
 
-/** A number that was kept as its digits because a double cannot hold it. */
+/** A number stored as its digits because a double cannot hold it. */
 export type RawNumber = { readonly rawJSON: string };
 
 // Shipped in V8 since Node 21, not yet in TypeScript's library.
 type JsonWithRaw = typeof JSON & { rawJSON(text: string): RawNumber; isRawJSON(value: unknown): boolean };
 const jsonWithRaw = JSON as JsonWithRaw;
 
-/** Embeds ready JSON text of a primitive into a value; JSON.stringify writes it unchanged. */
+/** Embeds the JSON text of a primitive into a value; JSON.stringify writes it unchanged. */
 export function rawJson(text: string): RawNumber {
   return jsonWithRaw.rawJSON(text);
 }
@@ -136,8 +138,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Whether a text may be that of an object. Streams are full of texts that are none, and for each the parser makes an error, which takes
- * longer than to read a hundred that are.
+ * Whether a text may be an object. Streams contain many texts that are not, and for each the parser would create an
+ * error, which takes longer than reading a hundred that are.
  */
 export function mayBeObject(text: string): boolean {
   let from = 0;
@@ -150,19 +152,19 @@ export function mayBeObject(text: string): boolean {
 const isBlankOrMark = (code: number): boolean =>
   code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xfeff;
 
-/** The object that a text is; undefined where it is none. */
+/** Parses a text as an object; undefined if it is not one. */
 export function parseObjectText(text: string): Record<string, unknown> | undefined {
   const parsed = mayBeObject(text) ? parseJsonText(text) : undefined;
   return parsed?.ok === true && isObject(parsed.value) ? parsed.value : undefined;
 }
 
-/** Well-formed text without NUL. */
+/** The text well-formed and without NUL: both are replaced by U+FFFD. */
 export function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
   return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", "\uFFFD") : wellFormed;
 }
 
-/** `clean` on every string of a tree, keys included. Iterative: depth costs memory, not stack. */
+/** Applies `clean` to every string of a tree, keys included. Iterative: depth costs memory, not stack. */
 export function cleanDeep(root: unknown, clean: (text: string) => string = cleanText): unknown {
   const box: Record<string, unknown> = { root };
   const pending: Array<{ holder: Record<string, unknown> | unknown[]; key: string | number }> = [
@@ -187,13 +189,18 @@ function cleanKeys(object: Record<string, unknown>, clean: (text: string) => str
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [clean(key), value]));
 }
 
-/** Whether a value nests deeper than `maxDepth` or holds more than `maxNodes` members. */
+/**
+ * Returns which bound a value exceeds: it nests deeper than `maxDepth`, or has more than `maxNodes` keys and values.
+ */
 export function exceedsShape(value: unknown, maxDepth: number, maxNodes: number): "depth" | "nodes" | undefined {
   const nodes = countNodes(value, maxDepth, maxNodes);
   return typeof nodes === "number" ? undefined : nodes;
 }
 
-/** How many keys and values a value has, itself included; or what it exceeds. Recursion is bounded by `maxDepth`. */
+/**
+ * The number of keys and values in a value, itself included; or the bound that it exceeds. Recursion is bounded by
+ * `maxDepth`.
+ */
 export function countNodes(value: unknown, maxDepth: number, maxNodes: number): number | "depth" | "nodes" {
   let nodes = 0;
   let keys = 0;
@@ -208,7 +215,7 @@ export function countNodes(value: unknown, maxDepth: number, maxNodes: number): 
       }
       return undefined;
     }
-    // A list of the values would be made for each object, to be thrown away.
+    // `Object.values` would allocate a list for each object.
     for (const name in current) {
       nodes += 1;
       keys += 1;

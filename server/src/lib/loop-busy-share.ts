@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 
-/** Tells at each call which part of the time since the one before the event loop had work, from 0 to 1. */
+/** Each call returns the share of the time since the previous call in which the event loop was busy, from 0 to 1. */
 export function loopBusyShare(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {

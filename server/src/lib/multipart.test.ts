@@ -10,7 +10,7 @@ const parse = (text: string | Buffer, boundary = "b") =>
 const part = (head: string, content = "") => `--b\r\n${head}\r\n\r\n${content}\r\n`;
 const named = (more: string, content?: string) => part(`Content-Disposition: form-data; ${more}`, content);
 
-test("what fetch writes is read back, whatever is in it", async () => {
+test("any form that fetch writes is parsed", async () => {
   const file = fc.uint8Array({ maxLength: 200 });
   const name = fc
     .string({ unit: "binary", maxLength: 20 })
@@ -35,7 +35,7 @@ test.each<[string, string, unknown[]]>([
   ["a preamble and an epilogue", `hello\r\n${named('name="a"', "x")}--b--\r\nbye`, [{ name: "a", text: "x" }]],
   ["a part without a name", `${part("X: 1", "x")}${named('name="a"')}--b--`, [{ name: "a", text: "" }]],
   ["blanks after a boundary", named('name="a"', "x").replace("--b", "--b  ") + "--b--", [{ name: "a", text: "x" }]],
-  ["a boundary that begins like ours", `${named('name="a"', "x\r\n--")}--b--`, [{ text: "x\r\n--" }]],
+  ["a line that begins like the boundary", `${named('name="a"', "x\r\n--")}--b--`, [{ text: "x\r\n--" }]],
   ["a name without quotes", `${named("name=a; filename=f.wav")}--b--`, [{ name: "a", fileName: "f.wav" }]],
   [
     "quotes in names",
@@ -65,7 +65,7 @@ test.each([
   `${named('name="a"', "x")}--bc\r\n`,
   "--b\r\nX: 1\r\n--b--",
   named('name="a"').repeat(11) + "--b--",
-])("%j is no form", (text) => {
+])("%j is not a form", (text) => {
   expect(() => parse(text)).toThrow(BadMultipart);
 });
 
@@ -88,7 +88,7 @@ function outcomeOf(text: string): string {
   }
 }
 
-test("bytes of any kind are a form or none, soon", () => {
+test("any bytes are either a form or a BadMultipart", () => {
   const pieces = fc.constantFrom(
     "--b",
     "\r\n",

@@ -1,18 +1,18 @@
 /**
- * Bodies of `multipart/form-data` (RFC 7578) that are in memory: parts are views of the body, nothing is copied. Preamble and
- * epilogue are passed over, and so are parts without a name.
+ * Parses in-memory `multipart/form-data` bodies (RFC 7578): parts are views of the body, nothing is copied. Preamble,
+ * epilogue and parts without a name are ignored.
  */
 
 export type FormPart = {
   name: string;
-  /** Undefined for a part that is no file; "" where the file has no name. Without folders. */
+  /** Undefined for a part that is not a file; "" if the file has no name. Without folders. */
   fileName: string | undefined;
-  /** In lower case without parameters; "" where none is declared. */
+  /** In lower case without parameters; "" if none is declared. */
   mediaType: string;
   bytes: Buffer;
 };
 
-/** A phrase that completes "The body …". */
+/** The message is a phrase that completes "The body …". */
 export class BadMultipart extends Error {
   constructor(message: string) {
     super(message);
@@ -24,7 +24,7 @@ const maxHeadBytes = 16 * 1024;
 const lineEnd = Buffer.from("\r\n");
 const headEnd = Buffer.from("\r\n\r\n");
 
-/** The boundary that a Content-Type names; undefined where it is none of `multipart/form-data`. */
+/** The boundary of a Content-Type; undefined if it is not a valid one of `multipart/form-data`. */
 export function boundaryOf(contentType: string): string | undefined {
   if (!/^\s*multipart\/form-data\b/i.test(contentType)) return undefined;
   const boundary = readParameters(contentType).get("boundary");
@@ -95,7 +95,7 @@ function percentDecoded(text: string): string | undefined {
   }
 }
 
-/** `; name="value"` and `; name=value`; of a name that comes twice the first counts. */
+/** `; name="value"` and `; name=value`; the first value of a repeated name is used. */
 function readParameters(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [, name = "", quoted, bare] of header.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g)) {
@@ -105,7 +105,7 @@ function readParameters(header: string): Map<string, string> {
   return parameters;
 }
 
-/** As browsers escape, and as RFC 822 does. */
+/** Undoes the escapes of browsers and of RFC 822. */
 function unquoted(text: string): string {
   return text
     .replace(/\\(["\\])/g, "$1")

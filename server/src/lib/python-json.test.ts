@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { pythonJson } from "./python-json.ts";
 
-describe("text is written as json.dumps writes it", () => {
+describe("writes text as json.dumps does", () => {
   test.each([
     ['{"a":1,"b":[1,2],"c":{}}', '{"a": 1, "b": [1, 2], "c": {}}'],
     ["[]", "[]"],
@@ -33,7 +33,7 @@ describe("text is written as json.dumps writes it", () => {
 
 const anything = fc.jsonValue({ maxDepth: 4, noUnicodeString: false });
 
-test("the value stays the same, and writing it again changes nothing", () => {
+test("the value stays the same, and rewriting is idempotent", () => {
   fc.assert(
     fc.property(anything, (value) => {
       const json = JSON.stringify(value);
@@ -45,7 +45,7 @@ test("the value stays the same, and writing it again changes nothing", () => {
   );
 });
 
-test("escapes in the text are as good as the characters", () => {
+test("escapes are treated like the characters", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16).padStart(4, "0"));
@@ -55,7 +55,7 @@ test("escapes in the text are as good as the characters", () => {
   );
 });
 
-test("long strings of escapes take time in proportion to their length", () => {
+test("long strings of escapes take linear time", () => {
   const json = JSON.stringify(`"\\é`.repeat(300_000));
   const started = performance.now();
   expect(pythonJson(json)).toHaveLength(2 + 300_000 * 10);
@@ -64,7 +64,7 @@ test("long strings of escapes take time in proportion to their length", () => {
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-test.skipIf(!hasPython)("Python agrees", () => {
+test.skipIf(!hasPython)("gives the same result as Python", () => {
   const values = fc.sample(fc.oneof(anything, fc.double({ noNaN: true, noDefaultInfinity: true })), 300);
   const lines = values.map((value) => JSON.stringify(value));
   const script = "import json,sys\nfor line in sys.stdin: print(json.dumps(json.loads(line)))";

@@ -1,14 +1,15 @@
 /**
- * Rewrites JSON text as Python's `json.dumps` writes what `json.loads` reads from it, so that a receiver that parses a body
- * and serialises it again has the same bytes: `", "` and `": "` between members, everything but printable ASCII as `\uXXXX`,
- * floats as `repr` has them, integers with all their digits. Numbers beyond a double become null.
+ * Rewrites JSON text as Python's `json.dumps` writes the result of `json.loads`, so that a receiver that parses a body
+ * and serializes it again gets the same bytes: `", "` and `": "` between members, everything except printable ASCII as
+ * `\uXXXX`, floats as `repr` writes them, integers with all their digits. Numbers that a double cannot hold become
+ * null.
  *
  * The text must be JSON. Linear in its length.
  */
 export function pythonJson(json: string): string {
   let out = "";
   let copied = 0;
-  // What stays as it is goes over in stretches; `written` takes the place of what lies between them.
+  // Unchanged text is copied in runs; `written` replaces the text between them.
   const replace = (from: number, to: number, written: string): void => {
     out += json.slice(copied, from) + written;
     copied = to;
@@ -49,7 +50,10 @@ const slash = codeOf("/");
 const lowerU = codeOf("u");
 const tilde = codeOf("~");
 
-/** Where the string that begins here ends, and whether Python writes it as it stands. By hand: it is most of a payload. */
+/**
+ * Returns where the string that begins here ends, and whether Python writes it unchanged. A hand-written loop: strings
+ * are most of a payload.
+ */
 function stringAt(json: string, begin: number): { end: number; isPlain: boolean } {
   let isPlain = true;
   for (let at = begin + 1; ; at += 1) {
@@ -92,7 +96,7 @@ function pythonEscape(escape: string): string {
   return shortEscapes[unit] ?? (unit >= " " && unit <= "~" ? unit : unicodeEscape(unit));
 }
 
-/** Each half of a surrogate pair is written by itself. */
+/** Each half of a surrogate pair is escaped separately. */
 function unicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
@@ -103,7 +107,7 @@ function pythonNumber(token: string): string {
   return Number.isFinite(value) ? pythonFloat(value) : "null";
 }
 
-/** `repr` of a float: the shortest digits that give it back, in positional notation from 1e-4 to below 1e16. */
+/** `repr` of a float: the shortest digits that parse back to it, in positional notation from 1e-4 to below 1e16. */
 function pythonFloat(value: number): string {
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
   const [mantissa = "", power = "0"] = Math.abs(value).toExponential().split("e");

@@ -2,7 +2,10 @@ import { inspect } from "node:util";
 
 const redacted = "[redacted]";
 
-/** A string that must not reach a log: printing, inspecting or serialising it shows `[redacted]`; `reveal()` gives the value. */
+/**
+ * A string that must not reach a log: printing, inspecting or serializing it gives `[redacted]`; `reveal()` returns the
+ * value.
+ */
 export class Secret {
   readonly #value: string;
 

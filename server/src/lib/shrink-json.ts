@@ -1,9 +1,9 @@
 import { isRawNumber } from "./json.ts";
 
-/** What is left of texts, lists and objects, and how deep they go. */
+/** Bounds of texts, lists and objects, and of the nesting depth. */
 type Cut = { chars: number; items: number; depth: number };
 
-/** From the gentlest on. The last leaves at most 6^4 texts of 60 characters, with names of as many. */
+/** In order of severity. The last one leaves at most 6^4 texts of 60 characters, with names of the same length. */
 const cuts: readonly Cut[] = [
   { chars: 40_000, items: 1_000, depth: 32 },
   { chars: 10_000, items: 500, depth: 32 },
@@ -15,10 +15,11 @@ const cuts: readonly Cut[] = [
 ];
 
 /**
- * A value as JSON that fits: cut as little as needed, each cut with a mark in its place that says how much is missing.
+ * Returns a value as JSON that fits `max`, cut with the mildest bounds that suffice; each cut has a mark that states
+ * how much is missing.
  *
- * @param size of a JSON text, in the unit of `max`
- * @throws RangeError where nothing fits
+ * @param size measures a JSON text, in the unit of `max`
+ * @throws RangeError if the value does not fit even with the tightest bounds
  */
 export function shrinkJson(
   value: unknown,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSseSplitter, SseBlockTooLong } from "./sse.ts";
 
-/** What comes of a stream that is fed in these pieces. */
+/** The result of a stream that arrives in these pieces. */
 function split(pieces: readonly Buffer[], max = 1_000) {
   const splitter = createSseSplitter(max);
   const events = pieces.flatMap((piece) => splitter.push(piece));
@@ -18,7 +18,7 @@ const piecesOf = (bytes: Buffer, length: number): Buffer[] =>
     bytes.subarray(index * length, (index + 1) * length),
   );
 
-/** What it takes of a core to split them. */
+/** The CPU time of splitting them, in milliseconds. */
 function msOf(pieces: readonly Buffer[]): number {
   const splitter = createSseSplitter(32 << 20);
   const began = process.threadCpuUsage();
@@ -30,7 +30,7 @@ const stream =
   ": hello\n\nevent: a\ndata: 北京 🌍\n\ndata:one\r\ndata:  two\r\n\r\nid: 7\rdata\r\revent:b\ndata: {}\n\ndata: cut";
 
 describe("server-sent events", () => {
-  test("are read with every end of line, comments and unfinished ones apart", () => {
+  test("are parsed with every line ending; comments and incomplete events are separate", () => {
     const { said, rest } = split([Buffer.from(stream)]);
     expect(said).toEqual([
       { name: "a", data: "北京 🌍" },
@@ -41,7 +41,7 @@ describe("server-sent events", () => {
     expect(rest).toBe("data: cut");
   });
 
-  test("are the same wherever the bytes are cut, and nothing of the bytes is lost", () => {
+  test("are the same wherever the bytes are split, and no bytes are lost", () => {
     const bytes = Buffer.from(stream);
     const whole = split([bytes]);
     expect(whole.bytes).toBe(bytes.toString("latin1"));
@@ -51,7 +51,7 @@ describe("server-sent events", () => {
     expect(split(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
   });
 
-  test("hold to it for any mixture of lines", () => {
+  test("are the same for any mixture of lines, however split", () => {
     const piece = fc.constantFrom("\r", "\n", "\r\n", "data: x", "data:", ": c", "event: é", " ", "🌍");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(3), { maxLength: 60 }), (pieces, sizes) => {
@@ -70,7 +70,7 @@ describe("server-sent events", () => {
   });
 
   test.each(["\n", "\r\n", "\r", ":\n\n", ": c\r\n\r\n", "id: 1\n\n"])(
-    "without data come together, as in a flood of %j",
+    "without data are returned together, as in a flood of %j",
     (block) => {
       const silence = block.repeat(1_000);
       const events = createSseSplitter(100).push(Buffer.from(`${silence}data: x\n\n${silence}`));
@@ -82,15 +82,15 @@ describe("server-sent events", () => {
     },
   );
 
-  test("cost the same for each byte of one that is large, however small the pieces are", () => {
+  test("have a constant cost per byte, however small the pieces of a large one are", () => {
     const large = Buffer.from(`data: ${"x".repeat(16 << 20)}\n\n`);
     expect(msOf(piecesOf(large, 64 << 10))).toBeLessThan(1_000);
     expect(msOf(piecesOf(large.subarray(-1 << 20), 3))).toBeLessThan(1_000);
-    // All of it lines.
+    // Many short lines.
     expect(msOf(piecesOf(Buffer.from(`${":\n".repeat(1 << 20)}data: x\n\n`), 64 << 10))).toBeLessThan(1_000);
   });
 
-  test("are refused when one is longer than the bound, however it comes", () => {
+  test("are refused if one is longer than the bound, however it arrives", () => {
     expect(() => split([Buffer.from(`data: ${"x".repeat(100)}`)], 50)).toThrow(SseBlockTooLong);
     expect(() =>
       split(

@@ -1,45 +1,49 @@
 import { HeldBytes } from "./held-bytes.ts";
 
 /**
- * Server-sent events out of bytes that were cut anywhere, as the HTML standard has them: lines end in LF, CR LF or CR,
+ * Parses server-sent events from bytes that may be split anywhere, by the HTML standard: lines end in LF, CR LF or CR,
  * a blank line ends an event.
  */
 
 export type SseEvent = {
-  /** `event:`, empty where none is given. */
+  /** The `event:` field, empty if absent. */
   name: string;
-  /** The lines of `data:`; `undefined` for blocks without any, such as comments that keep the connection alive. */
+  /** The `data:` lines, joined by LF; `undefined` for blocks without any, such as keep-alive comments. */
   data: string | undefined;
   /**
-   * The block as it came, or several that follow each other where none has data. The blocks of a stream, joined, are the stream; the
-   * LF of a last CR LF may open the next block.
+   * The bytes of the block, or of several consecutive blocks without data. The blocks of a stream, joined, are the
+   * stream; the LF of a last CR LF may begin the next block.
    */
   raw: Buffer;
 };
 
-/** Goes through a stream block by block. */
+/** Reads a stream block by block. */
 export type SseReader = {
-  /** @returns whether to go on; what is left of the bytes is not read otherwise */
+  /** @returns whether to continue; if false, the rest of the bytes is not read */
   take(event: SseEvent): boolean;
-  /** Asked before each block that begins at `at`: where the reader has got to with the blocks that it knows without a splitter. */
+  /**
+   * Called before a block that begins at `at`: returns the position after the blocks that the reader recognizes without
+   * a splitter.
+   */
   skip?(bytes: Buffer, at: number): number;
 };
 
 export type SseSplitter = {
-  /** The blocks that these bytes complete. Throws `SseBlockTooLong` once, after which the splitter is of no more use. */
+  /** The blocks that these bytes complete. Throws `SseBlockTooLong` once; the splitter cannot be used afterwards. */
   push(bytes: Buffer): SseEvent[];
-  /** The same, given one by one. */
+  /** Like `push`, but passes the blocks to the reader one by one. */
   read(bytes: Buffer, reader: SseReader): void;
-  /** The bytes of a block that was not completed; empty where the stream ended well. */
+  /** The bytes of an incomplete block; empty if the stream ended properly. */
   rest(): Buffer;
   /**
-   * The stream is over: the last block where its blank line is missing, completed; undefined where there is none. The standard drops
-   * such a block, but servers that forget the blank line put usage and finish into it.
+   * Called at the end of the stream: returns the last block if its final blank line is missing, with the line added;
+   * undefined if there is none. The standard drops such a block, but servers that omit the blank line put usage and
+   * finish reason into it.
    */
   end(): SseEvent | undefined;
 };
 
-/** Thrown for a block that is longer than the bound: nothing will be made of it. */
+/** Thrown for a block that is longer than the bound. */
 export class SseBlockTooLong extends Error {
   constructor(maxBytes: number) {
     super(`an event of more than ${maxBytes} bytes`);
@@ -48,11 +52,13 @@ export class SseBlockTooLong extends Error {
 }
 
 const [lf, cr, space, colon] = [0x0a, 0x0d, 0x20, 0x3a];
-/** The first bytes of the lines that may be of data: of the field, and of a byte order mark before it. */
+/** The first bytes of lines that may contain data: of the field name, and of a byte order mark before it. */
 const [letterD, markStart] = [0x64, 0xef];
 const byteOrderMark = Buffer.from("\uFEFF");
 
-/** A block for clients that know LF alone, and no byte order mark: itself where it holds neither CR nor mark. */
+/**
+ * A block for clients that support only LF and no byte order mark. Returns `raw` itself if it has neither CR nor mark.
+ */
 export function plainBlock(raw: Buffer): Buffer {
   const hasMark = raw[0] === markStart && raw.indexOf(byteOrderMark) === 0;
   if (!hasMark && !raw.includes(cr)) return raw;
@@ -66,13 +72,13 @@ export function createSseSplitter(maxBlockBytes: number): SseSplitter {
 
 class Splitter implements SseSplitter {
   readonly #maxBlockBytes: number;
-  /** The beginning of a block whose end has not come. */
+  /** The beginning of an incomplete block. */
   readonly #held = new HeldBytes();
   #isLineEmpty = true;
   #isAfterCr = false;
-  /** Whether a line of the block may be one of data. */
+  /** Whether the block may have a data line. */
   #mayHoldData = false;
-  // Streams of models hold no CR: their lines are found by the engine's own search.
+  // Streams of models contain no CR: their lines are found by the engine's native search.
   #mayHoldCr = false;
 
   constructor(maxBlockBytes: number) {
@@ -108,7 +114,7 @@ class Splitter implements SseSplitter {
     const rest = this.#held.view();
     const last = rest.at(-1);
     if (last === undefined || !this.#mayHoldData) return undefined;
-    // An LF after a CR is the end of the same line.
+    // An LF after a CR belongs to the same line end.
     return readBlock(this.#held.takeWith(Buffer.from(last === lf ? "\n" : "\n\n")));
   }
 
@@ -117,7 +123,7 @@ class Splitter implements SseSplitter {
     return to;
   }
 
-  /** A block begins at `at`. */
+  /** Resets the state for a block that begins at `at`. */
   #begin(bytes: Buffer, at: number): void {
     this.#isLineEmpty = true;
     this.#isAfterCr = bytes[at - 1] === cr;
@@ -129,7 +135,7 @@ class Splitter implements SseSplitter {
     if (this.#held.length > this.#maxBlockBytes) throw new SseBlockTooLong(this.#maxBlockBytes);
   }
 
-  /** The end of the block that goes on, or begins, at `at`; -1 where it is not complete. */
+  /** Returns the end of the block that continues or begins at `at`; -1 if it is incomplete. */
   #findEnd(bytes: Buffer, at: number): number {
     while (at < bytes.length) {
       const byte = bytes[at];
@@ -146,19 +152,19 @@ class Splitter implements SseSplitter {
         const lineEnd = bytes.indexOf(lf, at);
         at = lineEnd === -1 ? bytes.length : lineEnd;
       } else if (this.#isLineEmpty) {
-        // The LF of this CR LF is of this block if it is there already.
+        // The LF of this CR LF belongs to this block if it has arrived.
         return this.#isAfterCr && bytes[at] === lf ? at + 1 : at;
       } else this.#isLineEmpty = true;
     }
     return -1;
   }
 
-  /** Where the blocks without data end that follow one which ended at `end`: a flood of them costs no more than their bytes. */
+  /** Returns the end of the blocks without data that follow `end`: a flood of them costs no more than their bytes. */
   #endOfSilence(bytes: Buffer, end: number): number {
     for (;;) {
       const next = this.#findEnd(bytes, end);
       const goesOn = next !== -1 && !this.#mayHoldData;
-      // What was seen of a block that is none of them will be read again.
+      // Bytes that were scanned of a block with data will be read again.
       this.#begin(bytes, goesOn ? next : end);
       if (!goesOn) return end;
       end = next;
@@ -181,13 +187,13 @@ function readBlock(raw: Buffer): SseEvent {
   return { name, data: data.length > 1 ? data.join("\n") : data[0], raw };
 }
 
-/** An LF after a CR is an empty line here, which says nothing. */
+/** An LF after a CR is read here as an empty line, which has no effect. */
 function endOfLine(raw: Buffer, at: number): number {
   while (raw[at] !== lf && raw[at] !== cr) at += 1;
   return at;
 }
 
-/** What a line says of the field; `undefined` where it is of another. */
+/** The value of the field in a line; `undefined` if the line is of another field. */
 function valueOf(field: string, raw: Buffer, at: number, end: number): string | undefined {
   for (let i = 0; i < field.length; i += 1) if (raw[at + i] !== field.charCodeAt(i)) return undefined;
   at += field.length;

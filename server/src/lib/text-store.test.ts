@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { toByteString } from "./byte-string.ts";
 import { TextStore } from "./text-store.ts";
 
-test("gives back its texts in any order, with others between them", () => {
+test("returns its texts in any order, with others between them", () => {
   const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.nat(5));
   fc.assert(
     fc.property(fc.array(text, { minLength: 1 }), fc.array(fc.oneof(fc.nat(), fc.string())), (given, picks) => {
-      // A number stands for a text that is longer than a block.
+      // A number makes a text that is longer than a block.
       const texts = given.map((one) => (typeof one === "string" ? one : "aé漢𝄞".repeat(one * 20_000)));
       const store = new TextStore();
       for (const one of texts) store.add(toByteString(one));
@@ -22,7 +22,7 @@ test("gives back its texts in any order, with others between them", () => {
   );
 });
 
-test("says when the length was told wrong, or a text is not there", () => {
+test("throws if the stated length is wrong, or a text does not exist", () => {
   const stored = () => {
     const store = new TextStore();
     store.add("text");

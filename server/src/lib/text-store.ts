@@ -1,17 +1,17 @@
 import { freeBytes } from "./free-bytes.ts";
 
 /**
- * Byte strings (`byte-string.ts`) kept in few large blocks, by the order in which they were added. Each in a buffer of its
- * own, very many small ones would cost more than what is in them.
+ * Byte strings (`byte-string.ts`) in a few large blocks, numbered in the order in which they were added. In separate
+ * buffers, very many small ones would cost more than their content.
  */
 export class TextStore {
   readonly #blocks: Buffer[] = [];
-  /** Of each text its block, where it begins there and where it ends. */
+  /** For each text: its block, and its start and end there. */
   readonly #places: number[] = [];
   #used = 0;
   #bytes = 0;
 
-  /** Of all texts together. */
+  /** The total of all texts. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -30,14 +30,15 @@ export class TextStore {
   }
 
   /**
-   * Texts of the store, by their place, with others between them, in pieces: few writes instead of very many. The store is
-   * empty afterwards, also when not all of them are taken.
+   * Yields texts of the store, by number, with other bytes between them, in large pieces: few writes instead of very
+   * many. The store is empty afterwards, even if not all pieces are consumed.
    */
   *pieces(order: Iterable<number | Buffer>, bytes: number): Generator<Buffer, void> {
     try {
       yield* this.#pieces(order, bytes);
     } finally {
-      // At once, and not when the collector comes by: megabytes of each of several answers would be there until then.
+      // Freed immediately rather than by the garbage collector: megabytes of each of several responses would remain
+      // until then.
       for (const block of this.#blocks) freeBytes(block);
       this.#blocks.length = 0;
     }

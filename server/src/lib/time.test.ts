@@ -14,7 +14,7 @@ describe("parseTimeNs", () => {
     ["2026-01-02", at("2026-01-02T00:00:00Z")],
     ["2026-01-02T03:04:05+02:00", at("2026-01-02T01:04:05Z")],
     ["2026-01-02T03:04:05-0530", at("2026-01-02T08:34:05Z")],
-    // The `+` of an offset that was not escaped in a URL.
+    // An offset's `+` that was not escaped in a URL.
     ["2026-01-02T03:04:05.5 02:00", at("2026-01-02T01:04:05.500Z")],
     ["2026-01-02T03:04:05.123456789Z", at("2026-01-02T03:04:05Z") + 123_456_789n],
     ["2024-02-29T00:00:00Z", at("2024-02-29T00:00:00Z")],
@@ -61,7 +61,7 @@ describe("parseTimeNs", () => {
     expect(parseTimeNs(value)).toBeUndefined();
   });
 
-  test("reads back every instant that formatTimeNs writes", () => {
+  test("parses every instant that formatTimeNs writes", () => {
     fc.assert(
       fc.property(instants, (ns) => {
         expect(parseTimeNs(formatTimeNs(ns))).toBe(ns);
@@ -69,7 +69,7 @@ describe("parseTimeNs", () => {
     );
   });
 
-  test("gives the same instant whatever offset it is written with", () => {
+  test("gives the same instant for every offset", () => {
     const minutes = fc.integer({ min: -14 * 60, max: 14 * 60 });
     const seconds = fc.integer({ min: -2_000_000_000, max: 9_000_000_000 });
     fc.assert(
@@ -82,7 +82,7 @@ describe("parseTimeNs", () => {
     );
   });
 
-  test("never throws, and never leaves its range", () => {
+  test("never throws, and never exceeds its range", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.double(), fc.stringMatching(/^-?[\d.:TZ +-]{0,32}$/)), (value) => {
         const ns = parseTimeNs(value);
@@ -115,7 +115,7 @@ describe("storedTime", () => {
     expect(storedTime(ns)).toBe(expected);
   });
 
-  test("holds the instant, and is shown as other times are", () => {
+  test("keeps the instant, and isoTime gives the same text as formatTimeNs", () => {
     fc.assert(
       fc.property(instants, (ns) => {
         expect(parseTimeNs(storedTime(ns))).toBe(ns);

@@ -1,8 +1,8 @@
 import { bySecond } from "./by-second.ts";
 
 /**
- * Instants as bigint nanoseconds since 1970-01-01T00:00:00Z, so that no digit of a nanosecond clock is lost.
- * The range is the one a signed 64-bit count of nanoseconds can hold at its upper end and 1900 at its lower.
+ * Instants as bigint nanoseconds since 1970-01-01T00:00:00Z, so that no digit of a nanosecond clock is lost. The range
+ * is from 1900 to the maximum of a signed 64-bit count of nanoseconds.
  */
 const nsPerMs = 1_000_000n;
 const nsPerS = 1_000_000_000n;
@@ -15,11 +15,11 @@ const isoPattern =
 const decimalPattern = /^(-?)(\d{1,20})(?:\.(\d+))?$/;
 
 /**
- * Reads an instant; undefined when it is not one, or lies outside 1900-01-01 … 2262-04-11.
+ * Parses an instant; undefined if it is not one, or is outside 1900-01-01 … 2262-04-11.
  *
- * - ISO 8601 with up to 9 fraction digits, `T` or a space, `Z` or an offset; without an offset it is UTC.
- *   A space stands for the `+` of an offset, which is what an unescaped `+` in a URL becomes.
- * - An epoch number, or its digits in a string: seconds, milliseconds, microseconds or nanoseconds by its size.
+ * - ISO 8601 with up to 9 fraction digits, `T` or a space, `Z` or an offset; without an offset it is UTC. A space is
+ *   accepted for the `+` of an offset, as an unescaped `+` in a URL becomes a space.
+ * - An epoch number, or its digits in a string: seconds, milliseconds, microseconds or nanoseconds, by its size.
  */
 export function parseTimeNs(value: string | number): bigint | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? parseEpoch(String(value)) : undefined;
@@ -35,7 +35,7 @@ export function formatTimeNs(ns: bigint): string {
   return `${iso.slice(0, -1)}${msRemainder.toString().padStart(6, "0").replace(/0+$/, "")}Z`;
 }
 
-/** As rows hold it: `2026-05-05 05:00:00.000000000`, UTC, what a DateTime64(9) column reads. */
+/** The stored form, in UTC: `2026-05-05 05:00:00.000000000`, as a DateTime64(9) column expects it. */
 export function storedTime(ns: bigint): string {
   let second = Number(ns / nsPerS);
   let nsOfSecond = Number(ns % nsPerS);
@@ -47,11 +47,11 @@ const storedSecond = bySecond((ms) => new Date(ms).toISOString().slice(0, 19).re
 
 const zero = 0x30;
 
-/** ISO 8601 from a column's text, as `storedTime` writes it. */
+/** Converts a column's text, as `storedTime` writes it, to ISO 8601. */
 export function isoTime(stored: string): string {
   const point = stored.indexOf(".");
   let end = stored.length;
-  // By hand, as there are several in each of very many rows.
+  // A hand-written loop, as many rows have several times each.
   while (point !== -1 && end > point + 4 && stored.charCodeAt(end - 1) === zero) end -= 1;
   return `${stored.slice(0, 10)}T${stored.slice(11, end)}Z`;
 }
@@ -67,7 +67,7 @@ function parseIso(text: string): bigint | undefined {
   const second = Number(match[6] ?? 0);
   const offsetHour = Number(match[9] ?? 0);
   const offsetMinute = Number(match[10] ?? 0);
-  // A year below 1000 would be misread by Date.UTC, and an offset moves an instant by less than a day.
+  // Date.UTC misreads years below 100, and an offset moves an instant by less than a day.
   if (year < 1899 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return undefined;
 
@@ -103,7 +103,7 @@ function withinRange(ns: bigint): bigint | undefined {
   return ns >= minTimeNs && ns <= maxTimeNs ? ns : undefined;
 }
 
-/** Milliseconds as seconds, to the nanosecond, as times are: what a clock's fractions make beyond it is noise. */
+/** Converts milliseconds to seconds, rounded to nanoseconds, like all times: further fractions of a clock are noise. */
 export function secondsOf(ms: number): number {
   return Math.round(ms * 1e6) / 1e9;
 }

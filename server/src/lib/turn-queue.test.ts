@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TurnQueue } from "./turn-queue.ts";
 
-test("what comes in a turn is handed over at its end, together, in order and once", async () => {
+test("items of one turn are passed on at its end, together, in order and once", async () => {
   const taken: number[][] = [];
   const queue = new TurnQueue<number>((items) => {
     taken.push([...items]);
@@ -19,7 +19,7 @@ test("what comes in a turn is handed over at its end, together, in order and onc
   expect(taken).toEqual([[1, 2], [3]]);
 });
 
-test("what is alone is handed over at once, unless something waits before it", async () => {
+test("a lone item is passed on immediately, unless another waits before it", async () => {
   const taken: number[][] = [];
   const queue = new TurnQueue<number>((items) => taken.push([...items]));
   queue.add(1, true);

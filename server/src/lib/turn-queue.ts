@@ -1,6 +1,6 @@
 /**
- * Gathers what comes in one turn of the event loop and hands it over together at its end. Work of one kind done in a row finds its code
- * and its data in the processor's caches, where works of several kinds in turns push each other out.
+ * Collects the items of one turn of the event loop and passes them on together at its end. Consecutive work of one kind
+ * finds its code and data in the processor's caches, whereas alternating kinds of work evict each other's.
  */
 export class TurnQueue<T> {
   readonly #take: (items: readonly T[]) => void;
@@ -14,7 +14,9 @@ export class TurnQueue<T> {
     return this.#items.length;
   }
 
-  /** @param isAlone nothing else is under way that could come in this turn: it is handed over at once. */
+  /**
+   * @param isAlone no other work is in progress that could add items in this turn: the item is passed on immediately.
+   */
   add(item: T, isAlone = false): void {
     if (isAlone && this.#items.length === 0) {
       this.#take([item]);
@@ -24,7 +26,7 @@ export class TurnQueue<T> {
     if (this.#items.length === 1) setImmediate(this.flush);
   }
 
-  /** Hands over what is there, now. */
+  /** Passes on the collected items now. */
   readonly flush = (): void => {
     const items = this.#items;
     if (items.length === 0) return;

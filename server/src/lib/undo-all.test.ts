@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { undoAll } from "./undo-all.ts";
 
-test("a step that cannot be undone keeps no other from it, and is told at the end", async () => {
+test("if a step cannot be undone, the others still are, and its error is thrown at the end", async () => {
   const undone: number[] = [];
   const steps = [1, 2, 3, 4].map((step) => async () => {
     if (step === 3) throw new Error("no connection");

@@ -1,4 +1,4 @@
-/** Takes steps back, the last one first. One that fails keeps none of the others from it; what failed first is thrown after all. */
+/** Undoes steps, the last one first. If one fails, the others are still undone; then the first error is thrown. */
 export async function undoAll(steps: Array<() => Promise<void> | void>): Promise<void> {
   const failures: unknown[] = [];
   for (const undo of steps.splice(0).reverse()) {

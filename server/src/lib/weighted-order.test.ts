@@ -23,7 +23,7 @@ test.each([
   [[0.74, 0.6], "bca"],
   [[0.75, 0.99], "cba"],
   [[0.999, 0.3], "cab"],
-])("of weights 1, 2 and 1, the draws %j give %s", (draws, order) => {
+])("with weights 1, 2 and 1, the draws %j give %s", (draws, order) => {
   const items = [
     { name: "a", weight: 1 },
     { name: "b", weight: 2 },

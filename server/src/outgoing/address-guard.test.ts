@@ -44,7 +44,7 @@ describe("which addresses are public", () => {
     expect(isPublic(text)).toBe(true);
   });
 
-  test("an IPv4 address is judged alike however it is written within IPv6", () => {
+  test("an IPv4 address gets the same result in every notation within IPv6", () => {
     const octets = fc.array(fc.nat(255), { minLength: 4, maxLength: 4 });
     fc.assert(
       fc.property(octets, (parts) => {
@@ -95,7 +95,7 @@ describe("connections", () => {
 
   type Attempt = { allowed?: AllowedUpstream[]; resolve?: Resolve; trust?: HostTrust; path?: string };
 
-  /** The status of one GET; rejects with what hindered it. */
+  /** The status of one GET; rejects with the error. */
   async function get(origin: string, { allowed = [], resolve, trust = "guarded", path = "/" }: Attempt = {}) {
     const guard = createAddressGuard({ allowed, connectMs: 1_000, ...(resolve && { resolve }) });
     const pools = createPools({ guard });
@@ -132,7 +132,7 @@ describe("connections", () => {
     "http://[::ffff:127.0.0.1]",
     "http://[::ffff:7f00:1]",
     "http://localhost",
-  ])("to %s are refused, and the server there hears nothing", async (host) => {
+  ])("to %s are refused, and the server there receives no request", async (host) => {
     const before = paths.length;
     await expect(get(`${new URL(host).origin}:${port}`)).rejects.toThrow(AddressRefused);
     expect(paths.length).toBe(before);
@@ -152,7 +152,7 @@ describe("connections", () => {
     );
   });
 
-  test("K18: a name that is unknown, one that is private and one without addresses look alike, at the same time", async () => {
+  test("K18: an unknown name, a private one and one without addresses give the same error after the same time", async () => {
     const unknown: Resolve = (_host, done) => done(Object.assign(new Error("x"), { code: "ENOTFOUND" }), []);
     const refusals = [];
     for (const resolve of [privately, unknown, ((_host, done) => done(null, [])) as Resolve]) {
@@ -165,7 +165,7 @@ describe("connections", () => {
     expect(new Set(refusals).size).toBe(1);
   });
 
-  test("K18: what the operator allowed by name, and resolvers that do not answer, are told as they are", async () => {
+  test("K18: errors of hosts that the operator allowed by name, and of resolvers that do not respond, are passed on", async () => {
     const failing =
       (code: string): Resolve =>
       (_host, done) =>
@@ -176,18 +176,18 @@ describe("connections", () => {
     await expect(get(`http://db.internal:${port}`, { resolve: failing("EAI_AGAIN") })).rejects.toThrow("EAI_AGAIN");
   });
 
-  test("to a host of the operator's own are made wherever it is", async () => {
+  test("to a host of the operator are made wherever it is", async () => {
     expect(await get(`http://127.0.0.1:${port}`, { trust: "operator" })).toBe(200);
   });
 
-  test("go to the address that was judged: a name that turns private later is refused each time", async () => {
+  test("use the address that was checked: a name that becomes private later is refused each time", async () => {
     await expect(get(`http://flip.example:${port}`, { resolve: privately })).rejects.toThrow(AddressRefused);
     let asked = 0;
     const resolve: Resolve = (_host, done) => {
       asked += 1;
       done(null, [{ address: asked === 1 ? "127.0.0.2" : "127.0.0.1", family: 4 }]);
     };
-    // The first answer is allowed and leads nowhere; nothing may ask a second time and connect to what it says then.
+    // The first result is allowed but unreachable; there must be no second lookup and no connection to its result.
     const before = paths.length;
     const allowed: AllowedUpstream[] = [{ kind: "network", address: "127.0.0.2", prefixBits: 32 }];
     await expect(get(`http://flip.example:${port}`, { resolve, allowed })).rejects.toThrow("ECONNREFUSED");
@@ -195,7 +195,7 @@ describe("connections", () => {
     expect(paths.length).toBe(before);
   });
 
-  test("pass over the private ones among several addresses of a name", async () => {
+  test("skip private addresses among several of a name", async () => {
     const resolve: Resolve = (_host, done) =>
       done(null, [
         { address: "169.254.169.254", family: 4 },
@@ -212,7 +212,7 @@ describe("connections", () => {
   });
 });
 
-test("pools of many origins are bounded: the one unused the longest makes room", async () => {
+test("the number of pools is bounded: the least recently used one is evicted", async () => {
   let evictions = 0;
   const guard = createAddressGuard({ allowed: [], connectMs: 100 });
   const pools = createPools({ guard, maxOrigins: 3, onEviction: () => (evictions += 1) });

@@ -8,8 +8,8 @@ import { sharedReads } from "./http1/shared-reads.ts";
 import { isPublicAddress, withoutMapping } from "./public-address.ts";
 
 /**
- * Why a connection was refused: the host has no address on the public internet. Whether it has a private one, or is no name at all,
- * is not told: callers choose hosts, and would learn which names there are in here.
+ * A connection was refused because the host has no public address. The error does not reveal whether the host has a
+ * private address or does not exist: callers choose hosts, and could otherwise discover internal names.
  */
 export class AddressRefused extends Error {
   constructor(host: string) {
@@ -33,15 +33,15 @@ export type Resolve = (
 const resolveAll: Resolve = (host, done) => resolve(host, { all: true }, done);
 
 export type AddressGuard = {
-  /** Connects to public addresses and to those that are allowed. */
+  /** Connects only to public addresses and to those that are allowed. */
   guarded: Connector;
-  /** Connects anywhere: for hosts that the operator named. */
+  /** Connects anywhere, for hosts that the operator configured. */
   open: Connector;
 };
 
 /**
- * Judges every address at the moment of connecting: the socket goes to the very addresses that were judged, so that a
- * name which resolves otherwise the next time gains nothing.
+ * Checks every address when connecting: the socket connects to exactly the addresses that were checked, so that a name
+ * that resolves differently the next time gains nothing (DNS rebinding).
  */
 export function createAddressGuard({
   allowed,
@@ -65,7 +65,8 @@ export function createAddressGuard({
     (host, { all }, done) => {
       const startedMs = performance.now();
       const refuse = (): void => {
-        // What is known nearby is resolved faster than what is not: both are told at the same time.
+        // Internal names resolve faster than unknown ones: delaying both refusals to the same time hides the
+        // difference.
         const waitMs = outgoingLimits.addressRefusedMs - (performance.now() - startedMs);
         setTimeout(() => done(new AddressRefused(host), []), Math.max(0, waitMs));
       };
@@ -81,12 +82,13 @@ export function createAddressGuard({
   const guarded: Connector = (target, done) => {
     const host = target.hostname.replace(/^\[|\]$/g, "");
     const port = Number(target.port) || (target.protocol === "https:" ? 443 : 80);
-    // Node asks no resolver about an address.
+    // Node does not call `lookup` for an IP address.
     if (isIP(host) !== 0 && !isAllowed(host, port, host)) {
       queueMicrotask(() => done(new AddressRefused(host), null));
       return;
     }
-    // A connector keeps sessions of TLS, so one for each port; few are in use, and callers must not fill memory.
+    // A connector caches TLS sessions, so there is one per port; few ports are in use, and callers must not be able to
+    // fill memory.
     let connector = connectors.get(port);
     if (connector === undefined) {
       if (connectors.size >= maxConnectors) connectors.clear();
@@ -100,7 +102,7 @@ export function createAddressGuard({
 
 const maxConnectors = 64;
 
-/** There is no such name, or it has no address. A resolver that does not answer is another matter. */
+/** The name does not exist, or has no address. A resolver that does not respond is a different error. */
 const unknownName: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA"]);
 
 export function isNamedIn(allowed: readonly AllowedUpstream[], host: string, port: number): boolean {

@@ -5,17 +5,17 @@ export type Mail = {
   to: string;
   subject: string;
   text: string;
-  /** The same of mails that are the same: receivers may show them once. */
+  /** Equal for equal mails: receivers may then show them once. */
   id: string;
 };
 
-/** Resolves when the server has taken the mail. Rejects with what it said, or when it took too long. */
+/** Resolves when the server has accepted the mail. Rejects with the server's error, or on a timeout. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
 /**
- * Mail over the operator's SMTP server, plain text alone, a connection each: alerts are few.
+ * Sends mail through the operator's SMTP server, as plain text, with one connection per mail: alerts are few.
  *
- * @param url `smtp:` or `smtps:`, with user and password where the server wants them
+ * @param url `smtp:` or `smtps:`, with user and password if the server requires them
  */
 export function createMailer({ url, from, timeoutMs }: { url: Secret; from: string; timeoutMs: number }): SendMail {
   const { hostname } = new URL(url.reveal());
@@ -37,7 +37,7 @@ export function createMailer({ url, from, timeoutMs }: { url: Secret; from: stri
       await Promise.race([sent, late]);
     } finally {
       clearTimeout(timer);
-      // What ends later is of no interest any more.
+      // After a timeout, a later rejection is ignored.
       sent.catch(() => undefined);
     }
   };

@@ -5,36 +5,38 @@ import type { OutgoingRequest } from "./http1/encode-request.ts";
 import { OriginPool } from "./http1/origin-pool.ts";
 
 /**
- * Who chose a host. What the operator configured may be private; everything else connects to public addresses only,
- * or to those that SPANWAY_ALLOW_PRIVATE_UPSTREAMS lists.
+ * Who chose a host. Hosts that the operator configured may be private; all others connect only to public addresses, or
+ * to those that SPANWAY_ALLOW_PRIVATE_UPSTREAMS lists.
  */
 export type HostTrust = "operator" | "guarded";
 
 /**
- * Connections to other servers: one pool for each origin, kept open. Redirects are answers like any other, never
- * followed, and no time is minded here: whoever calls does that.
+ * Connections to other servers: one keep-alive pool per origin. Redirects are returned like any other response, never
+ * followed, and there are no timeouts for responses: the caller enforces those.
  */
 export type Pools = {
-  /** @param origin `https://host:port`, without path. Never throws: all failures reach the handler's `onResponseError`. */
+  /**
+   * @param origin `https://host:port`, without path. Never throws: all failures reach the handler's `onResponseError`.
+   */
   dispatch(origin: string, trust: HostTrust, request: OutgoingRequest, handler: ExchangeHandler): void;
-  /** The parts of an absolute http(s) URL without user and password; undefined for any other text. */
+  /** Splits an absolute http(s) URL without user and password; undefined for any other text. */
   locate(url: string): { origin: string; path: string } | undefined;
-  /** Cuts all connections. */
+  /** Closes all connections; calls in progress fail. */
   close(): void;
 };
 
 export type PoolsOptions = {
   guard: AddressGuard;
   maxOrigins?: number;
-  /** Told of each pool that was closed to make room for another. */
+  /** Called for each pool that was retired to make room for another. */
   onEviction?: () => void;
 };
 
 export function createPools({ guard, maxOrigins = outgoingLimits.upstreamOrigins, onEviction }: PoolsOptions): Pools {
   const pools = new Map<string, OriginPool>();
-  /** Those that had to make room, until what they carry is through. */
+  /** Evicted pools, until their calls in progress end. */
   const retired = new Set<OriginPool>();
-  // Reading a URL costs more than sending to it, and few are called over and over.
+  // Parsing a URL costs more than sending to it, and a few URLs are called repeatedly.
   const places = new Map<string, ReturnType<Pools["locate"]>>();
 
   const poolOf = (origin: string, trust: HostTrust): OriginPool => {

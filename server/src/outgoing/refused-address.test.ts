@@ -24,13 +24,13 @@ test.each([
 });
 
 test.each(["https://api.example.com/v1", "https://8.8.8.8/", "http://[2606:4700::1111]/", "https://internal.example/"])(
-  "nothing is known against %s",
+  "%s is not refused",
   (url) => {
     expect(createRefusalOf([])(url)).toBeUndefined();
   },
 );
 
-test("what is allowed is not refused, and a name that may be in an allowed network is not judged", () => {
+test("allowed hosts are not refused, nor are names that may be in an allowed network", () => {
   const named = createRefusalOf([host("localhost", 11434), host("ollama")]);
   expect([named("http://localhost:11434/"), named("http://ollama/")]).toEqual([undefined, undefined]);
   expect([named("http://localhost:80/"), named("http://127.0.0.1/")]).not.toContain(undefined);

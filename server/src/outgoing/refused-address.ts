@@ -3,12 +3,12 @@ import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
 import { createAllowance, isNamedIn, refusalText } from "./address-guard.ts";
 
 /**
- * Says why the server will refuse to call an address. It looks at the URL only and resolves no names: if it returns undefined, the check at
- * connect time may still refuse the call.
+ * Returns why the server will refuse to call an address. It checks only the URL and resolves no names: if it returns
+ * undefined, the check at connect time may still refuse the call.
  */
 export type RefusalOf = (url: string) => string | undefined;
 
-/** Ends of names that no resolver of the internet knows. */
+/** Suffixes of names that public DNS does not resolve. */
 const privateName = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan)$/;
 
 export function createRefusalOf(allowed: readonly AllowedUpstream[]): RefusalOf {
@@ -23,7 +23,7 @@ export function createRefusalOf(allowed: readonly AllowedUpstream[]): RefusalOf 
     const isOpen = (address: string): boolean => isAllowed(host, port, address);
     if (isIP(host) !== 0) return isOpen(host) ? undefined : refusalText(host);
     if (/(?:^|\.)localhost$/.test(host)) return isOpen("127.0.0.1") || isOpen("::1") ? undefined : refusalText(host);
-    // A name of a private network may have an address in one that is allowed.
+    // A private name may resolve to an address in an allowed network.
     const isPrivate = !host.includes(".") || privateName.test(host);
     return isPrivate && !hasNetworks && !isNamed(host, port) ? refusalText(host) : undefined;
   };

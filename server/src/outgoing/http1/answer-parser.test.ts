@@ -8,7 +8,7 @@ import { AnswerParser } from "./answer-parser.ts";
 
 type Reading = { status?: number; headers?: Record<string, unknown>; body: string; end: string; restMs: number };
 
-/** What is read of `bytes`, given in the pieces that `cuts` make, after which the peer closes. */
+/** The result of parsing `bytes`, split at `cuts`, after which the peer closes. */
 function read(bytes: Buffer, cuts: readonly number[] = [], method = "POST"): Reading {
   const reading: Reading = { body: "", end: "", restMs: 0 };
   const parser = new AnswerParser(method, {
@@ -38,7 +38,7 @@ const ok = "HTTP/1.1 200 OK\r\n";
 describe("bodies end", () => {
   test.each<[what: string, answer: string, body: string, mayRest: boolean]>([
     ["by their length", `${ok}Content-Length: 5\r\n\r\nhello`, "hello", true],
-    ["at once with a length of 0", `${ok}content-length: 0\r\n\r\n`, "", true],
+    ["immediately with a length of 0", `${ok}content-length: 0\r\n\r\n`, "", true],
     [
       "with the last chunk",
       `${ok}Transfer-Encoding: Chunked\r\n\r\n5\r\nhello\r\n06\r\n world\r\n0\r\n\r\n`,
@@ -53,9 +53,9 @@ describe("bodies end", () => {
     ],
     ["with the connection", `${ok}\r\nhello`, "hello", false],
     ["at the head of a 204", "HTTP/1.1 204 No Content\r\n\r\n", "", true],
-    ["at the head of a 304 that tells a length", "HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n", "", false],
+    ["at the head of a 304 that states a length", "HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n", "", false],
     [
-      "by chunks where a length says otherwise",
+      "by chunks if a length contradicts them",
       `${ok}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
       "hello",
       false,
@@ -65,13 +65,13 @@ describe("bodies end", () => {
     expect(readText(answer).restMs > 0).toBe(mayRest);
   });
 
-  test("at the head of an answer to HEAD", () => {
+  test("at the head of a response to HEAD", () => {
     const answer = `${ok}content-length: 5\r\n\r\n`;
     expect(readText(answer, "HEAD")).toMatchObject({ body: "", end: `complete after ${answer.length}` });
   });
 });
 
-describe("connections rest", () => {
+describe("connections may be idle", () => {
   const keepAliveMs = outgoingLimits.upstreamKeepAliveMs;
   test.each<[version: string, headers: string, restMs: number]>([
     ["1.1", "", keepAliveMs],
@@ -88,13 +88,13 @@ describe("connections rest", () => {
   });
 });
 
-test("provisional answers are read past", () => {
+test("provisional responses are skipped", () => {
   const answer =
     "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 1\r\n\r\nx";
   expect(readText(answer)).toMatchObject({ status: 201, body: "x" });
 });
 
-test("provisional answers are refused once they are longer than a head may be together", () => {
+test("provisional responses are refused once their total length exceeds the bound of a head", () => {
   const hint = "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n";
   const most = Math.floor(outgoingLimits.upstreamHeadBytes / hint.length);
   const answer = `${ok}content-length: 1\r\n\r\nx`;
@@ -105,7 +105,7 @@ test("provisional answers are refused once they are longer than a head may be to
   expect(read(flood, cuts)).toMatchObject({ end: "BAD_ANSWER", body: "" });
 });
 
-test("header lines of one name become one list, cookies several, and names of objects' own are names like any other", () => {
+test("header lines of one name are joined, cookies are not, and names such as constructor are ordinary names", () => {
   const { headers } = readText(
     `${ok}A: 1\r\na:\t2 \t\r\nSet-Cookie: a=1, b\r\nset-cookie: c\r\n__proto__: p\r\nconstructor: c\r\nx: \xe9\xa0\r\n\r\n`,
   );
@@ -118,7 +118,7 @@ test("header lines of one name become one list, cookies several, and names of ob
   ]);
 });
 
-test("bytes beyond the answer are left alone", () => {
+test("bytes after the response are left unread", () => {
   const answer = `${ok}content-length: 2\r\n\r\nhi`;
   expect(readText(`${answer}HTTP/1.1 200 OK\r\n`)).toMatchObject({
     body: "hi",
@@ -166,7 +166,7 @@ const refused: [what: string, answer: string][] = [
   ["trailers that are too long", `${chunked}0\r\n${`a: ${"x".repeat(1_000)}\r\n`.repeat(70)}\r\n`],
 ];
 
-test.each(refused)("%s is refused, as soon as it is seen", (_what, answer) => {
+test.each(refused)("%s is refused as soon as it is detected", (_what, answer) => {
   expect(readText(answer).end).toBe("BAD_ANSWER");
 });
 
@@ -178,7 +178,7 @@ test.each([
   ["before the last chunk", `${chunked}5\r\nhello\r\n`],
   ["within the trailers", `${chunked}0\r\na: b\r\n`],
   ["after a provisional answer", "HTTP/1.1 100 Continue\r\n\r\n"],
-])("a peer that closes %s leaves the answer incomplete", (_what, answer) => {
+])("a peer that closes %s leaves the response incomplete", (_what, answer) => {
   expect(readText(answer).end).toBe("CONNECTION_CLOSED");
 });
 
@@ -186,7 +186,7 @@ const words = fc.stringMatching(/^[!-~]([ -~]{0,20}[!-~])?$/);
 const fields = fc.array(fc.tuple(fc.stringMatching(/^x-[a-z0-9]{1,8}$/), words), { maxLength: 6 });
 const bodies = fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 5 });
 
-/** A valid answer: some framing around a body, and what it says in its head. */
+/** A valid response: some framing around a body, and the expected result. */
 const answers = fc
   .record({
     status: fc.constantFrom(200, 201, 204, 304, 400, 404, 429, 500),
@@ -214,7 +214,7 @@ const answers = fc
     return Buffer.from(`HTTP/${version} ${status} Fine\r\n${head}${say}\r\n${sent}`, "latin1");
   });
 
-/** Valid answers, some with a few bytes changed to those that matter to framing, and some that are nonsense. */
+/** Valid responses, some with a few bytes changed to ones that matter to framing, and some nonsense. */
 const anything = fc.oneof(
   answers,
   fc
@@ -233,7 +233,7 @@ const anything = fc.oneof(
   fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
 );
 
-test("wherever the bytes are cut, the same is read, and nothing but errors of ours is thrown", () => {
+test("the result does not depend on where the bytes are split, and only ExchangeErrors are thrown", () => {
   fc.assert(
     fc.property(anything, fc.array(fc.nat(600), { maxLength: 12 }), (bytes, cuts) => {
       const whole = read(bytes);
@@ -247,7 +247,7 @@ test("wherever the bytes are cut, the same is read, and nothing but errors of ou
 });
 
 describe("against Node's own client", () => {
-  /** What node:http reads of the same bytes. */
+  /** The result of node:http for the same bytes. */
   async function readByNode(bytes: Buffer): Promise<Pick<Reading, "status" | "headers" | "body"> | "refused"> {
     const server = createServer((socket) => {
       socket.on("error", () => undefined).once("data", () => socket.end(bytes));
@@ -280,7 +280,7 @@ describe("against Node's own client", () => {
     }
   }
 
-  test("valid answers are read alike", async () => {
+  test("valid responses give the same result", async () => {
     await fc.assert(
       fc.asyncProperty(answers, async (bytes) => {
         const { status, headers, body } = read(bytes);
@@ -290,11 +290,11 @@ describe("against Node's own client", () => {
     );
   });
 
-  test("what Node refuses is refused", async () => {
+  test("responses that Node refuses are refused", async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (bytes) => {
         const { end } = read(bytes);
-        // Node may refuse an answer for what comes after it: here it counts, and its connection is cut.
+        // Node may refuse a response for the bytes after it: here it is accepted, and its connection is closed.
         if (/^complete after \d+$/.test(end) && end !== `complete after ${bytes.length}`) return;
         if ((await readByNode(bytes)) !== "refused") return;
         expect(end).toMatch(/^(?:BAD_ANSWER|CONNECTION_CLOSED)$/);

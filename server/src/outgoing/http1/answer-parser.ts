@@ -8,39 +8,39 @@ import { Section } from "./section.ts";
 
 export type AnswerSink = {
   onHead(status: number, headers: IncomingHttpHeaders): void;
-  /** A view into the bytes that were given. */
+  /** `bytes` is a view into the bytes that were pushed. */
   onData(bytes: Buffer): void;
 };
 
 const versionStart = Buffer.from("HTTP/1.");
 
 /**
- * Reads one answer from bytes that may be cut anywhere, without touching a socket. Provisional answers (1xx) are read
- * past, as many as have room within the bound of a head. Whatever throws, the parser is of no more use.
+ * Parses one response from bytes that may be split anywhere, without touching a socket. Provisional responses (1xx) are
+ * skipped, as many as fit within the bound of one head. After it throws, the parser cannot be used again.
  */
 export class AnswerParser {
   readonly #method: string;
   readonly #sink: AnswerSink;
-  /** Until the head has come. */
+  /** Undefined once the head is complete. */
   #head: Section | undefined = new Section(versionStart);
-  /** Of the heads of provisional answers. */
+  /** The bytes of provisional heads so far. */
   #provisionalBytes = 0;
   #chunked: ChunkedBody | undefined;
-  /** Bytes of the body to come, where it is not chunked. */
+  /** The remaining bytes of a body that is not chunked. */
   #bytes = 0;
   isComplete = false;
-  /** How long the connection may rest once the answer is complete; not at all if 0. */
+  /** How long the connection may be reused while idle, once the response is complete; not at all if 0. */
   restMs = 0;
 
-  /** @param method that of the request: whether there is a body depends on it. */
+  /** @param method the request's method: it determines whether there is a body */
   constructor(method: string, sink: AnswerSink) {
     this.#method = method;
     this.#sink = sink;
   }
 
   /**
-   * @param bytes its own: those of a chunked body are overwritten
-   * @returns how many of the bytes belong to the answer: fewer than were given only when it is complete.
+   * @param bytes owned by the parser from now on: the bytes of a chunked body are overwritten
+   * @returns how many of the bytes belong to the response: fewer than were passed only when it is complete
    * @throws ExchangeError `BAD_ANSWER`, and whatever the sink throws
    */
   push(bytes: Buffer): number {
@@ -55,8 +55,8 @@ export class AnswerParser {
   }
 
   /**
-   * The peer will send no more.
-   * @throws ExchangeError `CONNECTION_CLOSED` if that leaves the answer incomplete
+   * Called when the peer sends no more.
+   * @throws ExchangeError `CONNECTION_CLOSED` if the response is then incomplete
    */
   finish(): void {
     if (this.#head !== undefined || this.#bytes !== Infinity) throw closedEarly();
@@ -65,7 +65,7 @@ export class AnswerParser {
 
   #readHead({ bytes: lines, end }: Section): void {
     const head = parseHead(lines, end);
-    // It would go on in a protocol that nobody asked for.
+    // The connection would continue in a protocol that was not requested.
     if (head.status === 101) throw badAnswer("an upgrade");
     if (head.status < 200) {
       this.#provisionalBytes += end + "\r\n".length;

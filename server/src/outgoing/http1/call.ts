@@ -5,21 +5,21 @@ import type { ExchangeController, ExchangeHandler } from "./exchange-handler.ts"
 
 const none: readonly Buffer[] = [];
 
-/** One exchange from its request to its end, whichever connection carries it, and before one does. */
+/** One exchange from its request to its end, independent of the connection that carries it. */
 export class Call implements ExchangeController, AnswerSink {
   readonly method: string;
   readonly #handler: ExchangeHandler;
   readonly #onAbandoned: (call: Call) => void;
-  /** The request as it goes on the wire; nothing once it cannot be sent again. */
+  /** The encoded request; empty once it cannot be sent again. */
   pieces: readonly Buffer[] = [];
-  /** What carries it now. */
+  /** The connection that carries it now. */
   connection: Connection | undefined;
   isPaused = false;
-  /** Whether any byte of an answer has come. */
+  /** Whether any byte of a response has arrived. */
   isHeard = false;
   isOver = false;
 
-  /** @param onAbandoned told when nobody waits for the answer any more and no connection carries it */
+  /** @param onAbandoned called when the call is aborted while no connection carries it */
   constructor(method: string, handler: ExchangeHandler, onAbandoned: (call: Call) => void) {
     this.method = method;
     this.#handler = handler;
@@ -54,10 +54,10 @@ export class Call implements ExchangeController, AnswerSink {
     this.connection?.resume();
   }
 
-  /** A byte of the answer has come. */
+  /** Called on the first bytes of the response. */
   hear(): void {
     this.isHeard = true;
-    // Small ones are parts of larger buffers, which a long answer would keep.
+    // Small pieces are views of larger pooled buffers, which a long response would retain.
     this.pieces = none;
   }
 
@@ -94,7 +94,7 @@ export class Call implements ExchangeController, AnswerSink {
     try {
       this.#handler.onResponseError(this, error instanceof Error ? error : new Error("the exchange failed"));
     } catch {
-      // It was told of all there is; nobody else could be.
+      // The error was already reported to the handler; there is nowhere else to report it.
     }
   }
 }

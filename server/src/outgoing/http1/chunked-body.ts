@@ -6,20 +6,23 @@ import { Section } from "./section.ts";
 const crlf = Buffer.from("\r\n");
 const [cr, lf, semicolon] = [0x0d, 0x0a, 0x3b];
 
-/** Of a size line, from the first semicolon on: names, some with a value. Other readers refuse what is none of that. */
+/**
+ * Matches a size line from the first semicolon on: extension names, some with a value. Other parsers refuse anything
+ * else.
+ */
 const extensions = /^(?:;[!#$%&'*+\-.^_`|~\w]+(?:=(?:[!#$%&'*+\-.^_`|~\w]+|"[\t !#-[\]-~\x80-\xff]*"))?)+$/;
 
-/** What is expected next. */
+/** The element that is expected next. */
 type State = "size" | "extension" | "line-feed" | "data" | "data-cr" | "data-lf" | "trailers" | "end";
 
 /**
- * Takes a chunked body apart (RFC 9112 §7.1). Extensions and trailers are read past; a line ends with CRLF only. What
- * chunks of one read hold is told together, as streams have a chunk for each event: the bytes move up over the lines
+ * Decodes a chunked body (RFC 9112 §7.1). Extensions and trailers are skipped; only CRLF ends a line. The data of all
+ * chunks of one read is passed on together, as streams have one chunk per event: the bytes are moved up over the lines
  * between them.
  */
 export class ChunkedBody {
   #state: State = "size";
-  /** What the size line says, then what of the chunk is still to come. */
+  /** The size from the size line, then the remaining bytes of the chunk. */
   #bytes = 0;
   #lineBytes = 0;
   #extensions = "";
@@ -30,9 +33,9 @@ export class ChunkedBody {
   }
 
   /**
-   * Reads from `at` on, and overwrites what it has read.
-   * @returns where it stopped: before the end of `bytes` only when the body is complete.
-   * @throws ExchangeError after telling of the data before the mistake
+   * Reads from `at` on, and overwrites the bytes that it has read.
+   * @returns where it stopped: before the end of `bytes` only if the body is complete
+   * @throws ExchangeError after passing on the data before the error
    */
   read(bytes: Buffer, at: number, onData: (data: Buffer) => void): number {
     let from = at;
@@ -109,7 +112,7 @@ export class ChunkedBody {
     if ((this.#lineBytes += 1) > outgoingLimits.upstreamChunkLineBytes) throw badAnswer("a chunk's line too long");
   }
 
-  /** The lines after the last chunk are those of a head that the chunk's own line begins. */
+  /** The lines after the last chunk have the form of header lines; the CRLF of the chunk's own line precedes them. */
   #readTrailers(bytes: Buffer): number {
     this.#trailers ??= new Section(crlf, crlf);
     const taken = this.#trailers.take(bytes);

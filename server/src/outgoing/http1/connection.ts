@@ -3,13 +3,13 @@ import { outgoingLimits } from "../limits.ts";
 import { AnswerParser, closedEarly } from "./answer-parser.ts";
 import type { Call } from "./call.ts";
 
-/** Told by a connection what became of it. */
+/** Receives the events of a connection. */
 export type ConnectionOwner = {
-  /** The answer is complete; another request may follow, within `restMs`. */
+  /** The response is complete; another request may follow within `restMs` milliseconds. */
   onRest(connection: Connection, restMs: number): void;
-  /** It carries nothing any more. */
+  /** The connection was closed. */
   onGone(connection: Connection): void;
-  /** It was closed under a call that goes out again, on a new connection; see `#wasIdle`. */
+  /** The connection was closed during a call that will be sent again on a new one; see `#wasIdle`. */
   onUnheard(call: Call): void;
 };
 
@@ -21,10 +21,10 @@ export class Connection {
   #parser: AnswerParser | undefined;
   #hasAnswered = false;
   #sentAtMs = 0;
-  /** Until an end of the connection is too late to be that of an idle one. */
+  /** Runs until an end of the connection is too late to be one of an idle connection. */
   #soon: NodeJS.Timeout | undefined;
   #isLate = false;
-  /** Set while it is not read for the rest of a turn of the event loop. */
+  /** Set while reading is paused for the rest of a turn of the event loop. */
   #nextTurn: NodeJS.Immediate | undefined;
   #isGone = false;
 
@@ -38,7 +38,7 @@ export class Connection {
       .on("close", () => this.#lose(closedEarly()));
   }
 
-  /** Only when it rests or is new. */
+  /** May be called only while the connection is idle or new. */
   send(call: Call): void {
     this.#call = call;
     this.#parser = new AnswerParser(call.method, call);
@@ -57,14 +57,14 @@ export class Connection {
     if (this.#nextTurn === undefined) this.#socket.resume();
   }
 
-  /** Cuts it, and with it what it carries. */
+  /** Closes the connection and fails its call. */
   fail(error: unknown): void {
     const call = this.#call;
     this.cut();
     call?.fail(error);
   }
 
-  /** Cuts it without a word to the call. */
+  /** Closes the connection without notifying the call. */
   cut(): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -74,7 +74,7 @@ export class Connection {
     this.#owner.onGone(this);
   }
 
-  /** Bodies are in memory, so there is no back-pressure to mind: a slow reader costs nothing more. */
+  /** Bodies are already in memory, so back-pressure is ignored: a slow reader costs nothing more. */
   #write(pieces: readonly Buffer[]): void {
     const socket = this.#socket;
     if (pieces.length > 1) socket.cork();
@@ -84,7 +84,7 @@ export class Connection {
 
   #read(bytes: Buffer): void {
     const [call, parser] = [this.#call, this.#parser];
-    // Nobody asked: an answer to the next request it must not become.
+    // Bytes without a request: they must not become the response to the next one.
     if (call === undefined || parser === undefined) return this.cut();
     if (!call.isHeard) call.hear();
     try {
@@ -98,14 +98,17 @@ export class Connection {
     return undefined;
   }
 
-  /** All of the exchange: a connection that rests would keep alive whatever the call holds on to, the parser's sink. */
+  /**
+   * Drops the exchange: an idle connection would otherwise keep alive everything that the call, which is the parser's
+   * sink, references.
+   */
   #letGo(): void {
     clearTimeout(this.#soon);
     this.#call = undefined;
     this.#parser = undefined;
   }
 
-  /** More may have come already, which would be read before all else: how long that takes is up to who sends it. */
+  /** More bytes may have arrived, which would be read before all other work: the sender decides how long that takes. */
   #restOfTurn(): void {
     if (this.#nextTurn !== undefined) return;
     this.#socket.pause();
@@ -118,7 +121,7 @@ export class Connection {
     if (this.#call?.isPaused !== true) this.#socket.resume();
   }
 
-  /** The peer sends no more, which ends an answer or leaves it incomplete. */
+  /** The peer sends no more, which completes a response or leaves it incomplete. */
   #finish(): void {
     const [call, parser] = [this.#call, this.#parser];
     if (call === undefined || parser === undefined) return this.cut();
@@ -130,7 +133,7 @@ export class Connection {
     return this.#complete(call, 0);
   }
 
-  /** The socket is gone without an orderly end. */
+  /** The socket was lost without an orderly end. */
   #lose(error: unknown): void {
     const call = this.#call;
     if (call !== undefined && !this.#isGone && this.#wasIdle(call)) this.#passOn(call);
@@ -141,7 +144,7 @@ export class Connection {
     this.#letGo();
     this.#hasAnswered = true;
     if (this.#nextTurn !== undefined) this.#readOn();
-    // A peer that answered before it had all of the request may be through with the connection.
+    // A peer that responded before it received the whole request may close the connection.
     if (restMs <= 0 || this.#socket.writableLength > 0) this.cut();
     else {
       if (call.isPaused) this.#socket.resume();
@@ -150,7 +153,7 @@ export class Connection {
     call.end();
   }
 
-  /** An end that came in time is heard before it counts as late, however long this process was busy meanwhile. */
+  /** An end that arrived in time is processed before `#isLate` is set, however long this process was busy. */
   #watchForEnd(call: Call): void {
     this.#isLate = false;
     const late = (): void => {
@@ -160,17 +163,20 @@ export class Connection {
   }
 
   /**
-   * Whether the peer ended or reset an idle connection while the call was on its way to it. To pay for an answer twice is worse than an
-   * error, so a call is sent again only where hardly anybody can have worked on it: on a connection that had answered before, by a peer
-   * that had said nothing yet, sooner than a model says anything. Once at most: what it goes out on then is new, and so has not answered
-   * before.
+   * Whether the peer closed or reset an idle connection while the call was on its way. Paying twice for a response is
+   * worse than an error, so a call is resent only if the peer has almost certainly not worked on it: the connection had
+   * carried a response before, no byte of this response has arrived, and the time is too short for a model to respond.
+   * It is resent at most once: the new connection has not carried a response before.
    */
   #wasIdle({ isHeard }: Call): boolean {
     const isSoon = performance.now() - this.#sentAtMs < outgoingLimits.upstreamIdleResetMs;
     return this.#hasAnswered && !isHeard && isSoon;
   }
 
-  /** The call goes once more, by a new connection. Its owner learns of that first, so that it has something left to do. */
+  /**
+   * Resends the call on a new connection. The owner is notified before this connection closes, so that its pool does
+   * not count as drained.
+   */
   #passOn(call: Call): void {
     call.connection = undefined;
     this.#owner.onUnheard(call);

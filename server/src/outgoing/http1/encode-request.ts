@@ -4,16 +4,19 @@ import { ExchangeError } from "./errors.ts";
 /** A request whose body is in memory, so that its length is known and it can be sent again. */
 export type OutgoingRequest = {
   method: string;
-  /** Path and query, as they go on the wire. */
+  /** Path and query, already encoded. */
   path: string;
   headers?: Readonly<Record<string, string>>;
-  /** Text goes as UTF-8. Pieces are sent one after the other without being copied. */
+  /** Text is sent as UTF-8. Pieces are sent one after the other without being copied. */
   body?: string | Buffer | readonly Buffer[];
 };
 
 const target = /^\/[\x21-\x7e]*$/;
 
-/** What follows from the body and the connection, and is written here: callers who disagreed would break the framing. */
+/**
+ * Headers that follow from the body and the connection. They are written here: other values from callers would break
+ * the framing.
+ */
 const ours = new Set([
   "host",
   "content-length",
@@ -28,8 +31,8 @@ const ours = new Set([
 const smallBytes = 16 * 1024;
 
 /**
- * A request as the pieces to write. A small one is one piece: copying it costs less than a second one.
- * @param host what the Host header says
+ * Encodes a request as the pieces to write. A small one is one piece: copying the body costs less than a second write.
+ * @param host the value of the Host header
  * @throws ExchangeError `BAD_REQUEST`
  */
 export function encodeRequest(

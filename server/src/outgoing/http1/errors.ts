@@ -1,8 +1,8 @@
 /**
- * Why an exchange came to no end, besides what sockets say themselves.
- * - `BAD_REQUEST`: the request cannot be put on the wire as it is; nothing was sent.
- * - `BAD_ANSWER`: what came is not an HTTP/1.1 answer, or beyond our bounds.
- * - `CONNECTION_CLOSED`: the peer closed before its answer was complete.
+ * Why an exchange failed, besides socket errors.
+ * - `BAD_REQUEST`: the request cannot be encoded; nothing was sent.
+ * - `BAD_ANSWER`: the response is not HTTP/1.1, or exceeds the bounds.
+ * - `CONNECTION_CLOSED`: the peer closed the connection before its response was complete.
  */
 export type ExchangeErrorCode = "BAD_REQUEST" | "BAD_ANSWER" | "CONNECTION_CLOSED";
 

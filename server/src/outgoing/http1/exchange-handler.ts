@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What the one who asked can do while the answer is under way. */
+/** What the caller can do while the response arrives. */
 export type ExchangeController = {
-  /** Cuts the connection; the handler is told of `reason` as its error. After the end it does nothing. */
+  /** Closes the connection; the handler receives `reason` as its error. No effect after the end. */
   abort(reason: Error): void;
-  /** Reads no more from the connection. What was read already, 64 KiB at most, may still come. */
+  /** Stops reading from the connection. Data that was already read, at most 64 KiB, may still arrive. */
   pause(): void;
   resume(): void;
 };
 
 /**
- * Told of one exchange: a start, then a head, data and an end; or an error at any point after the start, and nothing
- * more. What it throws comes back to it as the error. Buffers are its own to keep.
+ * Receives the events of one exchange: a start, then a head, data and an end; or an error at any point after the start,
+ * and then nothing more. An error that it throws is passed back to it as that error. It may keep the buffers.
  */
 export type ExchangeHandler = {
   onRequestStart(controller: ExchangeController): void;

@@ -4,7 +4,7 @@ import { answer, ask, poolTo, selfSigned } from "./test-support.ts";
 test.each([
   ["", undefined],
   [" over TLS", selfSigned()],
-])("an answer that comes as fast as it is read%s leaves each turn of the loop to others, too", async (_how, tls) => {
+])("a response that arrives as fast as it is read%s yields in each turn of the event loop", async (_how, tls) => {
   const body = "x".repeat(8 << 20);
   const { pool } = await poolTo(({ socket }) => void socket.write(answer(body)), { tls });
   let inTurn = 0;
@@ -18,7 +18,7 @@ test.each([
   expect(most).toBeLessThanOrEqual(128 << 10);
 });
 
-test("an answer that comes fast is not read while it is paused", async () => {
+test("a fast response is not read while it is paused", async () => {
   const body = "x".repeat(4 << 20);
   const { pool } = await poolTo(({ socket }) => void socket.write(answer(body)));
   let isPaused = false;

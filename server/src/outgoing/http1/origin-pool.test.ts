@@ -7,7 +7,7 @@ import type { OutgoingRequest } from "./encode-request.ts";
 import { OriginPool } from "./origin-pool.ts";
 import { answer, ask, connector, peer, poolTo, post, selfSigned, settle } from "./test-support.ts";
 
-test("a request is written as it is, and its answer told in order", async () => {
+test("a request is written unchanged, and its response events come in order", async () => {
   let sent = "";
   const { pool, port } = await poolTo(({ text, socket }) => {
     sent += text;
@@ -21,7 +21,7 @@ test("a request is written as it is, and its answer told in order", async () => 
   );
 });
 
-test("a body in pieces is sent whole, however large, and one without content says so only where it matters", async () => {
+test("a body in pieces is sent completely, and content-length: 0 only with methods that need it", async () => {
   const texts: string[] = [];
   const { pool } = await poolTo(({ text, socket }) => {
     texts[0] = (texts[0] ?? "") + text;
@@ -61,11 +61,11 @@ test.each<[what: string, request: OutgoingRequest]>([
 
 describe("a connection", () => {
   test.each<[what: string, first: string, connections: number]>([
-    ["is used again after a complete answer", answer("a"), 1],
-    ["is not after one that says so", answer("a", "connection: close\r\n"), 2],
-    ["is not after an answer of HTTP/1.0", "HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\na", 2],
+    ["is reused after a complete response", answer("a"), 1],
+    ["is not reused after connection: close", answer("a", "connection: close\r\n"), 2],
+    ["is not reused after an HTTP/1.0 response", "HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\na", 2],
     [
-      "is not when more bytes came than the answer has",
+      "is not reused if there are bytes after the response",
       `${answer("a")}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged`,
       2,
     ],
@@ -76,7 +76,7 @@ describe("a connection", () => {
     expect(sockets).toHaveLength(connections);
   });
 
-  test("that rests and is sent bytes or closed is not used again", async () => {
+  test("that is idle and receives bytes or an end is not reused", async () => {
     for (const disturb of [
       (s: Socket) => s.write(answer("forged")),
       (s: Socket) => s.end(),
@@ -90,7 +90,7 @@ describe("a connection", () => {
     }
   });
 
-  test("is closed when the peer's own time is nearly up", async () => {
+  test("is closed shortly before the peer's keep-alive timeout", async () => {
     const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("a", "keep-alive: timeout=2\r\n")));
     const began = performance.now();
     await ask(pool).over;
@@ -100,7 +100,7 @@ describe("a connection", () => {
     expect(performance.now() - began).toBeGreaterThan(900);
   });
 
-  test("that closes under a request which crossed with that is replaced once; the next such failure is told", async () => {
+  test("that closes while a request is on its way is replaced once; the next such failure is reported", async () => {
     const { pool, sockets } = await poolTo(({ request, socket }) => {
       if (request === 1 || request === 3) socket.write(answer(`to ${request}`));
       else socket.destroy();
@@ -114,9 +114,9 @@ describe("a connection", () => {
   });
 
   test.each([
-    ["at once, while this process is busy, is replaced", 0, 150, "to 3"],
-    ["late is not", 150, 0, "CONNECTION_CLOSED"],
-  ])("that ends under a request %s", async (_what, lateMs, busyMs, outcome) => {
+    ["immediately, while this process is busy, is replaced", 0, 150, "to 3"],
+    ["late is not replaced", 150, 0, "CONNECTION_CLOSED"],
+  ])("that ends during a request %s", async (_what, lateMs, busyMs, outcome) => {
     const { pool } = await poolTo(({ request, socket }) => {
       const end = (): void => {
         socket.destroy();
@@ -130,7 +130,7 @@ describe("a connection", () => {
     expect(await ask(pool).over).toBe(outcome);
   });
 
-  test("that closes right after each answer, without a word of it, costs none of many calls at once", async () => {
+  test("that closes after each response without announcing it fails none of many parallel calls", async () => {
     const heard = new Map<string, number>();
     let open = 0;
     let most = 0;
@@ -159,13 +159,13 @@ describe("a connection", () => {
     expect(most).toBeLessThanOrEqual(maxConnections);
   });
 
-  test("that is new and closes without an answer is not replaced: the peer may have acted", async () => {
+  test("that is new and closes without a response is not replaced: the peer may have processed the request", async () => {
     const { pool, sockets } = await poolTo(({ socket }) => socket.end());
     expect(await ask(pool).over).toBe("CONNECTION_CLOSED");
     expect(sockets).toHaveLength(1);
   });
 
-  test("that closes after the first byte of an answer is not replaced", async () => {
+  test("that closes after the first byte of a response is not replaced", async () => {
     const { pool, sockets } = await poolTo(({ request, socket }) => {
       if (request === 1) socket.write(answer("a"));
       else socket.end("H");
@@ -175,7 +175,7 @@ describe("a connection", () => {
     expect(sockets).toHaveLength(1);
   });
 
-  test("is cut when the answer is there before the request was sent wholly, and the answer counts", async () => {
+  test("is closed if the response arrives before the whole request was sent, and the response is used", async () => {
     const { pool, sockets } = await poolTo(({ connection, socket }) => {
       socket.pause();
       socket.write(answer(`by ${connection}`));
@@ -194,9 +194,9 @@ describe("failures", () => {
       ["200", "error"],
       "CONNECTION_CLOSED",
     ],
-    ["says something else than HTTP", "SSH-2.0-x\r\n", ["error"], "BAD_ANSWER"],
+    ["sends something other than HTTP", "SSH-2.0-x\r\n", ["error"], "BAD_ANSWER"],
     ["breaks its chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz", ["200", "error"], "BAD_ANSWER"],
-  ])("of a peer that %s are told once", async (_what, bytes, expected, code) => {
+  ])("of a peer that %s are reported once", async (_what, bytes, expected, code) => {
     const { pool } = await poolTo(({ socket }) => socket.end(bytes));
     const { over, told } = ask(pool);
     expect(await over).toBe(code);
@@ -204,7 +204,7 @@ describe("failures", () => {
     expect(told).toEqual(expected);
   });
 
-  test("to connect are told, once to each call", async () => {
+  test("to connect are reported, once to each call", async () => {
     const { port, sockets } = await peer(() => undefined);
     const connect: Connector = (_target, done) => void setImmediate(() => done(new Error("no way"), null));
     const pool = new OriginPool(`http://127.0.0.1:${port}`, connect);
@@ -214,7 +214,7 @@ describe("failures", () => {
     expect(sockets).toHaveLength(0);
   });
 
-  test("of a handler come back to it, and the next call goes on", async () => {
+  test("of a handler are passed back to it, and the next call succeeds", async () => {
     const { pool } = await poolTo(({ socket }) => socket.write(answer("a")));
     const { over, told } = ask(pool, post, () => {
       throw new Error("handler");
@@ -226,7 +226,7 @@ describe("failures", () => {
 });
 
 describe("abort", () => {
-  test("before there is a connection takes the call back; nothing is sent", async () => {
+  test("before there is a connection removes the call; nothing is sent", async () => {
     const heard: string[] = [];
     const { pool } = await poolTo(({ text, socket }) => {
       heard.push(text);
@@ -247,7 +247,7 @@ describe("abort", () => {
   test.each([
     ["before the head", ""],
     ["within the body", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"],
-  ])("%s cuts the connection and is told once", async (_what, bytes) => {
+  ])("%s closes the connection and is reported once", async (_what, bytes) => {
     const asked = Promise.withResolvers<Socket>();
     const { pool } = await poolTo(({ socket }) => {
       socket.write(bytes);
@@ -263,7 +263,7 @@ describe("abort", () => {
     expect(told.filter((word) => word !== "200")).toEqual(["error"]);
   });
 
-  test("after the end does nothing", async () => {
+  test("after the end has no effect", async () => {
     const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("a")));
     const { over, told, controller } = ask(pool);
     await over;
@@ -274,7 +274,7 @@ describe("abort", () => {
   });
 });
 
-test("a paused answer holds its peer up, and comes whole after it is resumed", async () => {
+test("a paused response blocks its peer, and is complete after it is resumed", async () => {
   const size = 16 * 2 ** 20;
   const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("x".repeat(size))));
   const call = ask(pool);
@@ -290,7 +290,7 @@ test("a paused answer holds its peer up, and comes whole after it is resumed", a
 });
 
 describe("a pool", () => {
-  test("makes no more connections than it may; the other calls wait in order", async () => {
+  test("opens no more connections than allowed; the other calls wait in order", async () => {
     const paths: string[] = [];
     const { pool, sockets } = await poolTo(
       ({ text, socket }) => {
@@ -304,7 +304,7 @@ describe("a pool", () => {
     expect(paths).toEqual(Array.from({ length: 10 }, (_, n) => `/${n}`));
   });
 
-  test("that retires finishes what is under way, then is drained", async () => {
+  test("that retires finishes calls in progress, then is drained", async () => {
     const asked = Promise.withResolvers<Socket>();
     const { pool } = await poolTo(({ socket }) => asked.resolve(socket));
     const { over } = ask(pool);
@@ -317,7 +317,7 @@ describe("a pool", () => {
     if (!socket.closed) await once(socket, "close");
   });
 
-  test("that retires is not drained before a call that met the end of its connection has gone out again", async () => {
+  test("that retires is not drained before a call whose connection closed was sent again", async () => {
     const order: string[] = [];
     const { pool } = await poolTo(({ request, socket }) => {
       order.push(`request ${request}`);
@@ -330,7 +330,7 @@ describe("a pool", () => {
     expect(order).toEqual(["request 1", "request 2", "request 3", "drained"]);
   });
 
-  test("that is closed fails what is under way and what waits, and takes nothing more", async () => {
+  test("that is closed fails calls in progress and in the queue, and accepts no others", async () => {
     const asked = Promise.withResolvers<Socket>();
     const { pool } = await poolTo(({ socket }) => asked.resolve(socket), { maxConnections: 1 });
     const calls = [ask(pool), ask(pool)];
@@ -343,7 +343,7 @@ describe("a pool", () => {
   });
 });
 
-test("over TLS, to the name in the address, on one connection", async () => {
+test("TLS calls use the name in the address, and one connection", async () => {
   const { key, cert: ca } = selfSigned();
   const names: unknown[] = [];
   const server = createTlsServer({ key, cert: ca }, ({ servername }) => void names.push(servername));

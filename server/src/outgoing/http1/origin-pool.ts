@@ -15,8 +15,8 @@ export class OriginPool implements ConnectionOwner {
   readonly #place: { protocol: string; host: string; hostname: string; port: string };
   readonly #waiting: Call[] = [];
   /**
-   * Met the end of a connection that had rested, and go before the others. They get new ones only: another that rests may
-   * be ending just so. The one that ended left room for that.
+   * Calls whose idle connection had been closed by the peer. They precede the others, and get only new connections:
+   * another idle one may be closing too. The closed connection left room for a new one.
    */
   readonly #unheard: Call[] = [];
   readonly #connections = new Set<Connection>();
@@ -48,14 +48,14 @@ export class OriginPool implements ConnectionOwner {
     this.#schedule();
   }
 
-  /** Lets what is under way finish. No further dispatch may follow. */
+  /** Lets calls in progress finish. `dispatch` must not be called afterwards. */
   retire(onDrained: () => void): void {
     this.#onDrained = onDrained;
     this.#resting.cutAll();
     this.#noteDrained();
   }
 
-  /** Cuts all connections: what is under way fails. */
+  /** Closes all connections: calls in progress fail. */
   close(): void {
     this.#isClosed = true;
     for (let call = this.#takeNext(); call !== undefined; call = this.#takeNext()) call.fail(poolClosed());
@@ -78,7 +78,7 @@ export class OriginPool implements ConnectionOwner {
   }
 
   onUnheard(call: Call): void {
-    // What rests still has rested longer than the connection that was taken and turned out closed.
+    // The remaining idle connections have been idle for longer than the one that turned out to be closed.
     this.#resting.cutAll();
     this.#unheard.push(call);
     this.#schedule();
@@ -97,8 +97,8 @@ export class OriginPool implements ConnectionOwner {
   }
 
   /**
-   * Calls get their connections after all sockets were heard that had something to say: a peer that closed a resting
-   * connection, or sent bytes on it that nobody asked for, is noticed before it is used again.
+   * Calls get their connections after all pending socket events: a peer that closed an idle connection, or sent
+   * unrequested bytes on it, is noticed before it is reused.
    */
   #schedule(): void {
     if (this.#isScheduled) return;
@@ -136,7 +136,7 @@ export class OriginPool implements ConnectionOwner {
     }
   }
 
-  /** Whichever call is the next gets it: the one that it was opened for may have found another. */
+  /** The next call in the queue gets the connection: the call that it was opened for may have got another. */
   #connected(socket: Socket): void {
     const connection = new Connection(socket, this);
     this.#connections.add(connection);
@@ -145,7 +145,7 @@ export class OriginPool implements ConnectionOwner {
     return call === undefined ? this.onRest(connection, outgoingLimits.upstreamKeepAliveMs) : connection.send(call);
   }
 
-  /** Fails one call at most, and none where those that wait have other connections coming. */
+  /** Fails at most one call, and none if enough connections are still being opened. */
   #failed(error: unknown): void {
     if (this.#wanted <= this.#connecting) return;
     this.#takeNext()?.fail(error);

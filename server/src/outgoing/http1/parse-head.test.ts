@@ -4,7 +4,7 @@ import { parseHead } from "./parse-head.ts";
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?\r\n/;
 
-/** How a head is to be read, by the grammar of its first line. */
+/** The expected result, by the grammar of the first line. */
 function expected(text: string): unknown {
   const match = statusLine.exec(text);
   if (match === null) return "BAD_ANSWER";
@@ -20,7 +20,7 @@ function read(text: string): unknown {
   }
 }
 
-test("a status line is a version, a status, and what else stands behind a blank", () => {
+test("a status line is a version, a status, and any text after a space", () => {
   const odd = fc.constantFrom("", " ", "\t", "0", "1", "2", "9", "/", ":", "x", "\xa0", "\xb2");
   const minor = fc.oneof(fc.constantFrom("0", "1"), odd);
   const blank = fc.oneof(fc.constant(" "), odd);

@@ -6,18 +6,18 @@ import { badAnswer } from "./errors.ts";
 
 export type AnswerHead = {
   status: number;
-  /** 1 of HTTP/1.1. */
+  /** The 1 of HTTP/1.1. */
   minorVersion: 0 | 1;
   headers: IncomingHttpHeaders;
 };
 
 const [cr, space, colon] = [0x0d, 0x20, 0x3a];
 const crlfBytes = 2;
-/** Where the parts of a status line are: its version and its status are of fixed length. */
+/** Offsets within a status line: version and status have a fixed length. */
 const [minorAt, statusAt, reasonAt] = ["HTTP/1.".length, "HTTP/1.1 ".length, "HTTP/1.1 200".length];
 
 /**
- * Reads a status line that begins with `HTTP/1.`, and the header lines from there up to `end`, each ended by CRLF, without
+ * Parses a status line that begins with `HTTP/1.`, and the header lines up to `end`, each ended by CRLF and without
  * control characters.
  */
 export function parseHead(bytes: Buffer, end: number): AnswerHead {
@@ -29,15 +29,15 @@ export function parseHead(bytes: Buffer, end: number): AnswerHead {
   return { status, minorVersion: minor === 1 ? 1 : 0, headers };
 }
 
-/** NaN for what is no digit. */
+/** NaN if the byte is not a digit. */
 function digitAt(bytes: Buffer, at: number): number {
   const digit = (bytes[at] ?? 0) - 0x30;
   return digit >= 0 && digit <= 9 ? digit : NaN;
 }
 
 /**
- * Reads the lines from `from` up to `end`. Names become lower case, lines of one name one list (RFC 9110 §5.3), but for
- * cookies, which may hold commas. A folded line is refused, as it has no name.
+ * Parses the lines from `from` up to `end`. Names become lower case; values of one name are joined to a list (RFC 9110
+ * §5.3), except cookies, which may contain commas. A folded line is refused, as it has no name.
  */
 export function parseFields(bytes: Buffer, from: number, end: number): IncomingHttpHeaders {
   const fields = new Fields() as IncomingHttpHeaders;
@@ -63,8 +63,8 @@ export function parseFields(bytes: Buffer, from: number, end: number): IncomingH
 }
 
 /**
- * An object on which no name is there before it came. Unlike `Object.create(null)` it has a shape that the engine knows,
- * so that it is built and read without hashing.
+ * An object without inherited names. Unlike `Object.create(null)` it has a hidden class in the engine, so that it is
+ * built and read without hashing.
  */
 class Fields {
   [name: string]: unknown;

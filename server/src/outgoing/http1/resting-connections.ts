@@ -1,10 +1,7 @@
 import { outgoingLimits } from "../limits.ts";
 import type { Connection } from "./connection.ts";
 
-/**
- * Connections between two exchanges. The one that rests the shortest is taken first, so that those which are not needed
- * reach the end of their time.
- */
+/** Idle connections. The most recently used one is taken first, so that surplus ones expire. */
 export class RestingConnections {
   readonly #connections: { connection: Connection; untilMs: number }[] = [];
   #sweep: NodeJS.Timeout | undefined;
@@ -14,7 +11,7 @@ export class RestingConnections {
     this.#sweep ??= setTimeout(() => this.#cutExpired(), outgoingLimits.upstreamRestSweepMs).unref();
   }
 
-  /** The time is looked at here too: a loop that was held up has not swept. */
+  /** Expiry is also checked here: a blocked event loop has not run the sweep. */
   take(): Connection | undefined {
     for (;;) {
       const last = this.#connections.pop();

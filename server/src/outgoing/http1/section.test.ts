@@ -8,7 +8,7 @@ const start = "HTTP";
 
 type Taken = { taken: number; lines?: string } | "BAD_ANSWER";
 
-/** What is to be taken of all bytes so far, by the grammar of lines. */
+/** The expected result for all bytes so far, by the grammar of lines. */
 function expected(text: string): Taken {
   const end = text.indexOf("\r\n\r\n");
   const lines = end === -1 ? text : text.slice(0, end + 2);
@@ -31,7 +31,7 @@ const pieces = fc.oneof(
   { weight: 1, arbitrary: fc.nat(255).map((code) => String.fromCharCode(code)) },
 );
 
-test("lines hold no control characters and end with CRLF alone, up to the first that is blank", () => {
+test("lines contain no control characters and end only with CRLF, up to the first blank one", () => {
   fc.assert(
     fc.property(fc.constantFrom("HTTP/1.1 200 OK", "HT", "HTTQ", ""), fc.array(pieces), (first, rest) => {
       const text = first + rest.join("");

@@ -7,27 +7,27 @@ const crlfBytes = 2;
 const [tab, lf, cr, space, del] = [0x09, 0x0a, 0x0d, 0x20, 0x7f];
 
 /**
- * Gathers the lines of a head, or of trailers, until the blank line that ends them. Each piece is searched together with
- * what is held, which is quadratic in pieces of a few bytes, but bounded: at worst 64 KiB for each packet.
+ * Collects the lines of a head, or of trailers, up to the blank line that ends them. Each piece is searched together
+ * with the buffered bytes, which is quadratic for pieces of a few bytes, but bounded: at worst 64 KiB per packet.
  */
 export class Section {
   readonly #start: Buffer;
-  /** The section, and behind it what else came with its last bytes. */
+  /** The section, followed by any bytes that arrived with its end. */
   bytes: Buffer;
-  /** Where its lines end, once they are all there, each with its CRLF. */
+  /** The offset where its lines end, once complete, each with its CRLF. */
   end = 0;
 
-  /** @param start what the section must begin with. @param held bytes of it that were read already. */
+  /** @param start the bytes that the section must begin with. @param held bytes of it that were read before. */
   constructor(start: Buffer, held: Buffer = none) {
     this.#start = start;
     this.bytes = held;
   }
 
-  /** @returns how many of the bytes belong to the section; -1 when all of them do and it goes on. */
+  /** @returns how many of the bytes belong to the section; -1 if all of them do and it is incomplete */
   take(bytes: Buffer): number {
     const held = this.bytes.length;
     const all = held === 0 ? bytes : Buffer.concat([this.bytes, bytes]);
-    // At once, not when the head is complete: another protocol's greeting would never complete one.
+    // Checked immediately: a greeting of another protocol would never complete a head.
     if (!startsAlike(all, this.#start)) throw badAnswer("a malformed head");
     const end = endOfLines(all);
     const length = end === -1 ? all.length : end + crlfBytes;
@@ -40,9 +40,9 @@ export class Section {
 }
 
 /**
- * Where the blank line begins that ends the lines, or -1.
- * @throws ExchangeError for control characters before it, and for line ends that are not CRLF: what other readers of the
- *   same bytes might take for line ends
+ * Returns where the final blank line begins, or -1.
+ * @throws ExchangeError for control characters before it, and for line ends that are not CRLF: other parsers of the
+ * same bytes might treat them as line ends
  */
 function endOfLines(bytes: Buffer): number {
   for (let at = nextControl(bytes, 0); at < bytes.length; at = nextControl(bytes, at + 1)) {
@@ -57,7 +57,7 @@ function endOfLines(bytes: Buffer): number {
   return -1;
 }
 
-/** Where the next control character is, or the end. */
+/** Returns the index of the next control character, or the length. */
 function nextControl(bytes: Buffer, at: number): number {
   const { length } = bytes;
   while (at < length) {

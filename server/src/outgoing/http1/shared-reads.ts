@@ -3,9 +3,9 @@ import type { OnReadOpts, Socket } from "node:net";
 const bufferBytes = 64 * 1024;
 
 /**
- * What sockets are opened with that all read into one buffer: each read is over before the next begins. Other than by default, no
- * buffer is made for each of them, of which most would be a thousandth full, and `pause` stops reading at once instead of after
- * 64 KiB more. Sockets emit `data` as ever, with bytes that are the listener's own.
+ * Socket options with which all sockets read into one buffer: each read is processed before the next begins. Unlike the
+ * default, no buffer is allocated per read, most of which would be nearly empty, and `pause` stops reading immediately
+ * instead of after 64 KiB more. Sockets emit `data` as usual, with bytes that the listener owns.
  */
 export function sharedReads(): OnReadOpts {
   return {

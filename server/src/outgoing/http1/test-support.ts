@@ -13,10 +13,13 @@ import type { ExchangeController } from "./exchange-handler.ts";
 import { OriginPool } from "./origin-pool.ts";
 import { sharedReads } from "./shared-reads.ts";
 
-/** Told of each request as soon as bytes of one come: which connection, what came, and a socket to answer on. */
+/**
+ * Called for each request as soon as bytes of it arrive: the connection's number, the bytes, and a socket to respond
+ * on.
+ */
 type Script = (heard: { connection: number; request: number; text: string; socket: Socket }) => void;
 
-/** A peer whose bytes are the test's own. */
+/** A peer that sends exactly the bytes of the test. */
 export async function peer(script: Script, server: Server = createServer()) {
   const sockets: Socket[] = [];
   let requests = 0;
@@ -38,11 +41,11 @@ export async function peer(script: Script, server: Server = createServer()) {
 
 type PoolOptions = { maxConnections?: number; tls?: ReturnType<typeof selfSigned> | undefined };
 
-/** As the address guard makes it. */
+/** Built as in the address guard. */
 export const connector = (options: { ca?: Buffer } = {}): Connector =>
   buildConnector({ allowH2: false, onread: sharedReads(), ...options });
 
-/** A key, and a certificate for `localhost` that it signed itself. */
+/** A key, and a self-signed certificate for `localhost`. */
 export function selfSigned(): { key: Buffer; cert: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), "spanway-tls-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
@@ -66,7 +69,7 @@ export async function poolTo(script: Script, { maxConnections, tls }: PoolOption
 
 export const post: OutgoingRequest = { method: "POST", path: "/v1?a=b", headers: { "x-a": "\xe9" }, body: "{}" };
 
-/** One exchange: all that its handler was told, in order. */
+/** One exchange: all events that its handler received, in order. */
 export function ask(
   pool: OriginPool,
   request: OutgoingRequest = post,
