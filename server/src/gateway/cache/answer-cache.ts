@@ -10,19 +10,19 @@ import { answerKeys, type CacheableCall } from "./answer-key.ts";
 import type { AnswerStore } from "./answer-store.ts";
 import { CompletionBuilder } from "./completion-builder.ts";
 
-/** Answers that are given again to the same question, exactly, within one organisation. */
+/** A cache of answers to exactly the same request within one organization. */
 export type AnswerCache = {
   /**
-   * Undefined for a call that did not ask for the cache: it is off unless `cache_enabled` says otherwise. A call whose content is kept
-   * out of the record (`disable_log`) may be answered from the cache, but leaves nothing there.
-   * @param attempts those of the model that would be asked first, at most `cacheKeysPerCall` of which are looked for
+   * Undefined for a call that does not use the cache: it is off unless `cache_enabled` is true. A call with
+   * `disable_log` may be answered from the cache, but stores nothing in it.
+   * @param attempts those of the first model; at most `cacheKeysPerCall` of them are looked up
    */
   begin(call: CacheableCall, attempts: readonly Attempt[]): CallCache | undefined;
 };
 
 export type AnswerCacheDeps = {
   store: AnswerStore;
-  /** The instance's. */
+  /** The instance's secret key. */
   secretKey: Secret;
   metrics: Pick<CacheMetrics, "lookups" | "skipped">;
   now: () => number;
@@ -41,7 +41,7 @@ export function createAnswerCache(deps: AnswerCacheDeps): AnswerCache {
   };
 }
 
-/** Finishes of an answer that is the whole one; every provider has words of its own for others. */
+/** Finish reasons of a complete answer; each provider has its own words for others. */
 const whole: ReadonlySet<unknown> = new Set(["stop", "tool_calls", "function_call", "eos"]);
 
 type CallParts = {
@@ -51,7 +51,7 @@ type CallParts = {
   keyOf: (attempt: Attempt) => string;
 };
 
-/** What one call has to do with the cache: it looks, and keeps what it was answered. */
+/** The cache as one call uses it: looks up the answer, and stores a new one. */
 export class CallCache {
   readonly #deps: AnswerCacheDeps;
   readonly #parts: CallParts;
@@ -62,7 +62,7 @@ export class CallCache {
     this.#parts = parts;
   }
 
-  /** An answer of the model that would be asked first, no older than the call's `cache_ttl`. Never rejects. */
+  /** The cached answer of the first model, no older than the call's `cache_ttl`. Never rejects. */
   async find(): Promise<RecalledAnswer | undefined> {
     const { attempts, ttlMs, keyOf } = this.#parts;
     const { store, metrics, now } = this.#deps;
@@ -81,7 +81,7 @@ export class CallCache {
     return this.#parts.keyOf(attempt);
   }
 
-  /** Gathers what the digest of a new stream is told. */
+  /** Also collects the chunks that are added to the digest of a new stream. */
   watch(digest: ChatDigest): ChatDigest {
     const builder = new CompletionBuilder(gatewayLimits.cacheEntryBytes);
     this.#builder = builder;
@@ -96,7 +96,7 @@ export class CallCache {
   }
 
   /**
-   * Keeps the answer of an attempt, under the key of whoever gave it, if it is a whole one.
+   * Stores a complete answer of an attempt, under the key of that attempt.
    * @param reply undefined after a stream
    */
   keep(
@@ -105,7 +105,7 @@ export class CallCache {
     adjusted: readonly string[],
   ): void {
     const { store, metrics, now } = this.#deps;
-    // What was said is not to be kept, here either.
+    // Content that must not be recorded is not cached either.
     if (this.#parts.call.ask.params.disable_log === true) return;
     const completion = reply === undefined ? this.#builder?.build() : reply.completion;
     if (this.#builder?.isTooLarge === true) metrics.skipped.inc({ reason: "too_large" });
@@ -123,7 +123,7 @@ export class CallCache {
     );
   }
 
-  /** Every choice that was asked for is there, and ended by itself. */
+  /** Whether all requested choices are present and ended normally. */
   #isWhole({ choices }: Record<string, unknown>): boolean {
     const { n } = this.#parts.call.ask.body.members;
     if (!Array.isArray(choices) || choices.length < (typeof n === "number" ? n : 1)) return false;

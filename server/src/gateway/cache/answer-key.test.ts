@@ -29,7 +29,7 @@ const keyOf = (call: CacheableCall, where = attempt): string => answerKeys(secre
 const members = { model: "gpt-4o", messages: [{ role: "user", content: "x" }], temperature: 0 };
 const key = keyOf(callOf(members));
 
-describe("The key of an answer", () => {
+describe("The key of a cached answer", () => {
   test("does not depend on the order of members", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
@@ -39,7 +39,7 @@ describe("The key of an answer", () => {
     );
   });
 
-  test("depends on every member of the body but the model's name and the delivery", () => {
+  test("depends on every member of the body except the model's name and the form of delivery", () => {
     const names = fc.string().filter((name) => !["model", "stream", "stream_options", "__proto__"].includes(name));
     fc.assert(
       fc.property(names, fc.jsonValue(), fc.jsonValue(), (name, value, other) => {
@@ -68,13 +68,13 @@ describe("The key of an answer", () => {
     ["fields of the credential", keyOf(callOf(members), at({ credential: { apiKey: "k", fields: { region: "eu" } } }))],
     ["secret of the server", answerKeys(new Uint8Array(32), callOf(members))(attempt)],
     ["variables", keyOf(callOf(members, { variables: { a: 1 } }))],
-    ["customer, where asked for", keyOf(callOf(members, { cache_options: { cache_by_customer: true } }))],
-    ["model, where not asked for", keyOf(callOf(members, { cache_options: { is_cached_by_model: false } }))],
+    ["customer, if requested", keyOf(callOf(members, { cache_options: { cache_by_customer: true } }))],
+    ["model, if switched off", keyOf(callOf(members, { cache_options: { is_cached_by_model: false } }))],
   ])("depends on the %s", (_part, other) => {
     expect(other).not.toBe(key);
   });
 
-  test("tells a customer from none, and nobody's name from another parameter", () => {
+  test("differs with and without a customer, and does not confuse a customer's name with another parameter", () => {
     const cache_options = { cache_by_customer: true };
     const keys = [{}, { customer_identifier: "a" }, { customer_identifier: "null" }].map((params) =>
       keyOf(callOf(members, { cache_options, ...params })),
@@ -82,7 +82,7 @@ describe("The key of an answer", () => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  test("does not show the credential nor what was asked", () => {
+  test("reveals neither the credential nor the request", () => {
     expect(key).toMatch(/^[\w-]{43}$/);
   });
 });

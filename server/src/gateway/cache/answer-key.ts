@@ -6,22 +6,23 @@ import type { ChatAsk } from "../chat/read-chat-request.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { customerOf } from "../call/admit-call.ts";
 
-/** A call whose answer may be kept. */
+/** A call whose answer may be cached. */
 export type CacheableCall = {
   origin: Pick<SpanOrigin, "organization_id" | "environment">;
   operation: Operation;
   ask: Pick<ChatAsk, "body" | "params"> & Partial<Pick<ChatAsk, "anthropicBetas">>;
 };
 
-/** Members of a request that say how an answer is delivered, not what is in it; and the model, of which the resolved one counts. */
+/**
+ * Members that affect how an answer is delivered, not its content; and the model, for which the resolved name counts.
+ */
 const besideTheAnswer: ReadonlySet<string> = new Set(["model", "stream", "stream_options"]);
 
 /**
- * Makes the keys of one call's answers, one for each upstream that may give them. Calls have the same key when they are of the
- * same organisation and environment, ask the same of the same model at the same address with the same credential, and say
- * nothing else that shapes the answer: every member of the body counts but those that are ours, and how it is delivered.
- *
- * @param secret keys say nothing of what went into them, to whoever reads spans or the shared cache
+ * Creates the cache keys of one call, one for each upstream that may answer it. Calls share a key if they are of the
+ * same organization and environment, send the same to the same model at the same address with the same credential, and
+ * agree in everything else that shapes the answer: every member of the body except our own and those about delivery.
+ * @param secret makes keys reveal nothing of their input to readers of spans or of the shared cache
  */
 export function answerKeys(secret: Uint8Array, call: CacheableCall): (attempt: Attempt) => string {
   const { body, params, anthropicBetas = [] } = call.ask;
@@ -42,7 +43,8 @@ export function answerKeys(secret: Uint8Array, call: CacheableCall): (attempt: A
   return ({ target }) => {
     const { provider, model, baseUrl, credential } = target;
     const { apiKey = null, fields } = credential;
-    // A credential is never shared, so that nobody gets an answer that his own would not have been given.
+    // The credential is part of the key, so that nobody gets an answer that their own credential could not have
+    // produced.
     return digest(
       secret,
       canonicalJson([asked, provider, baseUrl, byModel === false ? null : [model], apiKey, { ...fields }]),

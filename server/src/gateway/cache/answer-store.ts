@@ -1,11 +1,11 @@
-/** An answer that is kept to be given again. */
+/** A stored answer. */
 export type KeptAnswer = {
   /** A chat completion in JSON: as the provider sent it, or as its stream adds up to. */
   body: Buffer;
-  /** Who answered. */
+  /** The provider that answered. */
   provider: string;
   model: string;
-  /** Parameters that it was not asked for as the caller put them. */
+  /** Parameters that were changed or omitted for the provider. */
   adjusted: readonly string[];
   /** Milliseconds since the epoch. */
   keptAtMs: number;
@@ -13,10 +13,10 @@ export type KeptAnswer = {
 
 export type FoundAnswer = { key: string; answer: KeptAnswer };
 
-/** Where answers are kept. It forgets as it likes: what it lost costs a call of a provider, never an error. */
+/** A store for answers. It may forget at any time: a lost answer costs a provider call, never an error. */
 export type AnswerStore = {
-  /** The answer under the first of the keys that has one kept since `sinceMs`. Never rejects. */
+  /** The answer under the first of the keys that has one stored since `sinceMs`. Never rejects. */
   find(keys: readonly string[], sinceMs: number): Promise<FoundAnswer | undefined>;
-  /** Off the caller's path. Never throws. */
+  /** Works off the caller's path. Never throws. */
   keep(key: string, answer: KeptAnswer, ttlMs: number): void;
 };

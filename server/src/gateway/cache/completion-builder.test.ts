@@ -43,7 +43,7 @@ const completion = fc
   }));
 
 describe("The builder of completions", () => {
-  test("adds up the text that a custom tool is called with", () => {
+  test("accumulates the input text of a custom tool call", () => {
     const at = (custom: Row): Row => ({
       choices: [{ index: 0, delta: { tool_calls: [{ index: 0, type: "custom", custom }] } }],
     });
@@ -52,7 +52,7 @@ describe("The builder of completions", () => {
     });
   });
 
-  test("keeps what was thought in parts beside the text that follows, in whatever order", () => {
+  test("keeps thinking parts beside the text, in any order", () => {
     const says = (...contents: unknown[]): Row[] =>
       contents.map((content) => ({ choices: [{ index: 0, delta: { role: "assistant", content } }] }));
     const thought = { type: "thinking", thinking: [{ type: "text", text: "Hm." }] };
@@ -65,7 +65,7 @@ describe("The builder of completions", () => {
     expect(built(says([thought], "x".repeat(200)), 150)).toBeUndefined();
   });
 
-  test("gives back what was made a stream of", () => {
+  test("restores the completion from which a stream was made", () => {
     fc.assert(
       fc.property(completion, (whole) => {
         expect(built(completionChunks(whole))).toEqual(whole);
@@ -73,7 +73,7 @@ describe("The builder of completions", () => {
     );
   });
 
-  test("adds up what comes in pieces, in whatever pieces it comes", () => {
+  test("accumulates pieces, however they are split", () => {
     fc.assert(
       fc.property(fc.array(text), fc.array(text), (contents, args) => {
         const chunks = [
@@ -103,7 +103,7 @@ describe("The builder of completions", () => {
     );
   });
 
-  test("leaves out padding, and takes what is said once for all chunks once", () => {
+  test("omits padding, and takes members that all chunks repeat once", () => {
     const head = { id: "a", model: "m", obfuscation: "xyz", citations: ["https://a"], object: "chat.completion.chunk" };
     const whole = built([
       { ...head, service_tier: null, choices: [{ index: 1, delta: { content: "b", reasoning_content: "r" } }] },
@@ -132,7 +132,7 @@ describe("The builder of completions", () => {
     });
   });
 
-  test("gives up what grows too large, in text, in calls or in choices", () => {
+  test("gives up if text, calls or choices grow too large", () => {
     const delta = (members: Row, index = 0): Row => ({ choices: [{ index, delta: members }] });
     const many = Array.from({ length: 100 }, (_, index) => index);
     expect(
@@ -155,7 +155,7 @@ describe("The builder of completions", () => {
     ).toBeUndefined();
   });
 
-  test("has nothing of a stream that said nothing", () => {
+  test("returns nothing for a stream without content", () => {
     expect(built([])).toBeUndefined();
     expect(built([{ id: "a", choices: [] }])).toBeUndefined();
   });

@@ -2,7 +2,7 @@ import { isObject } from "../../lib/json.ts";
 import { withoutIndexes } from "../stream/number-items.ts";
 import { usageOf } from "../providers/openai/usage.ts";
 
-/** Members that come in pieces; of any other text the last one stands. */
+/** Members whose pieces are concatenated. For any other text the last one counts. */
 const pieces: ReadonlySet<string> = new Set([
   "content",
   "refusal",
@@ -14,15 +14,15 @@ const pieces: ReadonlySet<string> = new Set([
   "transcript",
 ]);
 
-/** What a piece costs in memory beside its text. */
+/** Memory cost of a piece beside its text. */
 const memberBytes = 32;
 
 type Members = Record<string, unknown>;
 type Choice = { message: Members; finish_reason: string | null; rest: Members };
 
 /**
- * Adds up the chunks of a stream to the completion that would have come in one piece, with all that is in it: other than the
- * record it leaves nothing out, and gives up instead.
+ * Accumulates the chunks of a stream into the equivalent whole completion, with all its members. Unlike the record it
+ * never omits anything: it gives up instead.
  */
 export class CompletionBuilder {
   readonly #maxBytes: number;
@@ -51,7 +51,7 @@ export class CompletionBuilder {
     this.#head = {};
   }
 
-  /** Undefined where there is none, or it is too large. */
+  /** Undefined if there is none or it is too large. */
   build(): Members | undefined {
     if (this.isTooLarge || this.#choices.size === 0) return undefined;
     const choices = [...this.#choices.entries()].sort(([a], [b]) => a - b);
@@ -96,7 +96,7 @@ export class CompletionBuilder {
       if (pieces.has(name) && typeof known === "string") return known + value;
       return value === "" ? (known ?? value) : value;
     }
-    // Of what is in the chunk nothing is changed: others read it as well.
+    // Never changes objects of the chunk: others read them too.
     if (Array.isArray(value)) return this.#appended(name, asParts(name, known), value);
     if (!isObject(value)) return value;
     const members: Members = isObject(known) ? known : {};
@@ -120,7 +120,7 @@ export class CompletionBuilder {
   }
 }
 
-/** Models of Mistral that reason have content in parts as long as they think, and plain text then. */
+/** Reasoning models of Mistral send content in parts while they think, and plain text afterwards. */
 function withText(parts: unknown[], text: string): unknown[] {
   const last = parts.at(-1);
   if (text === "") return parts;
@@ -134,7 +134,7 @@ function asParts(name: string, known: unknown): unknown[] {
   return name === "content" && typeof known === "string" ? withText([], known) : [];
 }
 
-/** A whole message numbers no tool calls, and says whose it is. */
+/** Restores a whole message: tool calls without an index, and with a role. */
 function finished(message: Members): Members {
   const { tool_calls: calls } = message;
   const whole: Members = { role: "assistant", content: null, ...message };

@@ -3,10 +3,10 @@ import type { AnswerStore, KeptAnswer } from "./answer-store.ts";
 
 export type MemoryStore = AnswerStore & { size(): { entries: number; bytes: number } };
 
-/** About what an entry holds beside its body. */
+/** Approximate memory of an entry beside its body. */
 const overheadBytes = 512;
 
-/** Answers in the memory of this process; where there is no room, those go that were not asked for the longest. */
+/** Answers in the memory of this process. When it is full, the least recently used ones are dropped. */
 export function createMemoryStore({ now, onEviction }: { now: () => number; onEviction: () => void }): MemoryStore {
   const entries = new Map<string, { answer: KeptAnswer; expiresAtMs: number }>();
   let bytes = 0;
@@ -39,7 +39,7 @@ export function createMemoryStore({ now, onEviction }: { now: () => number; onEv
     },
     keep(key, { body, ...rest }, ttlMs) {
       drop(key);
-      // Of its own, as it may be a small piece of a large one.
+      // Copies the body, as it may be a small slice of a large buffer.
       const answer = { ...rest, body: Buffer.allocUnsafeSlow(body.length) };
       body.copy(answer.body);
       entries.set(key, { answer, expiresAtMs: now() + ttlMs });

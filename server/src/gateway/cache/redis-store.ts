@@ -5,7 +5,7 @@ import { isObject } from "../../lib/json.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { AnswerStore, FoundAnswer, KeptAnswer } from "./answer-store.ts";
 
-/** What is asked of a connected ioredis client. */
+/** The commands used of a connected ioredis client. */
 export type RedisCommands = {
   mgetBuffer(...keys: string[]): Promise<Array<Buffer | null>>;
   set(key: string, value: Buffer, expiry: "PX", ms: number): Promise<unknown>;
@@ -14,26 +14,29 @@ export type RedisCommands = {
 export type RedisStoreOptions = {
   redis: RedisCommands;
   /**
-   * Answers are sealed: whoever reads Redis, its replicas or its dumps learns sizes and times alone. Each opens under its own key alone,
-   * which is a digest of the organisation among others (answer-key.ts).
+   * Seals the answers: readers of Redis, its replicas or its dumps learn only sizes and times. Each answer opens only
+   * under its own key, a digest that includes the organization (answer-key.ts).
    */
   box: ByteBox;
-  /** Told of each time that Redis did not answer, or not in time, or with what cannot be read. */
+  /** Called each time that Redis failed, was late, or returned something unreadable. */
   onFailure: () => void;
-  /** Told of each answer that was not kept because too many are on their way to Redis. */
+  /** Called for each answer that was not stored because too many are on their way to Redis. */
   onSkip: () => void;
 };
 
 const prefix = "spanway:answer:2:";
 const compress = promisify(gzip);
 const fast = { level: constants.Z_BEST_SPEED };
-/** Compressed at once, so that the next question on this connection comes after it. Most answers are small. */
+/**
+ * Up to this size the answer is compressed synchronously, so that the next request on this connection comes after it.
+ * Most answers are small.
+ */
 const smallBytes = 16 * 1024;
 const decompress = promisify(gunzip);
 
-/** Answers that all nodes share. Redis may be slow or away: then there is no answer, and nobody waits long to learn it. */
+/** Answers that all nodes share. If Redis is slow or unavailable, there is no answer, after a short wait. */
 export function createRedisStore({ redis, box, onFailure, onSkip }: RedisStoreOptions): AnswerStore {
-  // Commands to a Redis that hangs stay with the client until the connection breaks: hence bounds.
+  // The client keeps commands to a hanging Redis until the connection breaks: hence the limits.
   let readsUnderWay = 0;
   let bytesUnderWay = 0;
 
@@ -108,12 +111,12 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 
 const newline = 0x0a;
 
-/** A line of JSON that says who answered, then the body. */
+/** One line of JSON about the answer's origin, then the body. */
 function encode({ body, ...head }: KeptAnswer): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
-/** Beyond the body: names of a model and a provider, and of parameters. */
+/** Room beyond the body: names of a model and a provider, and of parameters. */
 const headBytes = 64 * 1024;
 
 async function decode(value: Buffer): Promise<KeptAnswer> {

@@ -22,7 +22,7 @@ describe("Answers in memory", () => {
     return { store, clock, evicted: () => evictions };
   };
 
-  test("live as long as they may, by the millisecond", async () => {
+  test("expire exactly at their TTL", async () => {
     const { store, clock } = open();
     store.keep("a", answer("1"), 1_000);
     clock.ms = 999;
@@ -32,7 +32,7 @@ describe("Answers in memory", () => {
     expect(store.size()).toEqual({ entries: 0, bytes: 0 });
   });
 
-  test("are found under the first key that has one young enough", async () => {
+  test("are found under the first key with a recent enough answer", async () => {
     const { store } = open();
     store.keep("old", answer("old", 10), 1_000);
     store.keep("new", answer("new", 20), 1_000);
@@ -50,7 +50,7 @@ describe("Answers in memory", () => {
     expect(String((await store.find(["a"], 0))?.answer.body)).toBe("y".repeat(100));
   });
 
-  test("stay within their bytes: those go that were not asked for the longest", async () => {
+  test("stay within the byte limit: the least recently used ones are dropped", async () => {
     const { store, evicted } = open();
     const body = "x".repeat(gatewayLimits.cacheEntryBytes);
     const kept = Math.floor(gatewayLimits.cacheMemoryBytes / gatewayLimits.cacheEntryBytes) - 1;
@@ -65,13 +65,13 @@ describe("Answers in memory", () => {
     expect((await store.find(["0"], 0))?.key).toBe("0");
   });
 
-  test("stay within their number", () => {
+  test("stay within the entry limit", () => {
     const { store, evicted } = open();
     for (let i = 0; i < gatewayLimits.cacheMemoryEntries + 5; i += 1) store.keep(String(i), answer(""), 1_000);
     expect([store.size().entries, evicted()]).toEqual([gatewayLimits.cacheMemoryEntries, 5]);
   });
 
-  test("are copies: nobody's larger buffer is held, and nobody changes them", async () => {
+  test("are copies: no larger buffer is retained, and later changes do not affect them", async () => {
     const { store } = open();
     const large = Buffer.alloc(64 * 1024, "x");
     store.keep("a", { ...answer(""), body: large.subarray(0, 3) }, 1_000);
@@ -119,7 +119,7 @@ describe("Answers in Redis", () => {
     await expect.poll(() => other!.find([key], 5), { timeout: 2_000, interval: 10 }).toBeUndefined();
   });
 
-  test("are sealed, each for its own key: neither moved nor changed ones are given", async () => {
+  test("are sealed, each for its own key: moved or changed ones are not returned", async () => {
     const kept = new Map<string, Buffer>();
     const redis: RedisCommands = {
       mgetBuffer: (...keys) => Promise.resolve(keys.map((key) => kept.get(key) ?? null)),
@@ -131,7 +131,7 @@ describe("Answers in Redis", () => {
     store.keep("mine", answer(said), 60_000);
     expect(await store.find(["mine"], 0)).toEqual({ key: "mine", answer: answer(said) });
     const [name = "", sealed = Buffer.alloc(0)] = [...kept][0] ?? [];
-    // Neither as it is nor gzip that anybody could open.
+    // Neither plain text nor gzip that anybody could decompress.
     expect(sealed.includes(said.slice(0, 12))).toBe(false);
     expect(sealed.subarray(28).includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false);
     kept.set(name.replace("mine", "theirs"), sealed);
@@ -146,7 +146,7 @@ describe("Answers in Redis", () => {
     expect(failures).toBe(3);
   });
 
-  test.skipIf(url === undefined)(`that cannot be read are none${skipReason}`, async () => {
+  test.skipIf(url === undefined)(`that cannot be read count as misses${skipReason}`, async () => {
     const redis = await connect();
     let failures = 0;
     const store = createRedisStore({ redis, box, onFailure: () => (failures += 1), onSkip: never });
@@ -156,7 +156,7 @@ describe("Answers in Redis", () => {
     expect(failures).toBe(1);
   });
 
-  test("are none while it is unreachable, which is counted and no error", async () => {
+  test("are misses while Redis is unreachable, which is counted and not an error", async () => {
     const redis = new Redis({ host: "127.0.0.1", port: 1, maxRetriesPerRequest: 1, enableOfflineQueue: false });
     redis.on("error", () => undefined);
     let failures = 0;
@@ -167,7 +167,7 @@ describe("Answers in Redis", () => {
     redis.disconnect();
   });
 
-  test("are none while it hangs: nobody waits long, and what waits is bounded", async () => {
+  test("are misses while Redis hangs: waits are short and bounded", async () => {
     let asked = 0;
     let written = 0;
     const silent: RedisCommands = {

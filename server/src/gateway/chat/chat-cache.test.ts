@@ -28,7 +28,7 @@ const attempt: Attempt = {
   isOperatorHost: false,
 };
 
-/** A gateway of echoes with a clock, that tells what its budgets and its credentials are told. */
+/** A gateway of echo models with a fake clock. Records the calls to its budgets and credentials. */
 function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, unknown>>; clock: { ms: number } } {
   const clock = { ms: 1_000_000 };
   const now = (): number => clock.ms;
@@ -119,7 +119,7 @@ async function ask(chat: Chat, members: Record<string, unknown>): Promise<unknow
   return (head as unknown as Record<string, unknown>)["x-spanway-cache"];
 }
 
-test("an answer from the cache asks no budget, settles none, and says nothing of a credential", async () => {
+test("a cached answer reserves and settles no budget, and reports nothing about a credential", async () => {
   const { chat, told, spans } = openChat();
   expect(await ask(chat, { customer_identifier: "c" })).toBe("miss");
   expect(told).toEqual(["admitted", 'reported "success"', "settled"]);
@@ -134,9 +134,9 @@ test("an answer from the cache asks no budget, settles none, and says nothing of
 
 const day = 24 * 60 * 60;
 test.each<[string, number | undefined, number]>([
-  ["30 days, where nothing is said", undefined, 30 * day],
-  ["as long as it is asked to be", 90, 90],
-  ["a year at most", 10_000 * day, 365 * day],
+  ["30 days by default", undefined, 30 * day],
+  ["for the requested time", 90, 90],
+  ["for a year at most", 10_000 * day, 365 * day],
 ])("an answer is kept %s", async (_how, cache_ttl, livesS) => {
   const { chat, clock } = openChat();
   expect(await ask(chat, { cache_ttl })).toBe("miss");
@@ -146,7 +146,7 @@ test.each<[string, number | undefined, number]>([
   expect(await ask(chat, { cache_ttl })).toBe("miss");
 });
 
-test("a call takes no answer that is older than it wants, and one that wants less leaves it to others", async () => {
+test("a call gets no answer older than its limit, and a stricter limit does not remove the answer for others", async () => {
   const { chat, clock } = openChat();
   await ask(chat, { cache_ttl: 1_000 });
   clock.ms += 60_000;

@@ -9,7 +9,7 @@ function digestOf(deltas: readonly Row[], members: Row = {}): ChatDigest {
   return digest;
 }
 
-describe("what providers say in deltas of their own is one message", () => {
+describe("deltas in provider-specific forms become one message", () => {
   test.each<[string, Row[], Row]>([
     [
       "calls of a custom tool",
@@ -20,7 +20,7 @@ describe("what providers say in deltas of their own is one message", () => {
       { content: null, tool_calls: [{ id: "c", type: "custom", custom: { name: "sql", input: "SELECT 1" } }] },
     ],
     [
-      "what is attached to a call",
+      "members attached to a call",
       [
         {
           tool_calls: [{ index: 0, id: "g", function: { name: "f", arguments: "{}" }, extra_content: { google: {} } }],
@@ -29,7 +29,7 @@ describe("what providers say in deltas of their own is one message", () => {
       { tool_calls: [{ id: "g", function: { name: "f", arguments: "{}" }, extra_content: { google: {} } }] },
     ],
     [
-      "the call that tool_calls superseded",
+      "the legacy function_call",
       [
         { function_call: { name: "f", arguments: "" } },
         { function_call: { arguments: '{"a"' } },

@@ -4,37 +4,42 @@ import { GatheredText } from "../stream/gathered-text.ts";
 import { withoutIndexes } from "../stream/number-items.ts";
 import { usageOf, usageWithTier } from "../providers/openai/usage.ts";
 
-/** What was said in a stream, gathered from its chunks: the messages as a whole reply would hold them, and the usage. */
+/**
+ * The content of a stream, collected from its chunks: the messages as a whole reply would contain them, and the usage.
+ */
 export type ChatDigest = {
-  /** Takes one chunk; whether it holds content: something a caller could already have used. */
+  /** Adds one chunk. Returns whether it has content that a caller could already have used. */
   add(chunk: Record<string, unknown>): boolean;
   /**
-   * The same for a chunk that is nothing but text of a choice, which lies in `bytes` as UTF-8 of so many UTF-16 units. False where there
-   * is no room for it: then nothing was taken. Absent where chunks are wanted whole.
+   * Adds a chunk that contains only the text of a choice: a range of UTF-8 in `bytes` and its length in UTF-16 units.
+   * False if there is no room: then nothing was added. Absent if whole chunks are needed.
    */
   addText?: (index: number, bytes: Buffer, place: { from: number; to: number; chars: number }) => boolean;
-  /** Whether every choice that was begun has its finish. */
+  /** Whether every choice that began has its finish reason. */
   isFinished(): boolean;
-  /** In the order of their index; empty where no content came. */
+  /** In the order of their index; empty if no content came. */
   messages(): Array<Record<string, unknown>>;
   finishReasons(): Array<string | null>;
-  /** The last usage that says something: upstreams send it once, on every chunk, or again and fuller. */
+  /** The last usage with content: upstreams send it once, on every chunk, or repeatedly with more detail. */
   usage(): Record<string, unknown> | undefined;
-  /** Says whom to ask for what is known of the usage before the stream states it. */
+  /** Sets the source of interim usage, before the stream states its usage. */
   askForUsage(source: () => Record<string, unknown> | undefined): void;
-  /** What is known of the usage of a stream that broke. */
+  /** The interim usage of a stream that broke off. */
   usageSoFar(): Record<string, unknown> | undefined;
-  /** The stream's own id and model, as of its first chunk. */
+  /** The stream's own id and model, from its first chunk. */
   id(): string | undefined;
   model(): string | undefined;
   created(): number | undefined;
-  /** Whether text beyond the bound was left out. */
+  /** Whether text beyond the limit was omitted. */
   isCut(): boolean;
-  /** Characters of text and tool arguments, also of those that were left out. */
+  /** Characters of text and tool arguments, including omitted ones. */
   chars(): number;
 };
 
-/** `type` is `function`, or `custom` for a tool that takes text; `rest` is what a provider attaches, such as signatures. */
+/**
+ * `type` is `function`, or `custom` for a tool with text input; `rest` has provider-specific members, such as
+ * signatures.
+ */
 type Call = { id: string | undefined; type: string; name: string; args: string; rest: Record<string, unknown> };
 type Choice = {
   content: GatheredText;
@@ -67,7 +72,7 @@ export function createChatDigest(): ChatDigest {
     return choice;
   };
 
-  /** Adds a delta; whether it says anything. */
+  /** Adds a delta. Returns whether it has content. */
   const addDelta = (choice: Choice, delta: Record<string, unknown>): boolean => {
     let hasContent = false;
     for (const member of Object.keys(delta)) {
@@ -82,7 +87,7 @@ export function createChatDigest(): ChatDigest {
       else if (member === "refusal") choice.refusal += text(value);
       else if (member === "reasoning_content") choice.reasoning += text(value);
       else if (member === "reasoning") {
-        // Servers that were renaming it sent both.
+        // Servers that renamed the member sent both for a while.
         if (isEmpty(delta["reasoning_content"])) choice.reasoning += text(value);
       } else addRest(choice.rest, member, Array.isArray(value) ? withoutIndexes(member, value) : value, text);
     }
@@ -91,7 +96,7 @@ export function createChatDigest(): ChatDigest {
 
   return {
     add(chunk) {
-      // Azure's first chunk is about the prompt, and nameless.
+      // Azure's first chunk is about the prompt and has no id.
       if (first === undefined || first["id"] === "") first = chunk;
       const stated = usageOf(chunk);
       if (stated !== undefined) usage = usageWithTier(stated, chunk);
@@ -170,7 +175,10 @@ function addCalls(calls: Map<number, Call>, value: unknown, text: (value: unknow
 
 const ofCalls: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom"]);
 
-/** Content in parts, as Mistral's reasoning models have it: `{type: "thinking", thinking: […]}` and `{type: "text", text}`. */
+/**
+ * Content in parts, as Mistral's reasoning models send it: `{type: "thinking", thinking: […]}` and `{type: "text",
+ * text}`.
+ */
 function addParts(choice: Choice, parts: readonly unknown[], text: (value: unknown) => string): void {
   for (const part of parts) {
     if (!isObject(part)) continue;
@@ -183,10 +191,10 @@ function addParts(choice: Choice, parts: readonly unknown[], text: (value: unkno
   }
 }
 
-/** Members of objects that come in pieces: of a spoken answer, and of the call that `tool_calls` superseded. */
+/** Members of objects that come in pieces: of audio output, and of the legacy `function_call`. */
 const pieces: ReadonlySet<string> = new Set(["transcript", "data", "arguments"]);
 
-/** Members that not every provider has. Lists grow, and so do objects; of anything else the last one stands. */
+/** Provider-specific members. Lists and objects are merged; of anything else the last value counts. */
 function addRest(
   rest: Record<string, unknown>,
   member: string,

@@ -26,11 +26,14 @@ export type ChatParts = {
   ask: ChatAsk;
   ledger: CallLedger;
   cache: CallCache | undefined;
-  /** What an answer that is made up from another wire's says of the call. @param model as the caller named it */
+  /**
+   * The metadata for a completion that is translated from another wire format. @param model the name that the caller
+   * used
+   */
   factsOf: (model: string) => CallFacts;
 };
 
-/** Reads one upstream's completion, or its stream of chunks. */
+/** Reads one upstream's completion or its stream of chunks. */
 export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerReader {
   const { ask, ledger, cache, factsOf } = parts;
   const { attempt, mayAskOther } = how;
@@ -71,7 +74,7 @@ export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerRe
   return reader;
 }
 
-/** The provider's own bytes, where they are a completion. */
+/** The provider's own bytes, if they are a completion. */
 function bytesOf({ bytes }: WholeReply, attempt: Attempt | undefined): Buffer | undefined {
   return attempt?.translator !== undefined || attempt?.target.provider === builtInProvider ? undefined : bytes;
 }
@@ -88,8 +91,8 @@ function readCompletion(
   if (read.problem !== undefined) return { problem: read.problem };
   const completion = read.reply;
   const { choices } = completion;
-  if (!Array.isArray(choices)) throw new BadReply("The provider's answer is not a chat completion.");
-  if (choices.length === 0) throw new BadReply("The provider's answer holds no choice.", usageOf(completion));
+  if (!Array.isArray(choices)) throw new BadReply("The provider's response is not a chat completion.");
+  if (choices.length === 0) throw new BadReply("The provider's response has no choices.", usageOf(completion));
   const problem = mayAskOther() ? blockOf(completion) : undefined;
   return problem === undefined ? { completion } : { problem };
 }
@@ -107,7 +110,7 @@ function answerOf(
   return { body: JSON.stringify({ ...completion, ...detailed, ...extrasOf(ask, breakdown) }) };
 }
 
-/** What the caller asked to have beside the completion. */
+/** Members that the caller requested beside the completion. */
 function extrasOf(ask: ChatAsk, breakdown: Record<string, unknown> | undefined): Record<string, unknown> {
   return {
     ...(ask.echoes && { prompt_messages: ask.messages }),
@@ -115,7 +118,7 @@ function extrasOf(ask: ChatAsk, breakdown: Record<string, unknown> | undefined):
   };
 }
 
-/** A chunk with what the caller asked to have beside the completion, and the end. */
+/** The final events: a chunk with the members that the caller requested beside the completion, then `[DONE]`. */
 function lastEventsOf(
   { ask, ledger, factsOf }: ChatParts,
   digest: ChatDigest | undefined,
@@ -136,14 +139,17 @@ function lastEventsOf(
   return `data: ${JSON.stringify(chunk)}\n\n${doneEvent}`;
 }
 
-/** A chunk for each word. */
+/** Streams one chunk per word. */
 function streamEcho({ body, messages }: ChatAsk, facts: CallFacts, options: SourceOptions): void {
   const chunks = echoChunks({ ...body.forProvider, model: facts.model, messages }, facts);
   const step = (): StreamStep => ({ chunks, isDone: true });
   createTranslatedSource({ push: step, end: step }, options).end();
 }
 
-/** Holds back a stream that a filter held back, of which the caller has seen nothing yet, while another model may be asked. */
+/**
+ * Turns a stream that a content filter withheld into a problem while another model may be tried. The caller has seen
+ * nothing of it.
+ */
 function unlessBlocked(digest: ChatDigest, sink: StreamSink, mayAskOther: () => boolean): StreamSink {
   let isBegun = false;
   const block = (): UpstreamProblem | undefined => (!isBegun && mayAskOther() ? blockOfStream(digest) : undefined);

@@ -15,10 +15,10 @@ import { readServiceParams } from "../request/service-params.ts";
 
 export type ChatDeps = { cache: AnswerCache; now: () => number };
 
-/** Upstreams, by base URL, that refuse to be asked for the usage of a stream. */
+/** Base URLs of upstreams that refuse `stream_options`. */
 type UsageRefusals = Pick<ExpiringLru<string, true>, "get" | "set">;
 
-/** Chat completions, in OpenAI's form whatever the provider. */
+/** Chat completions, in OpenAI's form for every provider. */
 export function createChat({ cache, now }: ChatDeps): CallOperation {
   const usageRefusals: UsageRefusals = new ExpiringLru<string, true>({
     maxEntries: outgoingLimits.upstreamOrigins,
@@ -60,7 +60,8 @@ function readAsk(call: GatewayCall, ledger: CallLedger): ChatAsk {
   if (typeof members["model"] === "string") ledger.model = members["model"];
   const params = readServiceParams(members, call);
   takeParams(ledger, params);
-  // Where the answer may be kept, what is asked is what its key was made of, not bytes that others might read otherwise.
+  // For cacheable calls the request is rebuilt from the parsed members that the key is made of: another parser might
+  // read the original bytes differently.
   const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;
   return readChatAsk({ bytes, members, forProvider: asked }, params, headers);
 }
@@ -106,7 +107,7 @@ function isClaude({ provider, model }: Target): boolean {
   return provider === "anthropic" || /claude/.test(model);
 }
 
-/** The model that is built in. */
+/** The reply of the built-in model. */
 function echoReply({ body, messages }: ChatAsk, { target }: Attempt, facts: CallFacts): WholeReply | UpstreamProblem {
   if (target.model !== "echo") {
     const message = `There is no model spanway/${target.model}; the built-in one is spanway/echo.`;

@@ -9,20 +9,20 @@ import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
 import type { CallerBody } from "../providers/openai/request.ts";
 import { isServiceParam, type ServiceParams } from "../request/service-params.ts";
 
-/** A chat completion as a caller asked for it. */
+/** A parsed chat completion request. */
 export type ChatAsk = {
   body: CallerBody;
   params: ServiceParams;
-  /** "" where only `models` or a load balancing group name one. */
+  /** "" if only `models` or a load balancing group names a model. */
   model: string;
   messages: unknown[];
   isStream: boolean;
-  /** The caller asked for a chunk with the usage of its stream. */
+  /** The caller requested a chunk with the usage of its stream. */
   wantsUsage: boolean;
-  /** `echo`: the answer holds what was asked. */
+  /** `echo`: the response repeats the request's messages. */
   echoes: boolean;
   betas: ReadonlySet<string>;
-  /** The header `anthropic-beta`: features of Anthropic's API, for whoever serves a Claude. */
+  /** The header `anthropic-beta`: features of Anthropic's API, for providers of Claude models. */
   anthropicBetas: readonly string[];
   routeProvider: string | undefined;
 };
@@ -87,7 +87,7 @@ export function readChatAsk(body: CallerBody, params: ServiceParams, headers: In
 
 const noAnthropicBetas: readonly string[] = [];
 
-/** Names alone, so that nothing else gets into a header. */
+/** Accepts only names, so that nothing else gets into a header. */
 function anthropicBetasOf(headers: IncomingHttpHeaders): readonly string[] {
   const sent = headers["anthropic-beta"];
   if (sent === undefined) return noAnthropicBetas;
@@ -97,12 +97,12 @@ function anthropicBetasOf(headers: IncomingHttpHeaders): readonly string[] {
   return names.filter((name) => name !== "");
 }
 
-/** What the headers of a call say of its route. */
+/** The routing options in a call's headers. */
 export function readRouteHeaders(headers: IncomingHttpHeaders): Pick<ChatAsk, "betas" | "routeProvider"> {
   return { betas: betasOf(headers), routeProvider: firstHeader(headers, routeProviderHeaders) };
 }
 
-/** The same object where it holds none. */
+/** Returns the same object if it has no service parameters. */
 export function withoutServiceParams(members: Record<string, unknown>): Record<string, unknown> {
   const names = Object.keys(members);
   if (!names.some(isServiceParam)) return members;

@@ -8,7 +8,7 @@ type Call = { id: string; name: string; args: string[] };
 const name = fc.constantFrom("weather", "time", "search");
 const json = fc.dictionary(fc.string({ maxLength: 4 }), fc.string({ maxLength: 4 }), { maxKeys: 3 });
 
-/** Arguments as a stream has them: JSON text in pieces. */
+/** Arguments as a stream sends them: JSON text in pieces. */
 const pieces = fc.tuple(json, fc.nat(3)).map(([value, cuts]) => {
   const text = JSON.stringify(value);
   const size = Math.max(1, Math.ceil(text.length / (cuts + 1)));
@@ -24,7 +24,7 @@ const chunkOf = (delta: Row, finish: string | null = null): Row => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
 
-/** The chunks of OpenAI's own stream of these calls. */
+/** The chunks of OpenAI's own stream for these calls. */
 function clean(said: Call[]): Row[] {
   return [
     chunkOf({ role: "assistant", content: null }),
@@ -56,7 +56,7 @@ const faults: fc.Arbitrary<Faults> = fc.record({
   hasType: fc.boolean(),
 });
 
-/** The same with the faults of servers that imitate it. */
+/** The same stream with the faults of servers that imitate it. */
 function spoil(said: Call[], fault: Faults): Row[] {
   const dirty = (chunk: Row): Row => {
     const [choice = {}] = chunk["choices"] as Row[];
@@ -71,7 +71,7 @@ function spoil(said: Call[], fault: Faults): Row[] {
       const isIdTime = fault.lateId ? n === args.length : isFirst;
       const { value: idAgain } = later(fault.laterId, id);
       const { value: nameAgain } = later(fault.laterName, tool);
-      // An id that comes late is not told before.
+      // A late id does not appear before its time.
       const isBefore = fault.lateId && n < args.length;
       const idMember = isIdTime ? { id } : isBefore ? {} : idAgain === undefined ? {} : { id: idAgain };
       const nameMember = isFirst ? { name: tool } : nameAgain === undefined ? {} : { name: nameAgain };
@@ -96,7 +96,7 @@ function refuse(isWrong: boolean, what: string): void {
   if (isWrong) throw new Error(what);
 }
 
-/** Adds chunks up as `openai` does for Node, with what it, and the one for Python, raise errors at. */
+/** Accumulates chunks as OpenAI's Node SDK does, and throws on what the Node or the Python SDK refuses. */
 function accumulate(chunks: Row[]): Row[] {
   const found: Array<{ id: string; type: string; name: string; args: string }> = [];
   let role = "";
@@ -112,7 +112,7 @@ function accumulate(chunks: Row[]): Row[] {
           refuse(at !== found.length, "a call without its index");
           found.push({ id: call["id"] as string, type: call["type"] as string, name: body.name ?? "", args: "" });
         } else {
-          // Text members are joined by the one for Python.
+          // The Python SDK concatenates text members.
           refuse("id" in call || "name" in body, "a repeated text");
         }
         const known = found[at];
@@ -123,8 +123,8 @@ function accumulate(chunks: Row[]): Row[] {
   return [{ role }, ...found];
 }
 
-describe("chunks of servers that imitate OpenAI", () => {
-  test("P10: add up to what the clean stream says, whatever of it is missing, late or repeated", () => {
+describe("chunks of servers that imitate OpenAI's API", () => {
+  test("P10: accumulate to the clean stream's message, with missing, late or repeated members", () => {
     fc.assert(
       fc.property(calls, faults, (said, fault) => {
         const repair = new ChunkRepair();
@@ -135,7 +135,7 @@ describe("chunks of servers that imitate OpenAI", () => {
     );
   });
 
-  test("P10: are given back untouched where they are sound", () => {
+  test("P10: are returned unchanged if they are valid", () => {
     fc.assert(
       fc.property(calls, (said) => {
         const repair = new ChunkRepair();
@@ -170,7 +170,7 @@ describe("chunks of servers that imitate OpenAI", () => {
       ],
     ],
     [
-      "each piece has an id of its own",
+      "each piece has its own id",
       [
         call({ index: 0, id: "a", type: "function", function: { name: "f", arguments: "{" } }),
         call({ index: 0, id: "x", function: { arguments: "}" } }),

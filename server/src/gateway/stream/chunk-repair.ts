@@ -8,18 +8,18 @@ type Members = Record<string, unknown>;
 type Choice = {
   hasRole: boolean;
   calls: ToolCallRepair;
-  /** How many items came of each list of the message. */
+  /** Number of items so far, by the name of the message's list. */
   counts: Map<string, number>;
 };
 
 /**
- * Brings the chunks of one stream into the form that OpenAI documents. Servers that imitate it leave out an `index`, repeat
- * names and ids, send empty roles, or tell the id of a call late; SDKs raise errors at such chunks, or add them up wrongly.
+ * Brings the chunks of one stream into the form that OpenAI documents. Servers that imitate it omit an `index`, repeat
+ * names and ids, send empty roles, or send the id of a call late; SDKs throw on such chunks or accumulate them wrongly.
  */
 export class ChunkRepair {
   readonly #choices = new Map<number, Choice>();
 
-  /** The chunk itself where nothing in it has to change. */
+  /** Returns the same object if nothing in it has to change. */
   repair(chunk: Members): Members {
     const { choices } = chunk;
     if (!Array.isArray(choices)) return { ...chunk, choices: [] };
@@ -47,7 +47,7 @@ export class ChunkRepair {
     return { ...rest, index, delta };
   }
 
-  /** Undefined where there are too many. */
+  /** Undefined if there are too many. */
   #choiceAt(index: number): Choice | undefined {
     let choice = this.#choices.get(index);
     if (choice === undefined && this.#choices.size < gatewayLimits.recordedChoices) {

@@ -21,8 +21,8 @@ function read(template: ChunkTemplate, data: string): string | undefined {
   return text;
 }
 
-describe("an event that is like the one before is read without parsing,", () => {
-  test("whatever its text, as parsing would", () => {
+describe("an event with the same shape as the one before is read without parsing,", () => {
+  test("with the same result as parsing, for any text", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" }), { minLength: 2 }), fc.nat({ max: 1 }), (texts, indent) => {
         const template = createChunkTemplate();
@@ -43,7 +43,7 @@ describe("an event that is like the one before is read without parsing,", () => 
     }
   });
 
-  test("many in one piece, up to one that is not whole", () => {
+  test("several in one piece, up to an incomplete one", () => {
     const template = createChunkTemplate();
     learn(template, JSON.stringify(chunk("one")));
     const events = ["two", "three", "four"].map((text) => event(JSON.stringify(chunk(text))));
@@ -57,7 +57,7 @@ describe("an event that is like the one before is read without parsing,", () => 
   });
 });
 
-describe("is not read, as it is not alike:", () => {
+describe("an event of another shape is not read:", () => {
   const template = createChunkTemplate();
   learn(template, JSON.stringify(chunk("one")));
   const plain = JSON.stringify(chunk("TEXT"));
@@ -74,7 +74,7 @@ describe("is not read, as it is not alike:", () => {
     expect(read(template, data)).toBeUndefined();
   });
 
-  test("bytes that are no UTF-8, and another end of line", () => {
+  test("bytes that are not UTF-8, and another line ending", () => {
     for (const latin1 of [plain.replace("TEXT", "\xe4"), plain.replace("TEXT", "\xed\xa0\x80")]) {
       expect(template.finds(Buffer.from(`data: ${latin1}\n\n`, "latin1"), 0)).toBe(false);
     }
@@ -82,21 +82,21 @@ describe("is not read, as it is not alike:", () => {
   });
 });
 
-describe("nothing is learnt", () => {
+describe("no template is learnt", () => {
   test.each([
-    ["of a chunk that says more than text", chunk("one", { reasoning_content: "because" })],
-    ["of calls", chunk("one", { tool_calls: [{ index: 0, function: { arguments: "{}" } }] })],
-    ["of usage", { ...chunk("one"), usage: { prompt_tokens: 1 } }],
-    ["of an error", { ...chunk("one"), error: { message: "no" } }],
-    ["of the last chunk", { choices: [{ index: 0, delta: { content: "one" }, finish_reason: "stop" }] }],
-    ["of several choices", { choices: [0, 1].map((index) => ({ index, delta: { content: "one" } })) }],
+    ["from a chunk with more than text", chunk("one", { reasoning_content: "because" })],
+    ["from calls", chunk("one", { tool_calls: [{ index: 0, function: { arguments: "{}" } }] })],
+    ["from usage", { ...chunk("one"), usage: { prompt_tokens: 1 } }],
+    ["from an error", { ...chunk("one"), error: { message: "no" } }],
+    ["from the last chunk", { choices: [{ index: 0, delta: { content: "one" }, finish_reason: "stop" }] }],
+    ["from several choices", { choices: [0, 1].map((index) => ({ index, delta: { content: "one" } })) }],
   ])("%s", (_what, value) => {
     const template = createChunkTemplate();
     learn(template, JSON.stringify(value));
     expect(read(template, JSON.stringify(value))).toBeUndefined();
   });
 
-  test("where the content stands in doubt", () => {
+  test("if the position of the content is ambiguous", () => {
     const twice = createChunkTemplate();
     learn(twice, '{"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}');
     expect(read(twice, '{"choices":[{"delta":{"content":"b"},"message":{"content":"a"}}]}')).toBeUndefined();

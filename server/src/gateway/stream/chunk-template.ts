@@ -2,24 +2,25 @@ import { isUtf8 } from "node:buffer";
 import { isObject } from "../../lib/json.ts";
 
 /**
- * Knows the events of one stream that are alike but for the text of their content, which most are: what stands before and after the
- * text is learnt from one of them, and of others nothing has to be decoded or parsed. Such an event says nothing but that text.
+ * Recognizes events of one stream that differ only in the text of their content, which most do: the bytes before and
+ * after the text are learnt from one event, and later ones need no decoding or parsing. Such an event contains nothing
+ * except that text.
  */
 export type ChunkTemplate = {
   /** The index of the choice that the text belongs to. */
   readonly index: number;
-  /** Of the event that was found last: where its text lies, and how many UTF-16 units it has. */
+  /** The position of the text in the event found last, and its length in UTF-16 units. */
   readonly from: number;
   readonly to: number;
   readonly chars: number;
-  /** Whether an event begins at `at` that is like the one learnt; it ends at `end()`. */
+  /** Whether an event like the learnt one begins at `at`. It ends at `end()`. */
   finds(bytes: Buffer, at: number): boolean;
   end(): number;
-  /** Learns from an event that was parsed. @param raw the event as it came, whose data is `data` */
+  /** Learns from a parsed event. @param raw the event as received, whose data is `data` */
   learn(raw: Buffer, data: string, chunk: Record<string, unknown>): void;
 };
 
-/** Streams that alternate between shapes are not learnt over and over. */
+/** Bounds the cost of streams that alternate between shapes. */
 const maxLessons = 8;
 
 const [quote, backslash, firstPrintable] = [0x22, 0x5c, 0x20];
@@ -58,7 +59,7 @@ class Template implements ChunkTemplate {
     if (start === -1 || data.slice(start, end) !== text || data[end] !== '"') return;
     const head = data.slice(0, start);
     const tail = data.slice(end);
-    // Proves that the text between the two is the content and nothing else.
+    // Proves that the text between the two is exactly the content.
     const probe = `${text.length} ${data.length}`;
     const probed: unknown = JSON.parse(head + probe + tail);
     if (!isObject(probed) || textAlone(probed) !== probe) return;
@@ -68,7 +69,7 @@ class Template implements ChunkTemplate {
     [this.#before, this.#after, this.index] = [before, after, indexOf(chunk)];
   }
 
-  /** The text up to its quote; false where it holds what JSON cannot hold as it is, or what stands for something else. */
+  /** Reads the text up to its quote. False if it contains a control character, an escape or invalid UTF-8. */
   #readText(bytes: Buffer): boolean {
     let isAscii = true;
     let chars = 0;
@@ -80,7 +81,7 @@ class Template implements ChunkTemplate {
       if (byte < 0x80) chars += 1;
       else {
         isAscii = false;
-        // Characters are counted by their first bytes; those of four bytes are two units.
+        // Counts characters by their first bytes; a character of four bytes is two UTF-16 units.
         if ((byte & 0xc0) !== 0x80) chars += byte >= 0xf0 ? 2 : 1;
       }
     }
@@ -90,21 +91,21 @@ class Template implements ChunkTemplate {
   }
 }
 
-/** In memory of their own: small buffers share theirs with many others, which all of a stream would keep. */
+/** Uses separate memory: a pooled buffer would keep its whole pool alive as long as the stream. */
 function bytesOf(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
 }
 
-/** In a loop of its own: for so few bytes a call of the engine takes longer. */
+/** A plain loop: for so few bytes a native call takes longer. */
 function holdsAt(bytes: Buffer, at: number, part: Buffer): boolean {
   if (bytes.length - at < part.length) return false;
   for (let i = 0; i < part.length; i += 1) if (bytes[at + i] !== part[i]) return false;
   return true;
 }
 
-/** Where the text of the only member `content` begins; -1 where there is none or more than one. */
+/** The position of the text of the only member `content`; -1 if there is none or more than one. */
 function startOfContent(data: string): number {
   for (const member of ['"content":"', '"content": "']) {
     const at = data.indexOf(member);
@@ -113,7 +114,7 @@ function startOfContent(data: string): number {
   return -1;
 }
 
-/** The content of a chunk that says nothing else: of one choice, which does not end with it, without usage or error. */
+/** The content of a chunk with nothing else: one unfinished choice, without usage or error. */
 function textAlone({ choices, usage, x_groq: groq, error }: Record<string, unknown>): string | undefined {
   if (isSaid(usage) || isSaid(groq) || isSaid(error)) return undefined;
   const choice: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;

@@ -1,6 +1,9 @@
 import { isObject } from "../../lib/json.ts";
 
-/** A whole completion as the chunks of a stream: for each choice one with the message and one with its finish; then usage. */
+/**
+ * A whole completion as the chunks of a stream: per choice one with the message and one with the finish reason, then
+ * the usage.
+ */
 export function completionChunks(completion: Record<string, unknown>): Array<Record<string, unknown>> {
   const { id, choices: listed, usage, ...rest } = completion;
   const head = { id, ...rest, object: "chat.completion.chunk" };
@@ -14,7 +17,7 @@ export function completionChunks(completion: Record<string, unknown>): Array<Rec
   ];
 }
 
-/** Tool calls of a delta have an index each. */
+/** Each tool call of a delta has an index. */
 function deltaOf(message: unknown): Record<string, unknown> {
   if (!isObject(message)) return {};
   const calls = message["tool_calls"];

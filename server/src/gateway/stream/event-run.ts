@@ -1,8 +1,8 @@
-/** Events of a stream on their way to the caller: those that follow each other in memory go on together. */
+/** Merges stream events that are adjacent in memory, so that they are forwarded together. */
 export class EventRun {
   readonly #send: (events: Buffer, hasContent: boolean) => void;
   #first: Buffer | undefined;
-  /** Of all of them. */
+  /** The total length of the merged events. */
   #length = 0;
   #hasContent = false;
 
@@ -10,7 +10,7 @@ export class EventRun {
     this.#send = send;
   }
 
-  /** @param hasContent a caller could use something in it */
+  /** @param hasContent the event contains something that a caller could use */
   add(raw: Buffer, hasContent: boolean): void {
     const first = this.#first;
     if (first === undefined || raw.buffer !== first.buffer || raw.byteOffset !== first.byteOffset + this.#length) {

@@ -4,26 +4,29 @@ import { EventRun } from "./event-run.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { StreamSink, StreamSource } from "./stream-source.ts";
 
-/** Looks at the events of a stream, which go on to the caller as they are. */
+/** Inspects the events of a stream that is forwarded unchanged. */
 export type EventReader = {
   /** What an event means: content that commits the call to this upstream, the end, or a failure. */
   take(event: SseEvent): { hasContent?: boolean; isDone?: boolean; problem?: UpstreamProblem };
-  /** Whether an event is neither end nor failure, by its name alone: it may go on before it is read. */
+  /**
+   * Whether the event's name alone shows that it is neither end nor failure: such an event may be forwarded before it
+   * is read.
+   */
   isMiddle?(event: SseEvent): boolean;
-  /** Every byte goes on, comments and ends of lines as well. */
+  /** Forwards every byte, including comments and line endings. */
   keepsAll?: boolean;
-  /** Nothing is missing where it ends without an event that says so. */
+  /** The stream may end without a final event. */
   mayJustEnd?: boolean;
-  /** What goes on of an event; the event itself where absent. */
+  /** Replaces an event. Default: the event is forwarded as it is. */
   rewrite?: ((event: SseEvent) => Buffer) | undefined;
 };
 
-/** A stream whose events go on as they came, read beside their way to the caller. */
+/** A stream whose events are forwarded as received and read on the way. */
 export function createEventSource(reader: EventReader, sink: StreamSink): StreamSource {
   return new EventSource(reader, sink);
 }
 
-/** A whole answer as the events that say the same. */
+/** Sends a whole response as equivalent events. */
 export function giveEvents(events: string, sink: StreamSink): void {
   sink.onEvents(events, true);
   sink.onDone();
@@ -57,7 +60,7 @@ class EventSource implements StreamSource {
     if (last !== undefined) this.#take(last);
     if (this.#isOver) return;
     if (this.#reader.mayJustEnd === true) return this.#sink.onDone();
-    const message = "The provider's stream ended before the answer was complete.";
+    const message = "The provider's stream ended before the response was complete.";
     this.#fail({ kind: "fault", status: 200, message, isCut: true });
   }
 
@@ -66,7 +69,7 @@ class EventSource implements StreamSource {
     this.#sink.onProblem(problem);
   }
 
-  /** Once the caller has content, what is no end by its name goes on first, and is read while it is under way. */
+  /** Once the caller has content, events that are not the end by their name are forwarded first and read afterwards. */
   #takeAll(events: readonly SseEvent[]): void {
     let ahead = 0;
     if (this.#hasContent && this.#reader.rewrite === undefined && !this.#isOver) {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { GatheredReply } from "./gathered-reply.ts";
 
-test("an answer comes back whole, of one piece or many", () => {
+test("returns the whole response, from one piece or many", () => {
   for (const pieces of [[], ["one"], ["a", "", "bc"]]) {
     const reply = new GatheredReply();
     for (const piece of pieces) expect(reply.add(Buffer.from(piece), 200)).toBeUndefined();
@@ -10,7 +10,7 @@ test("an answer comes back whole, of one piece or many", () => {
   }
 });
 
-test("up to the bound it is taken, to the byte, and beyond it is a fault of the provider that keeps no memory", () => {
+test("accepts a response up to the limit; one byte more is a fault of the provider and frees the memory", () => {
   const reply = new GatheredReply();
   expect(reply.add(Buffer.alloc(gatewayLimits.upstreamReplyBytes), 200)).toBeUndefined();
   expect(reply.add(Buffer.alloc(1), 200)).toMatchObject({ kind: "fault", status: 200 });

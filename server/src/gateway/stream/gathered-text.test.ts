@@ -8,7 +8,7 @@ const step = fc.oneof(
   fc.record({ how: fc.constantFrom("read", "read last"), text: fc.constant("") }),
 );
 
-test("whatever comes as text or as bytes is read in order, as often as somebody asks, and after that goes on", () => {
+test("text and bytes are read in order, any number of times, and more can be added after a read", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
       const gathered = new GatheredText();

@@ -1,12 +1,12 @@
 const none = Buffer.alloc(0);
-/** Room for the first pieces; it doubles from there. */
+/** The initial capacity; it doubles from there. */
 const firstBytes = 512;
-/** Shorter pieces are copied byte by byte: a call of the engine would take longer. */
+/** Shorter pieces are copied byte by byte: a native call would take longer. */
 const shortBytes = 48;
 
 /**
- * Text that comes in many small pieces, some of them as bytes. Those stay bytes, outside of the heap, until somebody reads: each as a
- * string of its own would be an object that the collector has to move and to follow until the stream ends.
+ * Text that arrives in many small pieces, some of them as bytes. Those stay bytes outside the heap until they are read:
+ * as strings, each would be an object that the garbage collector has to move and trace until the stream ends.
  */
 export class GatheredText {
   #text = "";
@@ -17,7 +17,7 @@ export class GatheredText {
     this.#text = this.read() + text;
   }
 
-  /** Adds whole characters of UTF-8, as they stand in `bytes`. */
+  /** Adds whole UTF-8 characters from `bytes`. */
   addBytes(bytes: Buffer, from: number, to: number): void {
     const end = this.#length + to - from;
     if (end > this.#bytes.length) this.#grow(end);
@@ -33,7 +33,10 @@ export class GatheredText {
     return this.#text;
   }
 
-  /** The same when nothing more is expected: the memory is given back at once, which the collector would do minutes later. */
+  /**
+   * Like `read`, when no more text is expected: frees the memory now, which the garbage collector would do minutes
+   * later.
+   */
   readLast(): string {
     const text = this.read();
     if (this.#bytes !== none) this.#bytes.buffer.transfer(0);
@@ -43,7 +46,7 @@ export class GatheredText {
 
   #grow(needed: number): void {
     const bytes = Math.max(firstBytes, needed, 2 * this.#bytes.length);
-    // Moved, so that what was before does not wait for the collector.
+    // Transfers the memory, so that the old buffer does not wait for the garbage collector.
     this.#bytes =
       this.#bytes === none ? Buffer.allocUnsafeSlow(bytes) : Buffer.from(this.#bytes.buffer.transfer(bytes));
   }

@@ -1,8 +1,9 @@
 import { isObject } from "../../lib/json.ts";
 
 /**
- * Gives the items of a list a running `index`, by which SDKs add up what comes in pieces. A list whose items have one is given back.
- * @param counts how many items came before, by the list's name
+ * Adds a running `index` to the items of a list, by which SDKs accumulate pieces. A list whose items have one is
+ * returned unchanged.
+ * @param counts number of earlier items, by the list's name
  */
 export function numberItems(name: string, items: readonly unknown[], counts: Map<string, number>): readonly unknown[] {
   if (items.every((item) => !isObject(item) || isIndex(item["index"]))) return items;
@@ -15,10 +16,10 @@ export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Lists of a message whose items have an index in a stream alone. */
+/** Lists of a message whose items have an index only in a stream. */
 const numbered: ReadonlySet<string> = new Set(["thinking_blocks", "images", "annotations"]);
 
-/** The items of a list of a whole message: there an index says nothing. */
+/** The items of a list of a whole message, where an index has no meaning. */
 export function withoutIndexes(name: string, items: readonly unknown[]): readonly unknown[] {
   if (!numbered.has(name)) return items;
   return items.map((item) => {

@@ -11,7 +11,7 @@ const chunkOf = (index: number, delta: object): object => ({
   choices: [{ index, delta, finish_reason: null }],
 });
 
-/** What models stream: text, now and then of another choice, a thought or a call, and events that say nothing. */
+/** Typical stream chunks: mostly text, sometimes of another choice, a thought or a call, and events without content. */
 const event = fc.oneof(
   { weight: 8, arbitrary: fc.string({ unit: "grapheme" }).map((content) => chunkOf(0, { content })) },
   { weight: 2, arbitrary: fc.string({ unit: "binary" }).map((content) => chunkOf(0, { content })) },
@@ -21,20 +21,20 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ ...head, choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } }) },
 );
 
-/** As the gateway reads JSON: without NUL and halves of characters. */
+/** Parses JSON as the gateway does: without NUL and lone surrogates. */
 function readBack(chunk: object): Record<string, unknown> {
   const parsed = parseJson(Buffer.from(JSON.stringify(chunk)));
   return parsed.ok ? (parsed.value as Record<string, unknown>) : {};
 }
 
-test("a stream is passed on byte for byte and read as its chunks say, wherever it was cut", () => {
+test("a stream is forwarded byte for byte and read correctly, wherever it is split", () => {
   fc.assert(
     fc.property(
       fc.array(event, { maxLength: 30 }),
       fc.uniqueArray(fc.nat(6_000), { maxLength: 20 }),
       fc.constantFrom("\n\n", "\r\n\r\n"),
       (events, cuts, blankLine) => {
-        // A stream that says nothing is a fault of its own.
+        // A stream without content is a fault of its own.
         const chunks = [chunkOf(0, { content: "first" }), ...events];
         const bytes = Buffer.from(
           [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"]
@@ -63,7 +63,7 @@ test("a stream is passed on byte for byte and read as its chunks say, wherever i
         expect([digest.chars(), digest.usage(), digest.id()]).toEqual([whole.chars(), whole.usage(), whole.id()]);
         const passed = Buffer.concat([...sent, Buffer.from("data: [DONE]\n\n")]);
         expect(blankLine === "\r\n\r\n" || passed.equals(bytes)).toBe(true);
-        // The LF of a last CR LF may be lost with an event that does not go on; no reader sees the difference.
+        // The LF of a final CR LF may be lost with an event that is not forwarded; no reader sees the difference.
         const datas = (stream: Buffer) =>
           createSseSplitter(1e6)
             .push(stream)
@@ -76,15 +76,15 @@ test("a stream is passed on byte for byte and read as its chunks say, wherever i
 });
 
 test.each([
-  ["lines that are blank", "\n", 256],
+  ["blank lines with LF", "\n", 256],
   ["blank lines with CR LF", "\r\n", 256],
   ["comments", ":\n\n", 256],
   ["events without data", "id: 1\n\n", 256],
-  ["events of empty data", "data:\n\n", 64],
-  ["events of several lines of empty data", "data:\ndata:\n\n", 64],
-  ["words that are no JSON", "data: ping\n\n", 64],
-  ["objects that are cut", "data:{\n\n", 64],
-])("a flood of %s costs little, and the stream goes on after it", (_what, tiny, reads) => {
+  ["events with empty data", "data:\n\n", 64],
+  ["events with several lines of empty data", "data:\ndata:\n\n", 64],
+  ["words that are not JSON", "data: ping\n\n", 64],
+  ["objects cut short", "data:{\n\n", 64],
+])("a flood of %s is cheap, and the stream continues after it", (_what, tiny, reads) => {
   let said = "";
   let isDone = false;
   const source = createOpenaiSource({

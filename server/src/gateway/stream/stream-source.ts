@@ -10,18 +10,18 @@ import { readErrorWithin } from "../providers/openai/problem.ts";
 import { usageOf } from "../providers/openai/usage.ts";
 import type { ChatStreamTranslator, StreamStep, UpstreamProblem } from "../providers/provider.ts";
 
-/** What comes of an upstream's stream, in order; nothing after `onDone` or `onProblem`. */
+/** Receives the parts of an upstream's stream in order; nothing after `onDone` or `onProblem`. */
 export type StreamSink = {
-  /** Whole events for the caller. `hasContent`: a caller could use something in them. */
+  /** Called with whole events for the caller. `hasContent`: they contain something that a caller could use. */
   onEvents(events: Buffer | string, hasContent: boolean): void;
   onDone(): void;
   onProblem(problem: UpstreamProblem): void;
 };
 
-/** Reads one upstream's stream, gathers it in the digest and makes the caller's stream of it. */
+/** Reads one upstream's stream, collects it in the digest and produces the caller's stream. */
 export type StreamSource = {
   push(bytes: Buffer): void;
-  /** The upstream closed. What was not complete ends in a problem, never in a made-up finish. */
+  /** The upstream closed the stream. An incomplete one ends in a problem, never in an invented finish reason. */
   end(): void;
 };
 
@@ -29,7 +29,7 @@ export type SourceOptions = {
   digest: ChatDigest;
   sink: StreamSink;
   wantsUsage: boolean;
-  /** Rewrites the usage that the caller asked for. */
+  /** Rewrites the usage that the caller requested. */
   mapUsage?: ((usage: Record<string, unknown>) => Record<string, unknown>) | undefined;
 };
 
@@ -49,8 +49,8 @@ const silent: UpstreamProblem = {
 };
 
 /**
- * An OpenAI-shaped stream: events go on byte for byte, but for comments and broken ones, for the usage where the
- * caller did not ask, and for chunks that SDKs could not read as they are.
+ * An OpenAI-shaped stream: events are forwarded byte for byte, except comments, broken events, a usage that the caller
+ * did not request, and chunks that SDKs could not read unchanged.
  */
 export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: SourceOptions): StreamSource {
   const splitter = createSseSplitter(gatewayLimits.upstreamEventBytes);
@@ -70,7 +70,7 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
   const take = (raw: Buffer, data: string): void => {
     if (data === "[DONE]") return finish(isSilent ? silent : undefined);
     const chunk = parseChunk(data);
-    // Keep-alives that are no comments, and the like: no client could read them.
+    // Drops keep-alives that are not comments, and the like: no client could read them.
     if (chunk === undefined) return undefined;
     const problem = readErrorWithin(chunk);
     if (problem !== undefined) return finish(problem);
@@ -89,7 +89,7 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
     return run.add(sound === chunk ? plainBlock(raw) : sseEvent(JSON.stringify(sound)), hasContent);
   };
 
-  /** Passes on the events from `at` on that are like the one learnt; gives where they end. */
+  /** Forwards the events from `at` on that match the template. Returns where they end. */
   const takeAlike = (bytes: Buffer, at: number): number => {
     let end = at;
     while (template.finds(bytes, end) && digest.addText?.(template.index, bytes, template) === true)
@@ -126,7 +126,7 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
   };
 }
 
-/** A whole completion for a caller who asked for a stream. */
+/** Streams a whole completion to a caller who requested a stream. */
 export function streamCompletion(completion: Record<string, unknown>, options: SourceOptions): void {
   const source = createOpenaiSource(options);
   for (const chunk of completionChunks(completion)) source.push(sseEvent(JSON.stringify(chunk)));
@@ -139,7 +139,7 @@ function sseEvent(data: string): Buffer {
 
 function parseChunk(data: string): Record<string, unknown> | undefined {
   if (!mayBeObject(data)) return undefined;
-  // Most texts hold nothing that the plain parser gets wrong.
+  // Most texts contain nothing that `JSON.parse` handles differently.
   try {
     const value: unknown = data.includes("\\u") ? parsed(data) : JSON.parse(data);
     return isObject(value) ? value : undefined;
@@ -159,7 +159,7 @@ function isUsageAlone(chunk: Record<string, unknown>): boolean {
   return isBare && isObject(chunk["usage"]);
 }
 
-/** A stream of another wire, by its provider's translator. */
+/** A stream in another wire format, read by its provider's translator. */
 export function createTranslatedSource(
   translator: ChatStreamTranslator,
   { digest, sink, wantsUsage, mapUsage }: SourceOptions,

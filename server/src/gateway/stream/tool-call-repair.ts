@@ -5,37 +5,37 @@ import { gatewayLimits } from "../limits.ts";
 type Members = Record<string, unknown>;
 
 type Call = {
-  /** As the caller is told it. */
+  /** The index that the caller receives. */
   index: number;
   id: string | undefined;
   name: string | undefined;
   type: "function" | "custom";
-  /** All arguments so far, as many as are kept. */
+  /** All arguments so far, up to the recorded length. */
   args: string;
-  /** Other members, of deltas that are held back. */
+  /** Other members of buffered deltas. */
   rest: Members;
-  /** Whether its first delta went out: that holds id and name. */
+  /** Whether its first delta, with id and name, was sent. */
   isOpen: boolean;
 };
 
 type Piece = { id: string | undefined; name: string | undefined; args: string; isCustom: boolean; rest: Members };
 
 /**
- * The tool calls of one choice of a stream. The first delta of a call has index, id, type and name; those that follow have the index
- * and more arguments. A call whose id or name comes late is held back until it is there, or the choice ends.
+ * The tool calls of one choice of a stream. The first delta of a call has index, id, type and name; later ones have the
+ * index and more arguments. A call whose id or name comes late is buffered until both are known or the choice ends.
  */
 export class ToolCallRepair {
   readonly #calls: Call[] = [];
-  /** By the index that the server gives them. */
+  /** By the server's own index. */
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
 
-  /** Whether something is held back. */
+  /** Whether a call is buffered. */
   get isHolding(): boolean {
     return this.#calls.some(({ isOpen }) => !isOpen);
   }
 
-  /** The items as they came where nothing in them has to change. @param isFinish the choice ends with this delta */
+  /** Returns the same items if nothing in them has to change. @param isFinish the choice ends with this delta */
   repair(items: readonly unknown[], isFinish: boolean): readonly unknown[] {
     let isChanged = false;
     const repaired: unknown[] = [];
@@ -86,7 +86,7 @@ export class ToolCallRepair {
     return isNewId || isAnother(last, piece, false) ? this.#begin(undefined) : last;
   }
 
-  /** Undefined where there are too many. */
+  /** Undefined if there are too many. */
   #begin(given: number | undefined): Call | undefined {
     if (this.#calls.length >= gatewayLimits.recordedToolCalls) return undefined;
     const isFree = given !== undefined && given >= 0 && this.#calls.every(({ index }) => index !== given);
@@ -120,8 +120,8 @@ function argumentsOf(value: unknown): string {
 }
 
 /**
- * Whether a piece begins another call than the one that it seems to belong to, as with servers that give all calls the index 0, or
- * none. Those that give every piece a new id do not name the tool again.
+ * Whether a piece begins another call than the one that it seems to belong to. Some servers give all calls the index 0,
+ * or none; servers that give every piece a new id do not repeat the tool's name.
  */
 function isAnother(call: Call, piece: Piece, hasIndex: boolean): boolean {
   if (piece.name === undefined || call.name === undefined) return false;
@@ -153,7 +153,7 @@ function called({ type }: Call, args: string): Members {
   return type === "custom" ? { custom: { input: args } } : { function: { arguments: args } };
 }
 
-/** Whether a first delta is as it should be. */
+/** Whether a first delta needs no change. */
 function isFirst(item: Members, { index, id, type, name, args }: Call): boolean {
   const body = item[type];
   if (!isObject(body)) return false;
@@ -163,7 +163,7 @@ function isFirst(item: Members, { index, id, type, name, args }: Call): boolean 
   );
 }
 
-/** Whether a delta of a call that is open is as it should be. */
+/** Whether a delta of an open call needs no change. */
 function isMore(item: Members, { index, type }: Call): boolean {
   const body = item[type];
   if (item["index"] !== index || item["id"] !== undefined || !isObject(body) || "name" in body) return false;
