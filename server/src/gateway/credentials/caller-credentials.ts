@@ -8,12 +8,11 @@ import { BadCredential, hasSecret, readCredential } from "./credential-members.t
 import type { UsableCredential } from "./usable-credential.ts";
 
 /**
- * The credentials that a request brings along for one model of one provider. Undefined where it brings none, and those of the
- * organisation serve. What it brings stands alone: what a customer pays for is never tried at the organisation's cost.
- *
- * `customer_credentials` win over `credential_override`.
- * @param names what the model is called: by the caller, and by the provider
- * @throws ServiceError `invalid_request` naming the parameter.
+ * The credentials that a request contains for one model of one provider. Undefined if it has none: the organization's
+ * credentials then serve. Its own are never mixed with others: a customer's calls are never paid for by the
+ * organization. `customer_credentials` win over `credential_override`.
+ * @param names the caller's and the provider's name of the model
+ * @throws ServiceError `invalid_request` naming the parameter
  */
 export function callerCredentials(
   params: Pick<RoutingParams, "customer_credentials" | "credential_override">,
@@ -25,7 +24,7 @@ export function callerCredentials(
   );
 }
 
-/** Credentials that stand beside a model in a load balancing group: flat, or below the name of the provider. */
+/** Credentials of a model in a load balancing group: flat, or below the name of the provider. */
 export function memberCredentials(
   credentials: Readonly<Record<string, unknown>>,
   provider: string,
@@ -37,7 +36,7 @@ export function memberCredentials(
   ];
 }
 
-/** Providers that the request names credentials with an address for: ours or not, they can be called. */
+/** Providers, known or not, for which the request has credentials with an address, so that they can be called. */
 export function callerProviders(
   params: Pick<RoutingParams, "customer_credentials" | "credential_override">,
 ): Set<string> {

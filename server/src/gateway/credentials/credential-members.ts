@@ -2,13 +2,13 @@ import { lookUp } from "../../lib/look-up.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { Credential } from "../providers/provider.ts";
 
-/** A credential as somebody gave it: with an address of its own or not. */
+/** A credential as received, with or without its own base URL. */
 export type GivenCredential = { credential: Credential; baseUrl: string | undefined };
 
-/** Members of a credential that are secret, beside `api_key`. */
+/** Secret members of a credential beside `api_key`. */
 export const secretFields: ReadonlySet<string> = new Set(["secret_access_key", "session_token"]);
 
-/** Spellings of Bedrock's members that carry its vendor's name. */
+/** Spellings of Bedrock's members with the vendor's prefix. */
 const fieldAliases: Readonly<Record<string, string>> = {
   aws_access_key_id: "access_key_id",
   aws_secret_access_key: "secret_access_key",
@@ -18,12 +18,12 @@ const fieldAliases: Readonly<Record<string, string>> = {
 };
 
 const memberPattern = /^[a-z][a-z0-9_]{0,63}$/;
-/** Goes into a header: printable ASCII, so that no line can be added to the request. */
+/** The value of a header: printable ASCII, so that it cannot add lines to the request. */
 const headerText = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Goes into a host name. */
+/** Part of a host name. */
 const regionPattern = /^[a-z0-9-]{1,40}$/;
 
-/** A phrase that completes "<member> …", and never repeats a value. */
+/** The message completes "<member> …" and never repeats a value. */
 export class BadCredential extends Error {
   readonly member: string;
 
@@ -70,7 +70,9 @@ function readHeaderText(member: string, text: string): string {
   return trimmed;
 }
 
-/** An http(s) address without user, query or fragment, given back without its trailing slash. @throws BadCredential */
+/**
+ * Returns an http(s) address without its trailing slash. It must have no user, query or fragment. @throws BadCredential
+ */
 function readBaseUrl(member: string, text: string): string {
   const url = text.length > 2048 ? null : URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
@@ -82,7 +84,7 @@ function readBaseUrl(member: string, text: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** Whether there is anything in it that authorises a call. */
+/** Whether the credential contains something that authorizes a call. */
 export function hasSecret({ apiKey, fields }: Credential): boolean {
   return apiKey !== undefined || fields["secret_access_key"] !== undefined;
 }

@@ -6,22 +6,24 @@ import { callerCredentials, memberCredentials } from "./caller-credentials.ts";
 import type { OpenSetting } from "./stored-settings.ts";
 import { servesModel, type UsableCredential } from "./usable-credential.ts";
 
-/** What the server's environment variables say of a provider. `baseUrl` is the operator's choice, and may be private. */
+/**
+ * A provider's credential from the server's environment variables. The operator chose `baseUrl`, which may be private.
+ */
 export type EnvironmentCredential = {
   apiKey: Secret | undefined;
   baseUrl: string | undefined;
   fields: Readonly<Record<string, string>>;
 };
 
-/** The beta flag under which a setting serves the keys of its own environment alone. */
+/** The beta flag that limits calls to settings of their key's own environment. */
 const envScopedBeta = "env-scoped-integrations-2026-03-28";
 
 export type CredentialQuery = {
   call: Pick<RoutedCall, "params" | "environment" | "betas">;
   provider: string;
-  /** What the model is called: by the caller, and by the provider. */
+  /** The caller's and the provider's name of the model. */
   names: readonly string[];
-  /** Credentials that stand beside the model in a load balancing group, and the parameter that holds the group. */
+  /** Credentials of the model in a load balancing group, and the parameter that contains the group. */
   member: { credentials: Readonly<Record<string, unknown>>; param: string } | undefined;
   settings: readonly OpenSetting[];
   fromEnvironment: EnvironmentCredential | undefined;
@@ -29,9 +31,10 @@ export type CredentialQuery = {
 };
 
 /**
- * The credentials for one model of one provider, in the order in which they are tried. They come from one source, the first that
- * has any: the member of the group, `customer_credentials`, `credential_override`, stored settings, environment variables. So
- * nobody's calls are paid by another source because the right one ran dry. Several of one source are drawn by weight.
+ * The credentials for one model of one provider, in the order in which they are tried. All come from one source, the
+ * first that has any: the member of the group, `customer_credentials`, `credential_override`, stored settings,
+ * environment variables. So calls are never charged to another source when their own fails. Several of one source are
+ * drawn by weight.
  */
 export function findCredentials(query: CredentialQuery): UsableCredential[] {
   const { call, provider, names, member, random } = query;
@@ -53,8 +56,8 @@ function storedCredentials({ settings, provider, call }: CredentialQuery): reado
 }
 
 /**
- * Settings of the key's environment, or of both. Where test has none, those of prod if the organization shares them, unless the
- * beta keeps them apart.
+ * Settings of the key's environment, or of both. If test has none: those of prod, if the organization shares them and
+ * the beta does not separate them.
  */
 export function ofEnvironment(
   settings: readonly OpenSetting[],
@@ -70,7 +73,7 @@ function environmentCredential({ apiKey, fields }: EnvironmentCredential): Usabl
   return {
     source: "environment",
     credential: { ...(apiKey !== undefined && { apiKey: apiKey.reveal() }), fields },
-    // The operator's address, where there is one, is every credential's default.
+    // The operator's address, if there is one, is the default for every credential.
     baseUrl: undefined,
     isCallerHost: false,
     weight: 1,

@@ -10,7 +10,7 @@ export type KnownProvider = {
   provider: string;
   /** Whether it is a built-in provider; otherwise a setting of the organization adds it. */
   isVendor: boolean;
-  /** The vendor's own address; undefined where every customer has one. */
+  /** The vendor's own address; undefined if it differs by customer. */
   baseUrl: string | undefined;
   /** The source of the credential that a call would use now; undefined without a credential. */
   source: "settings" | "server" | undefined;
@@ -31,7 +31,7 @@ export type KnownProvidersDeps = {
   providers: ReadonlyMap<string, ProviderEntry>;
   settings: Pick<StoredSettings, "of">;
   environment: ReadonlyMap<string, EnvironmentCredential>;
-  /** What each provider's credential has in the environment of the server. */
+  /** By provider: the environment variable of its key, and the fields of its credential. */
   variables: ReadonlyMap<string, { name: string; fields: readonly string[] }>;
 };
 
@@ -59,7 +59,7 @@ export function createKnownProviders(deps: KnownProvidersDeps): KnownProviders {
   };
 }
 
-/** Providers that a setting serves calls of the environment for. */
+/** Providers with a setting that serves calls of the environment. */
 function providersServing(
   settings: Awaited<ReturnType<StoredSettings["of"]>>,
   environment: KeyPrincipal["environment"],

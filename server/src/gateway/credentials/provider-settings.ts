@@ -10,7 +10,7 @@ import { BadCredential, readCredential, secretFields } from "./credential-member
 import type { SecretBox } from "./secret-box.ts";
 import type { StoredSettings } from "./stored-settings.ts";
 
-/** Members of a credential that a setting may hold. Null takes one away. */
+/** Members of a credential in a setting. Null removes a member. */
 export type CredentialInput = {
   api_key?: string | null | undefined;
   base_url?: string | null | undefined;
@@ -34,30 +34,32 @@ type Traits = {
 export type NewSetting = Traits & { provider: string; credential: CredentialInput };
 export type SettingChange = { [K in keyof Traits]?: Traits[K] | undefined } & { credential: CredentialInput };
 
-/** `isReadable` is false of one that another SPANWAY_SECRET_KEY sealed: calls do without it. */
+/** `isReadable` is false for a setting that another SPANWAY_SECRET_KEY sealed: calls do not use it. */
 export type ShownSetting = ProviderSetting & { isReadable: boolean };
 
 /**
- * The provider settings of organisations. Secrets go in and never come out.
- *
- * Every method that changes something throws ServiceError `invalid_request` with the fields to blame.
+ * The provider settings of organizations. Secrets can be written but never read. Every method that changes something
+ * throws ServiceError `invalid_request` with the invalid fields.
  */
 export type ProviderSettings = {
   create(organizationId: string, setting: NewSetting): Promise<ShownSetting>;
   list(organizationId: string): Promise<ShownSetting[]>;
-  /** Throws `not_found`, as the following do. */
+  /** Throws `not_found`, as do `update` and `delete`. */
   find(organizationId: string, id: string): Promise<ShownSetting>;
-  /** A change of `base_url` asks for the key anew: nobody who may change settings gets to see a key by having it sent to them. */
+  /**
+   * A change of `base_url` requires the key again: otherwise whoever may change settings could have a stored key sent
+   * to their own server.
+   */
   update(organizationId: string, id: string, change: SettingChange): Promise<ShownSetting>;
   delete(organizationId: string, id: string): Promise<void>;
-  /** The organisation shares its settings otherwise from now on; other nodes follow within seconds. */
+  /** Call after the organization changed how it shares its settings. Other nodes follow within seconds. */
   forget(organizationId: string): void;
 };
 
 export type ProviderSettingsDeps = {
   store: ProviderSettingStore;
   box: SecretBox;
-  /** Where the gateway reads them; told of every change. */
+  /** The gateway's cache of settings, which is invalidated on every change. */
   live: Pick<StoredSettings, "forget">;
   providers: ReadonlyMap<string, ProviderEntry>;
   now: () => number;
@@ -78,7 +80,7 @@ export function createProviderSettings({
     return setting;
   };
 
-  /** What is known of a credential, sealed for the place where it will be kept. */
+  /** Checks a credential and seals it for its place. */
   const seal = (place: { unique_organization_id: string; id: string; provider: string }, parts: CredentialParts) => {
     checkComplete(place.provider, parts, providers);
     const { secrets, fields, base_url } = parts;
@@ -113,7 +115,7 @@ export function createProviderSettings({
 
     update: async (organizationId, id, { credential, ...traits }) => {
       const before = await mustFind(organizationId, id);
-      // What another instance's secret sealed is lost; whoever enters a new key needs nothing of it.
+      // A credential sealed with another instance's secret is lost, but a new key needs nothing of it.
       const opened = before.secret === null ? {} : box.open(before.secret, before);
       const known = { base_url: before.base_url, fields: before.fields, secrets: opened ?? {} };
       const after = applyCredential(known, credential);
@@ -150,8 +152,8 @@ type CredentialParts = {
 const noCredential: CredentialParts = { base_url: null, fields: {}, secrets: {} };
 
 /**
- * Replaces what is given, takes away what is null, keeps the rest. Across a change of host no secret is kept, so each that is
- * stored has to be given anew, or taken away.
+ * Replaces given members, removes null ones, keeps the others. A change of `base_url` drops all secrets, so each stored
+ * one must be sent again or removed.
  */
 function applyCredential(before: CredentialParts, given: CredentialInput): CredentialParts {
   const { base_url, ...members } = readGiven(given);
@@ -174,7 +176,7 @@ function applyCredential(before: CredentialParts, given: CredentialInput): Crede
   return { base_url: nextUrl, fields, secrets };
 }
 
-/** Safe as secrets were members of an input when they were stored. */
+/** Safe because secrets were members of an input when they were stored. */
 function asMember(name: string): keyof CredentialInput {
   return name as keyof CredentialInput;
 }
@@ -189,7 +191,7 @@ function readGiven(given: CredentialInput): Record<string, string | undefined> {
   }
 }
 
-/** Refuses what could never make a call. */
+/** Refuses a credential that could never make a call. */
 function checkComplete(
   provider: string,
   { base_url, fields, secrets }: CredentialParts,
@@ -236,7 +238,7 @@ function settled(before: ProviderSetting, change: Omit<SettingChange, "credentia
   };
 }
 
-/** Nothing of a short key: four characters would be too much of it. */
+/** Empty for a short key: four characters would reveal too much of it. */
 function tailOf(secret: string | undefined): string {
   return secret !== undefined && secret.length >= 16 ? secret.slice(-4) : "";
 }

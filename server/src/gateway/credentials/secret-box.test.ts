@@ -7,7 +7,7 @@ const box = createSecretBox(new Secret("a secret of the instance"));
 const place = { unique_organization_id: "org_a", id: "1", provider: "openai", base_url: null };
 const secrets = { api_key: "sk-0123456789" };
 
-test("what is sealed opens in its place, whatever it holds", () => {
+test("a sealed value opens in its place, whatever it contains", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string({ unit: "binary" })), fc.string(), (values, id) => {
       const sealed = box.seal(values, { ...place, id });
@@ -16,13 +16,13 @@ test("what is sealed opens in its place, whatever it holds", () => {
   );
 });
 
-test("a ciphertext shows nothing of the secret, and is another each time", () => {
+test("a ciphertext reveals nothing of the secret, and differs each time", () => {
   const [first, second] = [box.seal(secrets, place), box.seal(secrets, place)];
   expect(first).not.toBe(second);
   expect(Buffer.from(first.split(".").at(-1) ?? "", "base64url").toString("latin1")).not.toContain("sk-");
 });
 
-describe("it opens nowhere else", () => {
+describe("it does not open elsewhere", () => {
   test.each([
     ["for another organization", { ...place, unique_organization_id: "org_b" }],
     ["in another setting", { ...place, id: "2" }],
@@ -38,7 +38,7 @@ describe("it opens nowhere else", () => {
     expect(other.open(box.seal(secrets, place), place)).toBeUndefined();
   });
 
-  test("nor when any of it was changed or cut", () => {
+  test("nor after it was changed or shortened", () => {
     const sealed = box.seal(secrets, place);
     const bytes = Buffer.from(sealed.split(".")[2] ?? "", "base64url");
     const prefix = sealed.slice(0, sealed.lastIndexOf(".") + 1);

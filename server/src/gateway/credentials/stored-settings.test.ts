@@ -51,7 +51,7 @@ function setUp(rows: SealedProviderSetting[] = [row()]) {
   return { clock, store, settings, names, unreadable: () => unreadable };
 }
 
-test("settings come opened, and at once when asked for again", async () => {
+test("settings are opened, and served synchronously from the cache", async () => {
   const { settings, store } = setUp();
   const expected = [
     expect.objectContaining({
@@ -66,7 +66,7 @@ test("settings come opened, and at once when asked for again", async () => {
   expect(store.reads).toBe(1);
 });
 
-test("disabled ones are left out, and so are those that do not open", async () => {
+test("disabled settings and those that do not open are left out", async () => {
   const { names, unreadable, settings } = setUp([
     row({ is_enabled: false }),
     row({ provider: "moved", available_models: ["m"] }),
@@ -82,7 +82,7 @@ test("disabled ones are left out, and so are those that do not open", async () =
   expect(settings.unreadable("org_b")).toEqual([]);
 });
 
-test("a change elsewhere is felt after seconds, one here at once", async () => {
+test("a change on another node applies after seconds, one on this node immediately", async () => {
   const { names, settings, store, clock } = setUp();
   await names();
   store.rows = [];
@@ -94,7 +94,7 @@ test("a change elsewhere is felt after seconds, one here at once", async () => {
   expect(await names()).toEqual(["openai"]);
 });
 
-test("who calls all the time never waits", async () => {
+test("frequent callers never wait", async () => {
   const { settings, store, clock } = setUp();
   await settings.of("org_a");
   for (let n = 1; n <= 10; n += 1) {
@@ -105,7 +105,7 @@ test("who calls all the time never waits", async () => {
   }
 });
 
-test("what was read while a change came is not kept", async () => {
+test("a read during a change is not cached", async () => {
   const { settings, store, names } = setUp();
   const early = settings.of("org_a");
   settings.forget("org_a");
@@ -114,7 +114,7 @@ test("what was read while a change came is not kept", async () => {
   expect(await names()).toEqual([]);
 });
 
-test("a store that does not answer is unavailable, but not for who was served lately", async () => {
+test("without the store, recently served organizations are still served and others get unavailable", async () => {
   const { settings, store, clock, names } = setUp();
   store.isDown = true;
   await expect(names()).rejects.toMatchObject({ code: "unavailable" });

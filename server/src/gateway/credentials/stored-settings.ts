@@ -9,11 +9,11 @@ import type { ProviderSettingStore } from "../../storage/control/provider-settin
 import type { SecretBox } from "./secret-box.ts";
 import type { UsableCredential } from "./usable-credential.ts";
 
-/** A setting ready for use. */
+/** A decrypted setting. */
 export type OpenSetting = UsableCredential & {
   provider: string;
   environment: Environment | null;
-  /** Of one of prod: that test calls may use it where test has none. */
+  /** For a setting of prod: test calls may use it if test has none. */
   standsInForTest: boolean;
 };
 
@@ -21,15 +21,16 @@ export type OpenSetting = UsableCredential & {
 export type UnreadableSetting = { id: string; provider: string; availableModels: readonly string[] | undefined };
 
 /**
- * The enabled provider settings of organisations, opened and kept in memory for seconds: a change on another node is felt after
- * `gatewayLimits.cachedProviderSettingMs`, one on this node at once. For `staleMs` they serve while the control store does not answer.
+ * The enabled provider settings of organizations, decrypted and cached for seconds: a change on another node applies
+ * after `gatewayLimits.cachedProviderSettingMs`, one on this node immediately. For `staleMs` they serve while the
+ * control store is unavailable.
  */
 export type StoredSettings = {
-  /** At once where they were asked for lately. @throws ServiceError `unavailable` when the store does not answer. */
+  /** Synchronous if the settings are cached. @throws ServiceError `unavailable` if the store does not respond */
   of(organizationId: string): readonly OpenSetting[] | Promise<readonly OpenSetting[]>;
-  /** Those that `of` had to leave out when it last read. */
+  /** The settings that `of` left out when it last read. */
   unreadable(organizationId: string): readonly UnreadableSetting[];
-  /** Drops what is known of an organisation whose settings changed. */
+  /** Drops the cached settings of an organization after a change. */
   forget(organizationId: string): void;
 };
 
@@ -40,7 +41,7 @@ export type StoredSettingsDeps = {
   organizations: Pick<OrganizationStore, "find">;
   box: SecretBox;
   now: () => number;
-  /** Told of each setting that could not be opened and is left out. */
+  /** Called for each setting that could not be opened and is left out. */
   onUnreadable?: () => void;
 };
 
@@ -57,7 +58,7 @@ export function createStoredSettings({
   onUnreadable,
 }: StoredSettingsDeps): StoredSettings {
   const freshMs = gatewayLimits.cachedProviderSettingMs;
-  // Kept longer than it is fresh, for when the store does not answer.
+  // Retained longer than it is fresh, for when the store does not respond.
   const known = new ExpiringLru<string, Known>({
     maxEntries: gatewayLimits.cachedProviderSettings,
     ttlMs: freshMs + staleMs,
@@ -85,7 +86,8 @@ export function createStoredSettings({
       const reads = [store.list(organizationId), organizations.find(organizationId)] as const;
       const [rows, organization] = await Promise.all(reads);
       const opened = openAll(rows, organization?.test_uses_prod_providers === true);
-      // Where `forget` came between, what was read may be older than the change: good for this call, not to be kept.
+      // If `forget` was called meanwhile, the result may be older than the change: use it for this call, but do not
+      // cache it.
       if (loads.get(organizationId) === loading) known.set(organizationId, { ...opened, loadedMs });
       return opened.settings;
     };
@@ -107,7 +109,7 @@ export function createStoredSettings({
       const entry = known.get(organizationId);
       const ageMs = entry === undefined ? Number.POSITIVE_INFINITY : now() - entry.loadedMs;
       if (entry !== undefined && ageMs < freshMs) {
-        // Busy organisations never wait: what will soon be too old is read anew beside the call.
+        // Busy organizations never wait: settings that expire soon are read again in the background.
         if (ageMs > freshMs / 2 && !loads.has(organizationId)) load(organizationId).catch(() => {});
         return entry.settings;
       }

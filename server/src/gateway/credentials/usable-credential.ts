@@ -1,13 +1,13 @@
 import type { Credential } from "../providers/provider.ts";
 
-/** A credential for one provider, from wherever it comes. */
+/** A credential for one provider, from any source. */
 export type UsableCredential = {
   credential: Credential;
-  /** Where the organization or the operator keeps it; undefined for one that the call brings along. */
+  /** The organization's setting or the operator's environment; undefined for a credential from the request. */
   source?: string;
-  /** Undefined: where the provider is by default. */
+  /** Undefined for the provider's default address. */
   baseUrl: string | undefined;
-  /** The caller chose `baseUrl` in this request. */
+  /** The caller set `baseUrl` in this request. */
   isCallerHost: boolean;
   /** Above 0. */
   weight: number;
@@ -16,7 +16,7 @@ export type UsableCredential = {
   excludeModels: readonly string[];
 };
 
-/** @param names what the model is called: by the caller, and by the provider; none where any model is meant */
+/** @param names the caller's and the provider's name of the model; empty for any model */
 export function servesModel(usable: UsableCredential, names: readonly string[]): boolean {
   const { availableModels, excludeModels } = usable;
   if (names.length === 0) return true;

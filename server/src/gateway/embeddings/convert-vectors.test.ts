@@ -6,13 +6,13 @@ const vector = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { mi
 const itemOf = (embedding: unknown, index = 0) => ({ object: "embedding", index, embedding });
 
 describe("vectors of embeddings", () => {
-  test("P7: are little-endian float32 in base64, whatever the machine", () => {
+  test("P7: are little-endian float32 in base64 on every machine", () => {
     const [item] = convertVectors([itemOf([1, -2.5])], "base64");
     expect(item).toEqual(itemOf(Buffer.from("0000803f000020c0", "hex").toString("base64")));
     expect(convertVectors([item], "float")).toEqual([itemOf([1, -2.5])]);
   });
 
-  test("P7: survive both ways, with as many dimensions", () => {
+  test("P7: survive a round trip, with the same dimensions", () => {
     fc.assert(
       fc.property(fc.array(vector, { minLength: 1, maxLength: 4 }), (vectors) => {
         const items = vectors.map(itemOf);
@@ -33,7 +33,7 @@ describe("vectors of embeddings", () => {
 
   test.each<["float" | "base64", unknown]>([
     ["float", "AACA"],
-    ["float", "no base64 at all"],
+    ["float", "not base64 at all"],
     ["float", ""],
     ["base64", [1, "2"]],
   ])("P7: that are neither are no answer: %s %j", (format, embedding) => {

@@ -4,11 +4,11 @@ import { BadReply } from "../providers/provider.ts";
 const floatBytes = 4;
 
 /**
- * The vectors of a reply in the encoding that the caller asked for: base64 of float32, little endian, or a list of numbers. Providers
- * that know only one of them ignore the question, and SDKs read the answer by what they asked. Vectors in another encoding, such
- * as lists of integers in an object, stay as they are.
- * @returns the same list where nothing had to change
- * @throws BadReply for text that is no base64 of float32
+ * The vectors of a reply in the encoding that the caller requested: base64 of little-endian float32, or a list of
+ * numbers. Providers that support only one of them ignore the parameter, and SDKs decode what they requested. Vectors
+ * in another encoding, such as lists of integers in an object, stay unchanged.
+ * @returns the same list if nothing had to change
+ * @throws BadReply for text that is not base64 of float32
  */
 export function convertVectors(data: readonly unknown[], format: "float" | "base64"): readonly unknown[] {
   let isChanged = false;
@@ -39,7 +39,8 @@ function numbersOf(text: string): number[] {
 function textOf(numbers: readonly unknown[]): string {
   const bytes = Buffer.allocUnsafe(numbers.length * floatBytes);
   for (const [i, number] of numbers.entries()) {
-    if (typeof number !== "number") throw new BadReply("The provider's embeddings hold something else than numbers.");
+    if (typeof number !== "number")
+      throw new BadReply("The provider's embeddings contain something other than numbers.");
     bytes.writeFloatLE(number, i * floatBytes);
   }
   return bytes.toString("base64");

@@ -4,7 +4,7 @@ import { BadReply } from "../providers/provider.ts";
 import { badMember, passJson, readJsonReply, readJsonRequest } from "../request/read-json-request.ts";
 import { convertVectors } from "./convert-vectors.ts";
 
-/** Embeddings of texts. What they are made of is recorded, the vectors are not. */
+/** Embeddings of texts. The input is recorded, the vectors are not. */
 export function createEmbeddings(): CallOperation {
   return {
     operation: "embeddings",
@@ -32,7 +32,7 @@ export function createEmbeddings(): CallOperation {
               const { reply: answer, problem } = readJsonReply(reply);
               if (problem !== undefined) return problem;
               const { data, usage } = answer;
-              if (!Array.isArray(data)) throw new BadReply("The provider's answer holds no embeddings.");
+              if (!Array.isArray(data)) throw new BadReply("The provider's response has no embeddings.");
               const vectors = format === "float" || format === "base64" ? convertVectors(data, format) : data;
               converted = vectors === data ? undefined : { ...answer, data: vectors };
               if (isObject(usage)) ledger.usage = { completion_tokens: 0, ...usage };

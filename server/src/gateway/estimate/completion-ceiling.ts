@@ -2,7 +2,10 @@ import { lookUp } from "../../lib/look-up.ts";
 import { isObject, isRawNumber } from "../../lib/json.ts";
 import { outputMaximum } from "./output-maximum.ts";
 
-/** What members bound, by their names without underscores and capitals: providers spell them both ways, and nest them. */
+/**
+ * The meaning of token limits, by their names without underscores and capitals: providers spell them both ways and nest
+ * them.
+ */
 const kinds: Readonly<Record<string, "answer" | "thinking" | "choices">> = {
   maxtokens: "answer",
   maxcompletiontokens: "answer",
@@ -18,7 +21,7 @@ const kinds: Readonly<Record<string, "answer" | "thinking" | "choices">> = {
   candidatecount: "choices",
 };
 
-/** Members that hold what is said, under names of the caller's own. */
+/** Members with content, whose keys the caller chooses. */
 const content = new Set([
   "messages",
   "input",
@@ -36,8 +39,8 @@ const maxDepth = 5;
 type Bounds = Record<"answer" | "thinking" | "choices", number>;
 
 /**
- * The most tokens that a request lets a model write: of several bounds the greatest, as it is the provider who chooses, and
- * thinking on top, as some count it apart. Without a bound, what the model can write at most.
+ * The most tokens that a request lets a model generate: the largest of several limits, as the provider chooses among
+ * them, plus thinking, as some count it separately. Without a limit, the model's own maximum.
  */
 export function completionCeiling(asked: Record<string, unknown>, model: string): number {
   const bounds: Bounds = { answer: 0, thinking: 0, choices: 1 };
@@ -57,7 +60,7 @@ function collect(name: string, value: unknown, bounds: Bounds, depth: number): v
   if (kind && bound !== undefined && bound > bounds[kind]) bounds[kind] = bound;
 }
 
-/** Some providers read digits in a text, too. */
+/** Some providers also accept numbers as text. */
 function numberOf(value: unknown): number | undefined {
   const number = isRawNumber(value) ? Number(value.rawJSON) : typeof value === "string" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;

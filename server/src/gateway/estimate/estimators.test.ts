@@ -12,14 +12,14 @@ const say = (content: unknown) => ({ messages: [{ role: "user", content }] });
 const chat = (asked: Record<string, unknown>, model = "gpt-4o") => usageCeiling("chat", { asked }, model);
 const planOf = (...models: string[]) => ({ models, first: [] as Attempt[] });
 
-describe("what a model may write", () => {
+describe("what a model may generate", () => {
   test.each([
     ["the greatest of several bounds", { max_tokens: 1, max_completion_tokens: 3_000 }, "gpt-4o", 3_000],
-    ["in whatever order", { max_completion_tokens: 1, max_tokens: 3_000 }, "gpt-4o", 3_000],
-    ["of Responses", { max_output_tokens: 16_000 }, "gpt-4o", 16_000],
+    ["in either order", { max_completion_tokens: 1, max_tokens: 3_000 }, "gpt-4o", 3_000],
+    ["Responses API", { max_output_tokens: 16_000 }, "gpt-4o", 16_000],
     ["with thinking on top", { max_tokens: 1, thinking: { budget_tokens: 30_000 } }, "claude-sonnet-4-5", 30_001],
-    ["of Gemini's own", { max_tokens: 1, generationConfig: { maxOutputTokens: 60_000 } }, "gemini-2.5-pro", 60_000],
-    ["in a text", { generationConfig: { maxOutputTokens: "60000" } }, "gemini-2.5-pro", 60_000],
+    ["Gemini's own", { max_tokens: 1, generationConfig: { maxOutputTokens: 60_000 } }, "gemini-2.5-pro", 60_000],
+    ["as text", { generationConfig: { maxOutputTokens: "60000" } }, "gemini-2.5-pro", 60_000],
     [
       "in extra members",
       { max_tokens: 9, extra_body: { google: { thinking_config: { thinking_budget: 900 } } } },
@@ -28,12 +28,12 @@ describe("what a model may write", () => {
     ],
     ["for each choice", { max_tokens: 100, n: 5 }, "gpt-4o", 500],
     ["for each candidate", { max_tokens: 100, generationConfig: { candidateCount: 8 } }, "gemini-2.0-flash", 800],
-    ["without a bound", {}, "azure/gpt-4o", 16_384],
-    ["without a bound, of a model that reasons", {}, "gpt-5-mini", 128_000],
-    ["without a bound, of a Claude", {}, "anthropic/claude-3-5-haiku-latest", 8_192],
-    ["without a bound, of a model that nobody knows", {}, "llama-9", 16_384],
+    ["without a limit", {}, "azure/gpt-4o", 16_384],
+    ["without a limit, reasoning model", {}, "gpt-5-mini", 128_000],
+    ["without a limit, Claude", {}, "anthropic/claude-3-5-haiku-latest", 8_192],
+    ["without a limit, unknown model", {}, "llama-9", 16_384],
     [
-      "not by what content or tools say",
+      "not from content or tools",
       { ...say({ max_tokens: 9_000 }), tools: [{ max_tokens: 9_000 }], max_tokens: 7 },
       "gpt-4o",
       7,
@@ -46,14 +46,14 @@ describe("what a model may write", () => {
 describe("what a model may read", () => {
   const words = "word ".repeat(20_000);
 
-  test("an image that the assistant drew is an image, not text", () => {
+  test("an image from the assistant counts as an image, not as text", () => {
     const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } }];
     const drawn = { messages: [{ role: "assistant", content: "Here.", images }] };
     expect(chat(drawn).promptTokens).toBeLessThan(6_000);
   });
   test.each([
     ["messages", say(words)],
-    ["of rare signs, each of which is several tokens", say("𠜎".repeat(25_000))],
+    ["rare characters of several tokens each", say("𠜎".repeat(25_000))],
     ["parts", say([{ type: "text", text: words }])],
     ["calls of earlier tools", { messages: [{ role: "assistant", tool_calls: [{ function: { arguments: words } }] }] }],
     ["tools", { tools: [{ type: "function", function: { name: "f", description: words } }] }],
@@ -72,11 +72,11 @@ describe("what a model may read", () => {
 
   test.each([
     ["an image", { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1e6)}` } }, 5_000],
-    ["a small one", { type: "image_url", image_url: { url: "https://e.com/a.png", detail: "low" } }, 3_000],
-    ["one of Responses", { type: "input_image", image_url: `data:image/png;base64,${"A".repeat(1e6)}` }, 5_000],
+    ["a low-detail image", { type: "image_url", image_url: { url: "https://e.com/a.png", detail: "low" } }, 3_000],
+    ["a Responses API image", { type: "input_image", image_url: `data:image/png;base64,${"A".repeat(1e6)}` }, 5_000],
     ["a document", { type: "file", file: { file_data: `data:application/pdf;base64,${"A".repeat(1e6)}` } }, 300_000],
-    ["a short one", { type: "file", file: { file_data: `data:application/pdf;base64,${"A".repeat(9_000)}` } }, 9_000],
-    ["one that is only named", { type: "input_file", file_id: "file-1" }, 50_000],
+    ["a small file", { type: "file", file: { file_data: `data:application/pdf;base64,${"A".repeat(9_000)}` } }, 9_000],
+    ["a document by its id", { type: "input_file", file_id: "file-1" }, 50_000],
   ])("%s is not read as text", (_, part, tokens) => {
     const { promptTokens } = chat(say([part]));
     expect(promptTokens).toBeGreaterThanOrEqual(tokens);
@@ -89,26 +89,26 @@ describe("what a model may read", () => {
     expect([audioTokens, promptTokens < 200]).toEqual([320, true]);
   });
 
-  test("what the provider keeps counts as a floor", () => {
+  test("content that the provider stores counts with a minimum", () => {
     const { promptTokens } = usageCeiling("responses", { asked: { input: "x", previous_response_id: "r" } }, "gpt-4o");
     expect(promptTokens).toBeGreaterThan(16_384);
   });
 
-  test("tokens that are embedded count one each, and nothing is written", () => {
+  test("embedded tokens count one each, without output", () => {
     const input = [Array.from({ length: 300 }, () => 100_257), [1, 2, 3]];
     const usage = usageCeiling("embeddings", { asked: { input } }, "text-embedding-3-small");
     expect(usage).toMatchObject({ promptTokens: 303, completionTokens: 0 });
   });
 });
 
-test("a recording that does not say how long it plays costs as if it were recorded as small as speech can be", () => {
+test("a recording of unknown duration costs as if it had the lowest bit rate of speech", () => {
   const request = { asked: {}, recording: Buffer.alloc(600_000, 1) };
   const call = { organizationId: "o", operation: "transcription", request, plan: planOf("whisper-1"), atMs } as const;
   expect(estimateCost(prices, call)).toBeCloseTo(0.06, 6);
   expect(estimateCost(prices, { ...call, request: { asked: {}, recording: wav(60) } })).toBeCloseTo(0.006, 6);
 });
 
-test("the dearest of the models that may answer counts; null where no price is known", () => {
+test("the most expensive of the possible models counts; null if no price is known", () => {
   const of = (...models: string[]) =>
     estimateCost(prices, {
       organizationId: "o",
@@ -124,7 +124,7 @@ test("the dearest of the models that may answer counts; null where no price is k
 
 const models = ["gpt-4o", "gpt-4o-mini", "gpt-4o-audio-preview", "claude-sonnet-4-5", "gemini-2.5-pro", "gpt-5"];
 
-describe("what is charged beside the standard price of tokens is set aside", () => {
+describe("charges beside the standard token price are reserved", () => {
   const price = (model: string, members: object) => {
     const request = { asked: { ...say([]), max_tokens: 1000, ...members } };
     return (
@@ -132,7 +132,7 @@ describe("what is charged beside the standard price of tokens is set aside", () 
     );
   };
 
-  test("of a tier that costs more; one that costs less need not be had", () => {
+  test("for a tier that costs more; a cheaper tier may not be granted", () => {
     const standard = price("gpt-5", {});
     expect(price("gpt-5", { service_tier: "priority" })).toBeGreaterThan(standard * 1.9);
     expect(price("gpt-5", { service_tier: "flex" })).toBeGreaterThanOrEqual(standard);
@@ -150,7 +150,7 @@ describe("what is charged beside the standard price of tokens is set aside", () 
   });
 });
 
-test("no usage within the bounds costs more than was estimated", () => {
+test("no usage within the limits costs more than the estimate", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   const cached = { type: "text", text: "cached", cache_control: { type: "ephemeral" } };
   fc.assert(
@@ -191,7 +191,7 @@ test("no usage within the bounds costs more than was estimated", () => {
   );
 });
 
-test("bounds are whole numbers", () => {
+test("token limits are whole numbers", () => {
   for (const name of ["max_tokens", "max_completion_tokens", "max_output_tokens", "n"]) {
     for (const value of [-100_000, 0, 0.5, 1e300, "5", true, [1]]) {
       expect(() => checkTokenBounds({ [name]: value })).toThrow(new RegExp(`^${name} must be a whole number`));
@@ -200,7 +200,7 @@ test("bounds are whole numbers", () => {
   }
 });
 
-/** Silence of 8,000 samples a second. */
+/** Silence at 8,000 samples per second. */
 function wav(seconds: number): Buffer {
   const head = Buffer.alloc(44);
   head.write("RIFF", 0);

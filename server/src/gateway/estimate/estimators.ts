@@ -8,33 +8,33 @@ import { heardTokens, playingSeconds } from "./media-ceiling.ts";
 import { promptCeiling } from "./prompt-ceiling.ts";
 import { searchCeiling } from "./search-ceiling.ts";
 
-/** The most that a call may use. Tokens; seconds of a recording for what is paid by time. */
+/** The highest usage of a call: tokens, and seconds of a recording for models priced by time. */
 export type UsageCeiling = {
   promptTokens: number;
   audioTokens: number;
   completionTokens: number;
-  /** Whether the prompt may be written to a cache, and the answer be spoken: both cost more. */
+  /** Whether the prompt may be written to a cache, and whether the response may be audio: both cost more. */
   writesCache: boolean;
   speaks: boolean;
   searches: number;
-  /** The service tier that is asked for: whether it is had, nobody knows. */
+  /** The requested service tier. It is unknown whether the provider grants it. */
   tier: string | undefined;
   seconds?: number;
 };
 
-/** What is about to be asked of a provider. */
+/** The request to a provider. */
 export type EstimatedRequest = {
-  /** The members that go to it. */
+  /** The members sent to the provider. */
   asked: Record<string, unknown>;
   recording?: Buffer;
 };
 
-/** Any model that may answer; `provider` is "" where it is not known yet which. */
+/** A model that may answer; `provider` is "" if it is not known yet. */
 type EstimatedModel = { model: string; provider: string };
 
 type Estimator = (request: EstimatedRequest, model: string) => UsageCeiling;
 
-/** Words of fast speech, as tokens a second. */
+/** Tokens per second of fast speech. */
 const spokenTokensPerSecond = 8;
 
 const generate: Estimator = ({ asked }, model) => {
@@ -78,8 +78,8 @@ export function usageCeiling(operation: Operation, request: EstimatedRequest, mo
 }
 
 /**
- * What a call may cost at most in USD, whichever of the models answers it: this is what is set aside of a budget. Null where
- * no price is known.
+ * The highest possible cost of a call in USD, over all models that may answer it: this amount is reserved from a
+ * budget. Null if no price is known.
  */
 export function estimateCost(
   prices: PriceBook,
@@ -108,7 +108,7 @@ function modelsOf({ first, models }: Pick<Plan, "first" | "models">): EstimatedM
   ];
 }
 
-/** Ways to count what a call may use: nobody knows beforehand which of them the model's price is for. */
+/** Ways to count the possible usage: it is unknown which of them the model's price applies to. */
 function usagesOf(ceiling: UsageCeiling): Usage[] {
   const { promptTokens, audioTokens, completionTokens, writesCache, speaks, searches, tier, seconds } = ceiling;
   const input = promptTokens + audioTokens;

@@ -2,27 +2,32 @@ import { lookUp } from "../../lib/look-up.ts";
 import { audioSeconds } from "../../lib/audio-duration.ts";
 import { isObject } from "../../lib/json.ts";
 
-/** Tokens that a part of a message may cost beside its text, and the text that is not read as such: the media itself. */
+/**
+ * The token cost of a part of a message beside its text, and the payload: the media itself, which is not counted as
+ * text.
+ */
 export type MediaCeiling = { tokens: number; audioTokens: number; payload: string };
 
-/** The most that an image costs by its `detail`. gpt-4o-mini counts 33 times what others do, and makes up for it in price. */
+/**
+ * The most that an image costs by its `detail`. gpt-4o-mini counts 33 times as many, at a correspondingly lower price.
+ */
 const imageTokens = { low: 3_000, usual: 5_000, original: 12_000 };
 const countingMore: readonly [RegExp, number] = [/gpt-4o-mini/, 50_000];
 
-/** Documents: a token a byte; a PDF is read as pages, of which providers take a hundred or so with 3,000 tokens each. */
+/** Documents: one token per byte. A PDF is read as pages: providers accept a hundred or so, with 3,000 tokens each. */
 const pdfTokens = 300_000;
-/** What is named and not sent, and so of unknown size. */
+/** Media that is referenced and not sent, of unknown size. */
 const linkedTokens = 50_000;
 const videoTokens = 300_000;
 
-/** Gemini counts most. */
+/** Gemini's rate, the highest. */
 const audioTokensPerSecond = 32;
-/** Nobody records speech in less. */
+/** No speech is recorded at a lower bit rate. */
 const audioBytesPerSecond = 1_000;
 
 type Reader = (part: Record<string, unknown>, model: string) => MediaCeiling;
 
-/** By the type of the part, of Chat Completions, of Responses and of Messages. */
+/** By the type of the part in Chat Completions, Responses and Messages. */
 const readers: Readonly<Record<string, Reader>> = {
   image_url: (part, model) => image(part, model),
   input_image: (part, model) => image(part, model),
@@ -34,18 +39,18 @@ const readers: Readonly<Record<string, Reader>> = {
   video_url: ({ video_url }) => plain(videoTokens, isObject(video_url) ? video_url["url"] : video_url),
 };
 
-/** Undefined for a part that is all text. */
+/** Undefined for a part with only text. */
 export function mediaCeiling(part: Record<string, unknown>, model: string): MediaCeiling | undefined {
   const { type } = part;
   return typeof type === "string" ? lookUp(readers, type)?.(part, model) : undefined;
 }
 
-/** How long a recording may play, in seconds: as its file says, else by its size. */
+/** The longest possible duration of a recording in seconds: from its file format, else from its size. */
 export function playingSeconds(bytes: Buffer): number {
   return audioSeconds(bytes) ?? bytes.length / audioBytesPerSecond;
 }
 
-/** Tokens of speech that is heard. */
+/** Tokens of audio input. */
 export function heardTokens(seconds: number): number {
   return Math.ceil(seconds * audioTokensPerSecond);
 }
@@ -67,7 +72,7 @@ function document(data: unknown): MediaCeiling {
 
 function sourceDocument(source: Record<string, unknown>): MediaCeiling {
   const { type, data, content } = source;
-  // Text, and parts of it, is read as it stands.
+  // Text parts are already counted as text.
   if (type === "text" || content !== undefined) return plain(0, undefined);
   return document(data);
 }

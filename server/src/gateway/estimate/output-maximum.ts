@@ -1,11 +1,11 @@
 import { describeClaude } from "../providers/anthropic/models.ts";
 
-/** Tokens that a model writes at most, where nobody bounds them and it is in no row below. */
+/** The most tokens that a model generates if no limit is set and no row below matches. */
 const usualMaximum = 16_384;
 
 /**
- * The most that a model writes in one answer, reasoning included. The first that matches counts; Claudes are described with
- * their requests. Source: the model pages of the makers' documentation.
+ * The most tokens of one response, including reasoning. The first match counts; Claude models are described with their
+ * requests. Source: the model pages in the vendors' documentation.
  */
 const families: ReadonlyArray<readonly [RegExp, number]> = [
   [/embed/, 0],
@@ -21,7 +21,7 @@ const families: ReadonlyArray<readonly [RegExp, number]> = [
   [/deepseek.*(?:reasoner|r1)/, 65_536],
 ];
 
-/** In tokens, of one choice. */
+/** In tokens, for one choice. */
 export function outputMaximum(model: string): number {
   const name = model.toLowerCase();
   if (name.includes("claude")) return describeClaude(name).maxTokens;

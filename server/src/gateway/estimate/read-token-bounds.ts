@@ -3,8 +3,9 @@ import { ServiceError } from "../../domain/errors.ts";
 const bounds = ["max_tokens", "max_completion_tokens", "max_output_tokens", "n"];
 
 /**
- * Bounds on what may be generated are whole numbers: what is set aside of a budget follows them, so none may be read in another way
- * by a provider. @throws ServiceError `invalid_request` naming the parameter.
+ * Requires whole numbers for limits on generated tokens. The budget reservation depends on them, so no provider may
+ * read them differently.
+ * @throws ServiceError `invalid_request` naming the parameter
  */
 export function checkTokenBounds(members: Record<string, unknown>): void {
   for (const name of bounds) {

@@ -1,12 +1,12 @@
 import { isObject } from "../../lib/json.ts";
 
-/** Searches for one answer, where nobody bounds them: models that think make about eight. */
+/** Searches per response without a limit: reasoning models make about eight. */
 const usualSearches = 10;
 
-/** Tools that search the web, by their type as OpenAI and Anthropic have it, or by their member as Google has it. */
+/** Web search tools, by their type at OpenAI and Anthropic, or their member name at Google. */
 const searchTool = /^(web_?search|google_?search|google_?maps)/i;
 
-/** How many searches, each of which is charged for, a request lets its provider make. */
+/** The most searches, each of which is charged, that a request lets its provider make. */
 export function searchCeiling({ tools }: Record<string, unknown>): number {
   let searches = 0;
   for (const tool of Array.isArray(tools) ? (tools as unknown[]) : []) {

@@ -3,8 +3,8 @@ import { errorOfProblem, type CallError, type ErrorForm } from "../call/client-a
 import type { UpstreamProblem } from "../providers/provider.ts";
 
 /**
- * Errors as Anthropic's API tells them (ADR 0034). What the upstream said goes on as it came, but for what it says of the key, which
- * is none of the caller's.
+ * Errors in the form of Anthropic's API (ADR 0034). The upstream's error is forwarded unchanged, except errors about
+ * the key, which is not the caller's.
  */
 export function anthropicErrors(requestId: string): ErrorForm {
   const told = (error: CallError): CallError => ({
@@ -16,7 +16,7 @@ export function anthropicErrors(requestId: string): ErrorForm {
     const error = errorOfProblem(problem);
     if (problem.kind === "credential") return told(ofCredential(error));
     const status = problem.status === 200 ? anthropicErrorStatus(problem.type) : problem.status;
-    // A status that HTTP does not have tells clients nothing.
+    // Statuses that HTTP does not define are not forwarded.
     if (status === undefined || status < 400 || status > 599) return told(error);
     const { answer } = problem;
     if (answer === undefined) return told({ ...error, status });
@@ -33,7 +33,7 @@ export function anthropicErrors(requestId: string): ErrorForm {
   };
 }
 
-/** Anthropic has no 424: whoever speaks its API tries again after a status of 500 and above. */
+/** Anthropic's API has no 424: its clients retry after a status of 500 and above. */
 function statusOfFault({ code }: CallError): number {
   return code === "timeout" || code === "upstream_timeout" ? 504 : 502;
 }

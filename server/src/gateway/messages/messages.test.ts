@@ -18,7 +18,7 @@ const block = fc.oneof(
   fc.record({ type: fc.constant("web_search_tool_result"), content: fc.array(fc.jsonValue()) }),
 );
 
-test("a whole message and its events say the same", () => {
+test("a whole message and its events have the same content", () => {
   fc.assert(
     fc.property(fc.array(block), fc.constantFrom("end_turn", "max_tokens", "tool_use"), (content, stop_reason) => {
       const usage = { input_tokens: 3, cache_read_input_tokens: 2, output_tokens: 5 };
@@ -42,7 +42,7 @@ test("a whole message and its events say the same", () => {
   );
 });
 
-test("whatever a request holds can be recorded", () => {
+test("any request can be recorded", () => {
   const member = fc.oneof(
     fc.jsonValue(),
     fc.array(fc.oneof(block, fc.record({ role: text, content: fc.array(block) }))),

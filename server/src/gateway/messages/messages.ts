@@ -22,7 +22,7 @@ import { readNamedUser } from "./named-user.ts";
 import { recordedRequest } from "./recorded-request.ts";
 import { wholeAsEvents } from "./whole-as-events.ts";
 
-/** Anthropic's Messages: bytes go on as they came, in both directions. */
+/** Anthropic's Messages API: bytes are forwarded unchanged in both directions. */
 export function createMessages(): CallOperation {
   return {
     operation: "messages",
@@ -57,7 +57,7 @@ export function createMessages(): CallOperation {
   };
 }
 
-/** Counts of tokens, which cost nothing. The prompt is not recorded: the message that follows holds it. */
+/** Token counts, which cost nothing. The prompt is not recorded: the message that follows contains it. */
 export function createTokenCounts(): CallOperation {
   return {
     operation: "count_tokens",
@@ -74,7 +74,7 @@ export function createTokenCounts(): CallOperation {
           whole({ bytes }) {
             const parsed = parseJson(bytes);
             const counted = parsed.ok && isObject(parsed.value) ? parsed.value["input_tokens"] : undefined;
-            if (typeof counted !== "number") throw new BadReply("Anthropic's reply holds no token count");
+            if (typeof counted !== "number") throw new BadReply("Anthropic's reply has no token count");
             ledger.content = { output: { input_tokens: counted } };
             return undefined;
           },
@@ -84,13 +84,13 @@ export function createTokenCounts(): CallOperation {
   };
 }
 
-/** Answers go on as they came. */
+/** Responses are forwarded unchanged. */
 const passed: Pick<AnswerReader, "answer" | "problem"> = {
   answer: ({ bytes: body }) => ({ body }),
   problem: readPassedProblem,
 };
 
-/** Parameters of ours stand in headers alone: in the body they would change what was sent. */
+/** Service parameters come only from headers: in the body they would change what is forwarded. */
 function readRequest(call: GatewayCall, ledger: CallLedger, operation: RelayedOperation): Omit<CallRequest, "reader"> {
   const { bytes, headers, search, requestId } = call;
   const members = readMembers(bytes);
@@ -121,18 +121,18 @@ function readRequest(call: GatewayCall, ledger: CallLedger, operation: RelayedOp
 function readParams(members: Record<string, unknown>, call: GatewayCall): ServiceParams {
   const { customer, session } = readNamedUser(members["metadata"]);
   const params = readServiceParams(customer === undefined ? {} : { user: customer }, call);
-  // There is no place for a breakdown in what goes on as it came.
+  // A response that is forwarded unchanged has no place for a breakdown.
   delete params.request_breakdown;
   if (session === undefined || session.length > domainLimits.identifierChars) return params;
   return { session_identifier: session, thread_identifier: session, ...params };
 }
 
-/** The caller's own bytes, unless another model is asked than they name. */
+/** The caller's own bytes, unless the plan uses another model than they name. */
 function bodyFor({ model }: Target, bytes: Buffer, members: Record<string, unknown>): Buffer {
   return members["model"] === model ? bytes : Buffer.from(JSON.stringify({ ...members, model }));
 }
 
-/** Of the caller's headers those of Anthropic's API alone. */
+/** Forwards only the caller's headers of Anthropic's API. */
 function headersFrom(headers: IncomingHttpHeaders, isStream: boolean): OutgoingCall["headers"] {
   const own = Object.entries(headers).filter(([name]) => name.startsWith("anthropic-"));
   return {
@@ -145,7 +145,10 @@ function headersFrom(headers: IncomingHttpHeaders, isStream: boolean): OutgoingC
   };
 }
 
-/** What its SDKs read of an answer: its id, what is left of the limits, whether to try again. Whose account it is, is ours to know. */
+/**
+ * The headers that Anthropic's SDKs read: request id, rate limits and retry advice. Not the organization that owns the
+ * account.
+ */
 function passedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const passed = Object.entries(headers).filter(
     ([name]) => passedNames.has(name) || (name.startsWith("anthropic-") && name !== "anthropic-organization-id"),
@@ -155,14 +158,14 @@ function passedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
 
 const passedNames: ReadonlySet<string> = new Set(["request-id", "retry-after", "x-should-retry"]);
 
-/** An error goes on as it came where it is one of Anthropic's. */
+/** An error in Anthropic's form is forwarded unchanged. */
 function readPassedProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {
   const problem = readProblem(status, headers, bytes);
   if (problem.type === undefined || bytes.length > gatewayLimits.upstreamMessageChars) return problem;
   return { ...problem, answer: { text: bytes.toString("utf8"), headers: passedHeaders(headers) } };
 }
 
-/** Events that neither end a stream nor tell of a failure. */
+/** Events that neither end a stream nor report a failure. */
 const middles: ReadonlySet<string> = new Set([
   "ping",
   "content_block_start",
@@ -171,7 +174,7 @@ const middles: ReadonlySet<string> = new Set([
   "message_delta",
 ]);
 
-/** Read as a chat's is, beside its way to the caller. */
+/** Reads the stream as a chat's while it is forwarded. */
 function readMessageStream(
   facts: Parameters<typeof createAnthropicReader>[0],
   mayAskOther: () => boolean,
@@ -179,7 +182,7 @@ function readMessageStream(
   const reader = createAnthropicReader(facts);
   const digest = createChatDigest();
   let isBegun = false;
-  /** Of a stream that a filter held back, of which the caller has seen nothing yet. */
+  /** The block of a stream that a content filter withheld, while the caller has seen nothing of it. */
   const blockSoFar = (): UpstreamProblem | undefined => (!isBegun && mayAskOther() ? blockOfStream(digest) : undefined);
   digest.askForUsage(() => reader.usage());
   const events: EventReader = {

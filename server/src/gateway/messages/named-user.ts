@@ -1,9 +1,12 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
 
-/** Whom `metadata.user_id` of a request names, and the session where it tells of one. */
+/** The customer that `metadata.user_id` of a request names, and the session if it contains one. */
 export type NamedUser = { customer?: string; session?: string };
 
-/** Claude Code wrote `user_<device>_account_<account>_session_<session>`; the account is empty where an API key is used. */
+/**
+ * The earlier form of Claude Code: `user_<device>_account_<account>_session_<session>`; the account is empty with an
+ * API key.
+ */
 const joined = /^user_([0-9a-f]{16,})_account_([\w-]*)_session_([\w-]+)$/i;
 
 function isText(value: unknown): value is string {
@@ -11,8 +14,8 @@ function isText(value: unknown): value is string {
 }
 
 /**
- * Claude Code puts device, account and session into one id, today as JSON: the account, or else the device, is the customer, or each
- * session would be one.
+ * Claude Code puts device, account and session into one id, today as JSON. The account, or else the device, is the
+ * customer: the whole id would make each session a customer.
  */
 export function readNamedUser(metadata: unknown): NamedUser {
   const id = isObject(metadata) ? metadata["user_id"] : undefined;

@@ -1,7 +1,7 @@
 import { readRequest } from "../../messages/request.ts";
 import { isObject } from "../../lib/json.ts";
 
-/** A request of the Messages API as it is recorded: its members by the names of OpenAI's chat. */
+/** The recorded form of a Messages API request: its members under OpenAI's chat names. */
 export function recordedRequest(members: Record<string, unknown>): Record<string, unknown> {
   const { stop_sequences: stop, tool_choice: choice } = members;
   const { prompt, tools } = readRequest(members) ?? {};

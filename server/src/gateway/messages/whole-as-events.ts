@@ -2,7 +2,7 @@ import { isObject } from "../../lib/json.ts";
 
 type Json = Record<string, unknown>;
 
-/** A whole message as the events of a stream that say the same. */
+/** A whole message as equivalent stream events. */
 export function wholeAsEvents(message: Json): string {
   const { content, stop_reason, stop_sequence = null, usage } = message;
   const blocks = Array.isArray(content) ? (content as unknown[]).filter(isObject) : [];
@@ -23,7 +23,7 @@ function eventsOfBlock(block: Json, index: number): string[] {
   ];
 }
 
-/** Blocks that come in pieces; all others come whole with their start. */
+/** Splits the blocks that come in pieces; all others are complete in their start event. */
 function piecesOf(block: Json): { start: Json; deltas: Json[] } {
   const { type, text, thinking, signature, input } = block;
   if (type === "text") return { start: { ...block, text: "" }, deltas: [{ type: "text_delta", text }] };

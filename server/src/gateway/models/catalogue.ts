@@ -1,13 +1,13 @@
 import { calcPrice, findProvider, type ModelInfo } from "@pydantic/genai-prices";
 
 /**
- * Which providers sell a model under which name, from the tables of `@pydantic/genai-prices`, offline. They know most models of the
- * large vendors, and by their prefixes also those that are newer than the tables.
+ * The providers that offer a model and the names they use, from the tables of `@pydantic/genai-prices`, offline. They
+ * contain most models of the large vendors, and by name prefix also newer ones.
  */
 export type Catalogue = {
-  /** Every provider of the catalogue, in the order in which they are asked. */
+  /** Every provider of the catalogue, in order of preference. */
   providers: readonly string[];
-  /** Providers that sell `model` under exactly this name, its maker first. Empty for a name that nobody knows. */
+  /** Providers that offer `model` under exactly this name, its maker first. Empty for an unknown name. */
   providersOf(model: string): readonly string[];
   /** The names of a provider's models. */
   modelsOf(provider: string): readonly CatalogueModel[];
@@ -16,14 +16,14 @@ export type Catalogue = {
 export type CatalogueModel = {
   id: string;
   contextWindow: number | undefined;
-  /** USD per million tokens, of the lowest tier; undefined where the price depends on the time, or there is none. */
+  /** USD per million tokens, for the lowest tier; undefined if the price depends on the time or is unknown. */
   inputUsd: number | undefined;
   cacheReadUsd: number | undefined;
   cacheWriteUsd: number | undefined;
   outputUsd: number | undefined;
 };
 
-/** Our providers in the order in which they are asked for a model, and what the tables call them. */
+/** Our providers in order of preference, with their names in the tables. */
 const tableNames = {
   openai: "openai",
   anthropic: "anthropic",
@@ -43,7 +43,7 @@ const tableNames = {
 
 type Known = keyof typeof tableNames;
 
-/** Names whose maker the tables do not find, or find wrongly. */
+/** Name patterns whose maker the tables miss or get wrong. */
 const families: ReadonlyArray<readonly [RegExp, Known]> = [
   [
     /^((us|us-gov|eu|apac|jp|au|global)\.)?(anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\./,
@@ -55,12 +55,12 @@ const families: ReadonlyArray<readonly [RegExp, Known]> = [
   [/^sonar/, "perplexity"],
 ];
 
-/** The Gemini API sells Google's models alone, while the table of Google holds what its cloud sells. */
+/** The Gemini API offers only Google's models, while Google's table contains everything that its cloud offers. */
 const onlySells: Partial<Record<Known, RegExp>> = { gemini: /^(gemini|gemma|learnlm)/ };
 
 const oneToken = { input_tokens: 1 };
 
-/** @param maxModels names that are remembered; they come from callers */
+/** @param maxModels cached names, which come from callers */
 export function createCatalogue({ maxModels }: { maxModels: number }): Catalogue {
   const known = new Map<string, readonly string[]>();
   return {
@@ -68,7 +68,7 @@ export function createCatalogue({ maxModels }: { maxModels: number }): Catalogue
     providersOf: (model) => {
       let providers = known.get(model);
       if (providers === undefined) {
-        // Looking one up takes half a millisecond.
+        // A lookup takes half a millisecond.
         if (known.size >= maxModels) known.clear();
         providers = findProviders(model);
         known.set(model, providers);
@@ -101,7 +101,7 @@ function findProviders(model: string): string[] {
 }
 
 function makerOf(model: string): Known | undefined {
-  // A slash makes it the name of a reseller, whose vendor the tables would find within.
+  // A slash marks a reseller's name, in which the tables would find the vendor.
   if (model.includes("/")) return model.startsWith("accounts/fireworks/") ? "fireworks" : undefined;
   const id = findProvider({ modelId: model })?.id;
   return Object.keys(tableNames)
@@ -114,7 +114,7 @@ function sells(provider: Known, model: string): boolean {
   try {
     return Boolean(calcPrice(oneToken, model, { providerId: tableNames[provider] }));
   } catch {
-    // It knows the model, but no price for this usage.
+    // The provider has the model, but no price for this usage.
     return true;
   }
 }

@@ -10,7 +10,7 @@ import type { Catalogue, CatalogueModel } from "./catalogue.ts";
 export type ReachableModel = { id: string; provider: string };
 
 export type ModelLister = {
-  /** What the caller's credentials reach, by the catalogue and by what settings list; sorted by id. */
+  /** The models that the caller's credentials reach, from the catalogue and from settings; sorted by id. */
   list(
     principal: Pick<KeyPrincipal, "organization_id" | "environment">,
     betas: ReadonlySet<string>,
@@ -19,7 +19,7 @@ export type ModelLister = {
   known(): KnownModel[];
 };
 
-/** What is known of a model without asking anybody; prices in USD per million tokens. */
+/** Catalogue data of a model; prices in USD per million tokens. */
 export type KnownModel = CatalogueModel & { provider: string };
 
 export type ModelListerDeps = {
@@ -56,7 +56,7 @@ export function createModelLister({ providers, catalogue, settings, environment 
   };
 }
 
-/** What the catalogue knows of the provider and settings let through, and what settings list themselves. */
+/** The provider's catalogue models that settings allow, and the models that settings list. */
 function modelsOf(provider: string, settings: readonly UsableCredential[], catalogue: Catalogue): string[] {
   const known = catalogue.modelsOf(provider).map(({ id }) => id);
   if (settings.length === 0) return known;

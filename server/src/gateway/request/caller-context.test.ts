@@ -34,7 +34,7 @@ describe("M5: traceparent makes the call a child of the caller's span", () => {
   });
 
   test.each([{ trace_unique_id: "own" }, { span_parent_id: "own" }])(
-    "nor where the caller says its place: %j",
+    "nor if the caller sets the span's place: %j",
     (params) => {
       expect(withCallerContext(params, {}, { traceparent: valid })).toEqual(params);
     },
@@ -60,7 +60,7 @@ describe("M5: baggage names customer, thread and session", () => {
   });
 });
 
-describe("M13: user names the customer where nothing else does", () => {
+describe("M13: user names the customer if nothing else does", () => {
   test.each([
     [{}, {}, "u"],
     [{ customer_identifier: "p" }, {}, "p"],

@@ -5,9 +5,8 @@ import { domainLimits } from "../../domain/limits.ts";
 import type { ServiceParams } from "./service-params.ts";
 
 /**
- * Completes the service parameters of a call by what standards have for the same purpose. A parameter wins over baggage,
- * and baggage over OpenAI's `user`.
- *
+ * Completes the service parameters of a call from standard headers and members. A parameter wins over baggage, and
+ * baggage over OpenAI's `user`.
  * - `traceparent` (W3C): the call's span becomes a child of the caller's span, in its trace.
  * - `baggage` (W3C): customer, thread and session, under the names in `baggageNames`.
  * - `user` of the body: the customer.
@@ -35,7 +34,7 @@ const traceparentPattern =
 
 type Place = { trace_unique_id?: string; span_parent_id?: string; span_unique_id?: string };
 
-/** Nothing where the header is invalid, or the caller has said where the span belongs. */
+/** Empty if the header is invalid or the caller set the span's place. */
 function placeIn(traceparent: string, params: ServiceParams): Place {
   if (params.trace_unique_id !== undefined || params.span_parent_id !== undefined) return {};
   const [, trace, parent, laterTrace, laterParent] = traceparentPattern.exec(traceparent.trim()) ?? [];
@@ -50,7 +49,7 @@ type Named = { customer_identifier?: string; thread_identifier?: string; session
 const own = (...names: string[]) =>
   names.flatMap((name) => [name, ...productFamilies.map((family) => `${family}.${name}`)]);
 
-/** The names that members of `baggage` may have. */
+/** The accepted names of `baggage` members. */
 const baggageNames: ReadonlyMap<string, keyof Named> = new Map([
   ...[...own("customer_identifier", "customer_params.customer_identifier"), "customer.id", "customer.identifier"].map(
     (name) => [name, "customer_identifier"] as const,
@@ -63,7 +62,7 @@ const baggageNames: ReadonlyMap<string, keyof Named> = new Map([
   ),
 ]);
 
-/** W3C Baggage: `key=value;property,…`, values percent-encoded. What is malformed or too long is passed over. */
+/** W3C Baggage: `key=value;property,…`, values percent-encoded. Malformed or too long values are ignored. */
 function readBaggage(text: string): Named {
   const named: Named = {};
   for (const member of text.split(",")) {

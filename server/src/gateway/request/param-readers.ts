@@ -6,8 +6,8 @@ import { domainLimits } from "../../domain/limits.ts";
 import { gatewayLimits } from "../limits.ts";
 
 /**
- * Readers of service parameters (`ingest/field-readers.ts` says what a reader is), each with the JSON Schema of what it takes: the API
- * reference is made of the readers that the gateway reads by.
+ * Readers of service parameters (see `ingest/field-readers.ts`), each with the JSON Schema of its input. The API
+ * reference is generated from the readers that the gateway itself uses.
  */
 export type ParamReader<T> = Reader<T> & { readonly schema: JsonSchema };
 
@@ -17,7 +17,7 @@ function reader<T>(schema: JsonSchema, read: Reader<T>): ParamReader<T> {
   return Object.assign((value: unknown) => read(value), { schema });
 }
 
-/** The same, with what the parameter is about. */
+/** The same reader with a description of the parameter. */
 export function about<T>(description: string, read: ParamReader<T>): ParamReader<T> {
   return reader({ ...read.schema, description }, read);
 }
@@ -37,7 +37,7 @@ export const customerParams = reader(
 );
 export const boolean = reader({ type: "boolean" }, field.boolean);
 
-/** A number above 0. Digits that a double cannot hold are too many for every parameter there is. */
+/** A number above 0. Numbers with more digits than a double can hold are refused. */
 export const positive = reader<number>({ type: "number", exclusiveMinimum: 0 }, (value) =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? value : new Problem("must be a number above 0"),
 );
@@ -84,7 +84,7 @@ export function listOf<T>(read: ParamReader<T>): ParamReader<T[]> {
   });
 }
 
-/** An object whose keys are the caller's: at most as many as a list may hold. */
+/** An object with arbitrary keys, at most as many as a list may have items. */
 export function mapOf<T>(read: ParamReader<T>): ParamReader<Record<string, T>> {
   const schema = { type: "object", additionalProperties: read.schema, maxProperties: gatewayLimits.serviceParamItems };
   return reader(schema, (value) => {
@@ -93,7 +93,7 @@ export function mapOf<T>(read: ParamReader<T>): ParamReader<Record<string, T>> {
     if (entries.length > gatewayLimits.serviceParamItems) {
       return new Problem(`must hold at most ${gatewayLimits.serviceParamItems} members`);
     }
-    // Without a prototype: keys are the caller's, `__proto__` among them.
+    // Without a prototype: keys come from the caller and may include `__proto__`.
     const map: Record<string, T> = Object.create(null) as Record<string, T>;
     for (const [key, member] of entries) {
       if (member === null) continue;
@@ -111,7 +111,7 @@ export type ValuesOf<S extends Shape, Required extends keyof S = never> = {
   -readonly [K in Exclude<keyof S, Required>]?: ValueOf<S[K]>;
 } & { -readonly [K in Required]: ValueOf<S[K]> };
 
-/** An object with members of its own readers; `isClosed` refuses others, which are else left alone. */
+/** An object whose members have their own readers. `isClosed` refuses other members, which are otherwise ignored. */
 export function objectOf<S extends Shape, Required extends keyof S & string = never>(
   shape: S,
   { required = [], isClosed = false }: { required?: readonly Required[]; isClosed?: boolean } = {},
@@ -132,13 +132,13 @@ export function objectOf<S extends Shape, Required extends keyof S & string = ne
       if (taken instanceof Problem) return new Problem(`holds a bad member: ${key} ${taken.message}`);
       if (taken !== undefined) values[key] = taken;
     }
-    // Safe: each member was filled by the reader that its type is made of, and the required ones are there.
+    // Safe: each member comes from the reader that determines its type, and the required ones are present.
     const missing = required.find((key) => values[key] === undefined);
     return missing === undefined ? (values as ValuesOf<S, Required>) : new Problem(`must hold ${missing}`);
   });
 }
 
-/** Either of two forms; what fits neither is told of the first. */
+/** Either of two forms. The error for a value that matches neither is that of the first. */
 export function either<A, B>(first: ParamReader<A>, second: ParamReader<B>): ParamReader<A | B> {
   return reader<A | B>({ anyOf: [first.schema, second.schema] }, (value) => {
     const taken = first(value);
@@ -148,7 +148,9 @@ export function either<A, B>(first: ParamReader<A>, second: ParamReader<B>): Par
   });
 }
 
-/** A member of a credential: tokens of a session are long. Numbers are taken for their text, as versions are written both ways. */
+/**
+ * A member of a credential; session tokens are long. Numbers are converted to text, as versions are written both ways.
+ */
 export const credentialText = reader<string>(
   { type: ["string", "number"], maxLength: gatewayLimits.credentialChars },
   (value) => {

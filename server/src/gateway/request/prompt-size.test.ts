@@ -24,7 +24,7 @@ test.each<[string, Record<string, unknown>, number]>([
   ["text, and instructions", { input: "abcd", instructions: "ef" }, 6],
   ["texts", { input: ["abcd", "ef"] }, 6],
   ["tokens", { input: [[1, 2], [3]] }, 12],
-  ["items, of which images are no text", { input: items }, 8_016],
+  ["items, whose images are not text", { input: items }, 8_016],
 ])("the size of %s", (_what, asked, chars) => {
   expect(promptChars(asked)).toBe(chars);
 });

@@ -1,9 +1,9 @@
 import { isObject } from "../../lib/json.ts";
 import { charsPerToken } from "../record/usage-report.ts";
 
-/** An image, or a file that is only named, is taken for this many characters: what is in it is not text. */
+/** An image, or a file without its content, counts as this many characters: its content is not text. */
 const mediaChars = 4_000;
-/** Of base64 in a document for each character of its text: pages are mostly pictures and fonts. */
+/** Base64 characters in a document per character of its text: pages are mostly pictures and fonts. */
 const base64PerChar = 10;
 
 /** Characters of the text that a call sends, for estimates. */
@@ -15,7 +15,7 @@ export function promptChars(asked: Record<string, unknown>): number {
   return messages.reduce<number>((sum, message) => sum + messageChars(message), start);
 }
 
-/** Characters that a model generated: the same for a whole answer and for a stream. */
+/** Characters that a model generated, the same for a whole response and a stream. */
 export function answerChars(messages: ReadonlyArray<Record<string, unknown>>): number {
   return messages.reduce((sum, message) => {
     const { content, reasoning_content, reasoning, refusal, tool_calls, function_call, audio } = message;
@@ -39,7 +39,7 @@ function calledChars(called: unknown): number {
   return inputChars(called["name"]) + inputChars(called["input"] ?? called["arguments"]);
 }
 
-/** Text, or a list of texts, of tokens, or of what the Responses API calls items. */
+/** Text, or a list of texts, tokens or Responses API items. */
 function inputChars(input: unknown): number {
   if (typeof input === "string") return input.length;
   if (typeof input === "number") return charsPerToken;
@@ -73,7 +73,7 @@ function partChars(part: Record<string, unknown>): number {
   return Array.isArray(thinking) ? messageChars({ content: thinking }) : mediaCharsOf(part);
 }
 
-/** Chat has documents as `file: {file_data}`, the Responses API as `file_data`. */
+/** Chat sends documents as `file: {file_data}`, the Responses API as `file_data`. */
 function mediaCharsOf(part: Record<string, unknown>): number {
   const data = isObject(part["file"]) ? part["file"]["file_data"] : part["file_data"];
   return typeof data === "string" ? Math.max(mediaChars, data.length / base64PerChar) : mediaChars;

@@ -11,7 +11,7 @@ import type { OpenaiOperation } from "../providers/quirks.ts";
 import { readMembers, readRouteHeaders, withoutServiceParams } from "../chat/read-chat-request.ts";
 import { readServiceParams } from "./service-params.ts";
 
-/** What operations that pass a JSON body on have in common: model, parameters, the call. */
+/** The common parts of operations that forward a JSON body: model, parameters, the call. */
 export function readJsonRequest(
   call: GatewayCall,
   ledger: CallLedger,
@@ -49,7 +49,10 @@ export function checkStreamFlag({ stream }: Record<string, unknown>): void {
     throw badMember("stream", "must be true or false");
 }
 
-/** Parses a reply as a JSON object. `problem` is set if the object reports an error. @throws BadReply if it is no object */
+/**
+ * Parses a reply as a JSON object. `problem` is set if the object reports an error. @throws BadReply if it is not an
+ * object
+ */
 export function readJsonReply(whole: WholeReply): { reply: Record<string, unknown>; problem?: UpstreamProblem } {
   const reply = whole.value ?? parsedReply(whole.bytes);
   const problem = readErrorWithin(reply);
@@ -58,11 +61,11 @@ export function readJsonReply(whole: WholeReply): { reply: Record<string, unknow
 
 function parsedReply(bytes: Buffer): Record<string, unknown> {
   const parsed = parseJson(bytes);
-  if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's answer is not a JSON object.");
+  if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's response is not a JSON object.");
   return parsed.value;
 }
 
-/** A JSON answer as it came, or with the breakdown that was asked for. */
+/** Returns a JSON response unchanged, or with the breakdown that was requested. */
 export const passJson: AnswerReader["answer"] = (whole, breakdown) =>
   breakdown === undefined
     ? { body: whole.bytes }

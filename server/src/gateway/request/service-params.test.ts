@@ -20,7 +20,7 @@ function refusalOf(body: Record<string, unknown>, headers: Record<string, string
 }
 
 describe("the three places", () => {
-  test("precede each other: the body's own members, svc_params, its legacy names, the header, its legacy names", () => {
+  test("have an order: the body's own members, svc_params, its legacy names, the header, its legacy names", () => {
     const places = ["body", "svc", "respan", "keywordsai", "svc header", "respan header", "keywordsai header"];
     for (let first = 0; first < places.length; first += 1) {
       const at = (place: number): Record<string, unknown> =>
@@ -47,13 +47,13 @@ describe("the three places", () => {
     expect(params).toEqual({ customer_identifier: "from header", disable_log: false, retries: 2 });
   });
 
-  test("leave what is the provider's alone", () => {
+  test("leave the provider's members unchanged", () => {
     expect(read({ model: "gpt-4o", messages: [], temperature: 1 }, {})).toEqual({});
     expect(["model", "messages", "user", "tools", "seed"].filter(isServiceParam)).toEqual([]);
     expect(["metadata", "svc_params", "respan_params", "keywordsai_params", "models"].every(isServiceParam)).toBe(true);
   });
 
-  test("know the older spelling; the own name wins", () => {
+  test("accept the older spelling; the current name wins", () => {
     const models = (model: string) => [{ model, weight: 1 }];
     expect(read({ loadbalance_models: models("a") }, {})).toEqual({ load_balance_models: models("a") });
     const both = { loadbalance_models: models("a"), load_balance_models: models("b") };
@@ -61,7 +61,7 @@ describe("the three places", () => {
   });
 });
 
-describe("a bad parameter is refused by its name", () => {
+describe("a bad parameter is refused with its name", () => {
   test.each<[param: string, value: unknown]>([
     ["fallback_models", "gpt-4o"],
     ["fallback_models", [1]],
@@ -91,14 +91,14 @@ describe("a bad parameter is refused by its name", () => {
     expect(Object.keys(refusal.errors ?? {})).toEqual([param]);
   });
 
-  test("also where a stronger place overrides it, and never with its value", () => {
+  test("also if a stronger place overrides it, and never with its value", () => {
     const refusal = refusalOf({ disable_log: true, svc_params: { disable_log: "secret-value" } });
     expect(Object.keys(refusal.errors ?? {})).toEqual(["svc_params.disable_log"]);
     expect(JSON.stringify([refusal.message, refusal.errors])).not.toContain("secret-value");
   });
 
   test.each(["not base64!", Buffer.from("[1]").toString("base64"), Buffer.from("{").toString("base64")])(
-    "a header that is no JSON object: %s",
+    "a header that is not a JSON object: %s",
     (text) => {
       expect(Object.keys(refusalOf({}, { "x-data-svc-params": text }).errors ?? {})).toEqual(["x-data-svc-params"]);
     },
@@ -112,7 +112,7 @@ test("keys of a caller's map are data, whatever their names", () => {
   expect(({} as Record<string, unknown>)["api_key"]).toBeUndefined();
 });
 
-test("a customer who is named twice is named alike, wherever that is said", () => {
+test("a customer that is named twice must have the same name in both places", () => {
   const customer_params = { customer_identifier: "b", total_budget: 5 };
   for (const body of [
     { customer_identifier: "a", customer_params },
@@ -129,7 +129,7 @@ test("a customer who is named twice is named alike, wherever that is said", () =
   });
 });
 
-test("K2: limits of a customer, given or taken away, are refused by name in every place to whom may not set them", () => {
+test("K2: setting or removing a customer's limits without the permission is refused by name in every place", () => {
   const permissions = expandPermissions(["spans:write", "spans:read", "settings:write"]);
   for (const field of customerLimits) {
     for (const value of [1, null]) {

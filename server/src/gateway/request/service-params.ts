@@ -30,7 +30,7 @@ import {
   type ValuesOf,
 } from "./param-readers.ts";
 
-/** One provider's credential as a caller writes it: `{api_key, api_base, api_version, …}`. */
+/** One provider's credential as the caller sends it: `{api_key, api_base, api_version, …}`. */
 const credential = mapOf(either(credentialText, object));
 
 const weightedModel = objectOf({ model: word, weight: positive, credentials: credential }, { required: ["model"] });
@@ -45,16 +45,13 @@ const weightedCredentials = objectOf(
   { required: ["credentials"] },
 );
 
-/**
- * What a caller may tell the gateway beside the provider's own parameters; names as on the wire.
- * Times are seconds.
- */
+/** The parameters for the gateway beside the provider's own, with their names on the wire. Times are seconds. */
 const readers = {
   // Routing
   fallback_models: about("Names that are tried in order when `model` fails before its first byte.", listOf(word)),
-  disable_fallback: about("The first model alone is asked.", flag),
+  disable_fallback: about("Only the first model is called.", flag),
   load_balance_group: about(
-    "Instead of `model`: drawn by weight, the others stand in. Groups are not stored: `models` are its members.",
+    "Instead of `model`: a weighted random choice, with the others as fallbacks. Groups are not stored: `models` are its members.",
     objectOf({ group_id: word, models: listOf(weightedModel) }),
   ),
   load_balance_models: about("The same as a list.", listOf(weightedModel)),
@@ -70,31 +67,31 @@ const readers = {
       { required: ["retry_enabled"], isClosed: true },
     ),
   ),
-  retries: about("Retries of each model; 2 where nothing is said.", wholeNumber(0, 100)),
+  retries: about("Retries of each model; 2 by default.", wholeNumber(0, 100)),
   customer_credentials: about(
-    "`{provider: {api_key, base_url}}` instead of stored ones, or a weighted list of such.",
+    "`{provider: {api_key, base_url}}` instead of stored ones, or a weighted list of them.",
     either(mapOf(credential), listOf(weightedCredentials)),
   ),
   credential_override: about("Credentials by model or provider, for this call.", mapOf(credential)),
 
   // Cache
-  cache_enabled: about("The same question may be answered with the same answer, which is kept for it.", flag),
-  cache_ttl: about("Seconds that the answer is kept: 30 days by default.", positiveOrZero),
+  cache_enabled: about("Equal requests may get the same cached answer.", flag),
+  cache_ttl: about("Seconds that the answer is cached: 30 days by default.", positiveOrZero),
   cache_options: objectOf({ cache_by_customer: flag, is_cached_by_model: flag, omit_log: flag }),
 
   // Customer
-  customer_params: about(
-    "The customer, with name, e-mail, budgets and rate limit, which are theirs from here on.",
-    customerParams,
-  ),
-  customer_identifier: about("Whom the call is for, whose budgets hold.", customerIdentifier),
+  customer_params: about("The customer, with name, e-mail, budgets and rate limit, which are stored.", customerParams),
+  customer_identifier: about("The customer of the call, whose budgets apply.", customerIdentifier),
   customer_email: identifier,
   customer_name: name,
 
   // The record
-  disable_log: about("Metrics alone are kept, nothing that was said.", flag),
-  request_breakdown: about("The answer says what the call took; a stream in its last chunk.", flag),
-  metadata: about("Kept with the span; no provider gets it.", object),
+  disable_log: about("Only metrics are stored, no content.", flag),
+  request_breakdown: about(
+    "The response includes the usage, cost and times of the call; a stream in its last chunk.",
+    flag,
+  ),
+  metadata: about("Stored with the span; not sent to the provider.", object),
   properties: about("The same, for values that must keep their types.", object),
   custom_identifier: identifier,
   group_identifier: identifier,
@@ -118,18 +115,20 @@ export const serviceParamSchemas: Readonly<Record<string, JsonSchema>> = Object.
   Object.entries<ParamReader<unknown>>(readers).map(([param, { schema }]) => [param, schema]),
 );
 
-/** Parameters of what is not kept here: to pass over them would answer another question than was asked. */
+/**
+ * Parameters that refer to objects which Spanway does not store. Ignoring them would change the meaning of the request.
+ */
 const storedElsewhere: ReadonlyMap<string, (value: unknown) => string | undefined> = new Map([
   ["prompt", storedPrompt],
 ]);
 
-/** Other prompts are the provider's: OpenAI's own `{id, version}`, and what a recording is about. */
+/** Other prompts belong to the provider: OpenAI's own `{id, version}`, and the `prompt` of a transcription. */
 function storedPrompt(value: unknown): string | undefined {
   if (!isObject(value) || value["prompt_id"] === undefined) return undefined;
   return "names a stored prompt, and prompts are not stored here: send its text, with its variables filled in, as messages";
 }
 
-/** Another spelling of a parameter; the own name wins where both are sent. */
+/** Other spellings of parameters. The current name wins if both are sent. */
 const aliases: Record<string, keyof typeof readers> = {
   loadbalance_models: "load_balance_models",
   workflow_name: "span_workflow_name",
@@ -142,14 +141,14 @@ const readerOf: ReadonlyMap<string, { param: string; read: ParamReader<unknown> 
 
 const nestedFields: ReadonlySet<string> = new Set(paramsFields);
 
-/** Whether a member of a request's body is ours: no provider gets to see it. */
+/** Whether a member of a request's body is a service parameter, which no provider receives. */
 export function isServiceParam(member: string): boolean {
   return readerOf.has(member) || nestedFields.has(member);
 }
 
 /**
- * A member's value from the text of a form's field: as it is where the parameter may be text, else what the text is as JSON.
- * Members that are none of ours stay text.
+ * A member's value from the text of a form field: the text itself if the parameter may be text, else the text parsed as
+ * JSON. Members that are not service parameters stay text.
  */
 export function memberOfText(member: string, text: string): unknown {
   const known = readerOf.get(member);
@@ -160,11 +159,10 @@ export function memberOfText(member: string, text: string): unknown {
 }
 
 /**
- * The service parameters of a request from the three places, parameter by parameter: members of the body, then
- * `svc_params` and its legacy names, then the header and its legacy names. `null` counts as absent. Standard headers and
- * `user` complete them, see caller-context.ts.
- *
- * @throws ServiceError `invalid_request` naming the parameter; `forbidden` naming limits that the caller may not set.
+ * The service parameters of a request from the three places, merged by parameter: members of the body, then
+ * `svc_params` and its legacy names, then the header and its legacy names. `null` counts as absent. Standard headers
+ * and `user` complete them, see caller-context.ts.
+ * @throws ServiceError `invalid_request` naming the parameter; `forbidden` naming limits that the caller may not set
  */
 export function readServiceParams(
   body: Record<string, unknown>,
@@ -190,7 +188,7 @@ export function readServiceParams(
 
 export type ParamsCaller = { headers: IncomingHttpHeaders; permissions: ReadonlySet<Permission> };
 
-/** A key that serves customers must not let them raise their own limits. Null is a change too: it takes a limit away. */
+/** A key that serves customers must not let them raise their own limits. Null is a change too: it removes a limit. */
 function refuseLimits(customerParams: Readonly<Record<string, unknown>>): void {
   const names = customerLimits.filter((field) => Object.hasOwn(customerParams, field));
   if (names.length === 0) return;
@@ -200,10 +198,10 @@ function refuseLimits(customerParams: Readonly<Record<string, unknown>>): void {
   throw new ServiceError("forbidden", `${fields.join(", ")} ${message}.`, { errors });
 }
 
-/** What `customer_params` may hold that nothing keeps to unless it is somebody's. */
+/** Members of `customer_params` that are refused without a customer. */
 const bounds = ["period_budget", "total_budget", "rate_limit"];
 
-/** One call has one customer: whose budget it changes is whom it is for. */
+/** One call has one customer: the one whose budget it changes. */
 function checkCustomer({ customer_identifier, customer_params = {} }: ServiceParams): void {
   const named = customer_params["customer_identifier"];
   const isBound = bounds.some((bound) => (customer_params[bound] ?? undefined) !== undefined);
@@ -224,7 +222,7 @@ function take(source: Record<string, unknown>, place: string, values: Record<str
     if (missing !== undefined) throw badParam(place + key, missing);
     if (known === undefined || raw === null || raw === undefined) continue;
     const value = known.read(raw);
-    // What a stronger place overrides has to be right all the same: a mistake should not show by chance.
+    // A value that a stronger place overrides must be valid too, so that mistakes are always reported.
     if (value instanceof Problem) throw badParam(place + key, value.message);
     const isWeaker = before.includes(known.param) || (key !== known.param && values[known.param] !== undefined);
     if (!isWeaker && value !== undefined) values[known.param] = value;
@@ -232,7 +230,7 @@ function take(source: Record<string, unknown>, place: string, values: Record<str
 }
 
 function decodeHeader(header: string, text: string): Record<string, unknown> {
-  // Buffer passes over what is no base64, and JSON then tells.
+  // Buffer ignores what is not base64; the JSON parser then fails.
   const parsed = parseStrictJson(Buffer.from(text, "base64"));
   if (!parsed.ok || !isObject(parsed.value)) throw badParam(header, "must be a JSON object in base64");
   if (exceedsShape(parsed.value, httpLimits.controlBodyDepth, httpLimits.controlBodyNodes) !== undefined) {
@@ -245,7 +243,7 @@ function badParam(param: string, message: string): ServiceError {
   return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
 }
 
-/** Safe because each member was filled by the reader that its type is made of. */
+/** Safe because each member comes from the reader that determines its type. */
 function typedByReaders(values: Record<string, unknown>): ServiceParams {
   return values;
 }

@@ -7,8 +7,8 @@ const id = fc.stringMatching(/^[a-z]{2,5}_[\w-]{1,20}$/);
 const bond = fc.stringMatching(/^[\w-]{8}$/);
 const item = fc.record({ type: fc.constant("reasoning"), id, encrypted_content: id });
 
-describe("what is bound to a key", () => {
-  test("P6: comes back as the provider made it, with the mark of its key", () => {
+describe("values that are bound to a key", () => {
+  test("P6: return unmarked, with the mark's key", () => {
     fc.assert(
       fc.property(id, fc.array(item, { minLength: 1, maxLength: 3 }), bond, (responseId, output, mark) => {
         const bound = bindResponse({ id: responseId, output }, mark);
@@ -25,14 +25,14 @@ describe("what is bound to a key", () => {
     );
   });
 
-  test("P6: is nothing in a request without marks, which is left alone", () => {
+  test("P6: do not exist in a request without marks, which stays unchanged", () => {
     const asked = { input: [{ role: "user", content: "a.kAAAAAAAA" }], previous_response_id: "resp_1", tools: [{}] };
     const taken = takeBonds(asked);
     expect(taken.asked).toBe(asked);
     expect(taken.bond).toBeUndefined();
   });
 
-  test("P6: names the same key on every node, and says nothing of it", async () => {
+  test("P6: have the same mark on every node, which reveals nothing of the key", async () => {
     const world = { env: { openai: undefined } };
     const call = { model: "gpt-4o", operation: "responses" as const };
     const [here] = await attemptsOf(world, call);

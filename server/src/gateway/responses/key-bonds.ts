@@ -6,13 +6,14 @@ import { readJsonReply } from "../request/read-json-request.ts";
 type Members = Record<string, unknown>;
 
 /**
- * What a provider keeps for the key that made it, or encrypts for it: responses, their items, encrypted reasoning. Where a call may go
- * by several keys, the caller is given such values with a mark of the key behind them, so that the call that names them finds it again:
- * on any node, and after a restart. The mark is a keyed hash: it tells the keys of one organization apart and says nothing of them.
+ * Responses, their items and encrypted reasoning belong to the provider key that created them. If a call may use
+ * several keys, the caller gets such values with a mark of the key appended, so that a later call finds the key: on any
+ * node, and after a restart. The mark is a keyed hash: it distinguishes the keys of one organization and reveals
+ * nothing of them.
  */
 const marked = /^(.+)\.k([\w-]{8})$/s;
 
-/** Members of an item that hold such a value. */
+/** Members of an item with such values. */
 const ofItems = ["id", "encrypted_content", "container_id", "approval_request_id"] as const;
 
 function mark(value: unknown, bond: string): unknown {
@@ -25,7 +26,7 @@ function changed<T extends Members>(members: T, names: readonly string[], change
   return { ...members, ...changes };
 }
 
-/** A whole response, with its marks. */
+/** Marks a whole response. */
 export function bindResponse(response: Members, bond: string): Members {
   const bind = (value: unknown): unknown => mark(value, bond);
   const { output, conversation } = response;
@@ -40,7 +41,7 @@ function bindItem(item: unknown, bond: string): unknown {
   return isObject(item) ? changed(item, ofItems, (value) => mark(value, bond)) : item;
 }
 
-/** A page of a response's items, with its marks. */
+/** Marks a page of a response's items. */
 export function bindItems(page: Members, bond: string): Members {
   const { data } = page;
   return {
@@ -49,13 +50,13 @@ export function bindItems(page: Members, bond: string): Members {
   };
 }
 
-/** A value without its mark, and the key that the mark names. */
+/** Removes the mark from a value, and returns the key that it names. */
 export function takeBond(value: string): { value: string; bond: string | undefined } {
   const found = marked.exec(value);
   return found === null ? { value, bond: undefined } : { value: found[1] ?? "", bond: found[2] };
 }
 
-/** An event of a stream, with its marks. */
+/** Marks an event of a stream. */
 export function bindEvent(event: Members, bond: string): Members {
   const { response, item } = event;
   return {
@@ -67,7 +68,7 @@ export function bindEvent(event: Members, bond: string): Members {
 
 type KeyBinding = { reply: (reply: WholeReply) => WholeReply; event: (event: SseEvent) => Buffer };
 
-/** A whole response, or the events of its stream, with their marks. */
+/** Marks a whole response or the events of its stream. */
 export function createBinding(bond: string): KeyBinding {
   return {
     reply: (whole) => ({
@@ -83,13 +84,14 @@ export function createBinding(bond: string): KeyBinding {
   };
 }
 
-/** `param`: where the request names what is bound. */
+/** `param`: the parameter with the bound value. */
 export type KeyBond = { value: string; param: string };
 
 /**
- * A request as the provider may have it, and the key that it is bound to: that of the response or conversation which it goes on with,
- * else that of the last item that names one. Reasoning that was encrypted for another key is left out, as nobody could read it.
- * @returns the same members where nothing is marked
+ * Removes the marks from a request, and finds the key that it is bound to: that of the response or conversation which
+ * it continues, else that of the last marked item. Drops reasoning that was encrypted for another key, as this key
+ * cannot decrypt it.
+ * @returns the same members if nothing is marked
  */
 export function takeBonds(asked: Members): { asked: Members; bond: KeyBond | undefined } {
   let bond: KeyBond | undefined;

@@ -5,7 +5,7 @@ import { readJsonReply } from "../request/read-json-request.ts";
 
 type Members = Record<string, unknown>;
 
-/** A whole response as the events of a stream that say the same: SDKs put it together from these. */
+/** A whole response as equivalent stream events, from which SDKs assemble it. */
 export function responseAsEvents(whole: WholeReply): string {
   const { reply } = readJsonReply(whole);
   const items = objectsOf(reply["output"]);

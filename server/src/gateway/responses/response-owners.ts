@@ -4,10 +4,13 @@ import { gatewayLimits } from "../limits.ts";
 
 export type ResponseOwner = Pick<SpanOrigin, "organization_id" | "environment">;
 
-/** Who has just made which response. A key of the server's serves all organizations: its ids say nothing of whose they are. */
+/**
+ * The owners of recently created responses. A key of the server serves all organizations, so response ids do not show
+ * their owner.
+ */
 export type ResponseOwners = {
   note(id: string, owner: ResponseOwner): void;
-  /** Undefined where this node does not know. */
+  /** Undefined if this node does not know the owner. */
   isOwner(id: string, owner: ResponseOwner): boolean | undefined;
 };
 

@@ -12,7 +12,7 @@ import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwners } from "./response-owners.ts";
 import { createSaidSoFar, messageOfOutput } from "./said.ts";
 
-/** OpenAI's Responses, where the provider has them. */
+/** OpenAI's Responses API, for providers that support it. */
 export function createResponses(owners: Pick<ResponseOwners, "note">): CallOperation {
   return {
     operation: "responses",
@@ -29,7 +29,7 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): CallOpera
       });
       checkStreamFlag(request.asked);
       const { stream, background } = request.asked;
-      // Nobody would know what it cost.
+      // Without a stream the cost of a background response would stay unknown.
       if (background === true && stream !== true)
         throw badMember("background", "must be streamed: send stream as well");
       return {
@@ -47,18 +47,18 @@ function createResponseReader(
   owners: Pick<ResponseOwners, "note">,
   { attempt, hasManyKeys, mayAskOther, isBackground }: ReaderOptions & { isBackground: boolean },
 ): AnswerReader {
-  /** Marks what the provider keeps for the key that answers. */
+  /** Marks values that belong to the key of this attempt. */
   const binding = hasManyKeys && attempt !== undefined ? createBinding(attempt.bond) : undefined;
   return {
     stream(sink) {
-      // The id of one that runs in the background is wanted at once.
+      // The id of a background response must be sent immediately.
       const events = readResponseStream(ledger, owners, isBackground ? () => false : mayAskOther);
       return createEventSource({ ...events, rewrite: binding?.event }, sink);
     },
     whole(whole) {
       const { reply, problem } = readJsonReply(whole);
       if (problem !== undefined) return problem;
-      if (!Array.isArray(reply["output"])) throw new BadReply("The provider's answer is not a response.");
+      if (!Array.isArray(reply["output"])) throw new BadReply("The provider's reply is not a Responses API response.");
       const block = mayAskOther() ? blockOfResponse(reply) : undefined;
       if (block !== undefined) return block;
       takeResponse(reply, ledger);
@@ -70,10 +70,10 @@ function createResponseReader(
   };
 }
 
-/** Events that say something; before them another provider may still answer. */
+/** Events with content; before them another provider may still answer. */
 const contentEvent = /\.delta$|^response\.(?:output_item\.added|content_part\.added)$/;
 
-/** Where another model may answer, the frame of a text is no content: a filter may hold back all that would stand in it. */
+/** While another model may answer, the start of a text item is not content: a filter may withhold all of its text. */
 function isContent(type: string, { item }: Record<string, unknown>, mayAskOther: boolean): boolean {
   if (!mayAskOther || type.endsWith(".delta")) return contentEvent.test(type);
   return type === "response.output_item.added" && !isTextItem(item);
@@ -96,7 +96,7 @@ function readResponseStream(
       if (event === undefined) return {};
       const type = typeof event["type"] === "string" ? event["type"] : "";
       const response = isObject(event["response"]) ? event["response"] : {};
-      // Known from the first event on, so that what runs in the background can be asked for and cancelled.
+      // Recorded from the first event on, so that a background response can be retrieved and cancelled.
       if (typeof response["id"] === "string" && response["id"] !== ledger.responseId) {
         ledger.responseId = response["id"];
         owners.note(response["id"], ledger.origin);
@@ -118,13 +118,13 @@ function readResponseStream(
   };
 }
 
-/** The problem of a response that a filter of the provider held back as a whole; undefined for every other. */
+/** The problem of a response that a provider's content filter withheld completely; undefined for every other. */
 function blockOfResponse(response: Record<string, unknown>): UpstreamProblem | undefined {
   const { incomplete_details: details, output } = response;
   if (!isObject(details) || details["reason"] !== "content_filter") return undefined;
   const items = Array.isArray(output) ? (output as unknown[]) : [];
   const { content, refusal } = messageOfOutput(items);
-  // A call of a tool may have done something.
+  // A tool call may have had effects.
   if (content !== "" || !items.every(isTextItem)) return undefined;
   return blockProblem(refusal, usageOfResponse(response));
 }
@@ -140,7 +140,7 @@ function takeResponse(response: Record<string, unknown>, ledger: CallLedger): vo
   if (typeof response["id"] === "string") ledger.responseId = response["id"];
 }
 
-/** What is charged for each: opening a page that was found, or finding something in it, is none. */
+/** The number of charged searches. Opening a found page, or finding text in it, is not charged. */
 function searchesOf(output: unknown): Record<string, unknown> {
   const items = Array.isArray(output) ? (output as unknown[]).filter(isObject) : [];
   const searches = items.filter(({ type, action }) => {

@@ -12,7 +12,7 @@ const output = [
   { type: "custom_tool_call", id: "c", call_id: "call_c", name: "sql", input: "SELECT 1" },
 ];
 
-/** The events of a stream that says the same, each text in two pieces. */
+/** The same response as stream events, with each text in two pieces. */
 const events: Array<[type: string, event: Row]> = [
   ["response.created", { response: {} }],
   ["response.output_item.added", { item: { ...output[0], summary: [] } }],
@@ -29,8 +29,8 @@ function inTwo(type: string, item_id: string, text: string): Array<[string, Row]
   return [text.slice(0, 3), text.slice(3)].map((delta) => [type, { type, item_id, delta }]);
 }
 
-describe("what a response says", () => {
-  test("is the message of a chat, whole and as a stream has it so far", () => {
+describe("the content of a response", () => {
+  test("becomes a chat message, from the whole response and from a stream", () => {
     const whole = messageOfOutput(output);
     expect(whole).toEqual({
       role: "assistant",
@@ -49,7 +49,7 @@ describe("what a response says", () => {
     expect(messages.at(-1)).toEqual(whole);
   });
 
-  test.each([undefined, null, "x", [null, 7, { type: "message", content: "x" }]])("is nothing for %j", (odd) => {
+  test.each([undefined, null, "x", [null, 7, { type: "message", content: "x" }]])("is empty for %j", (odd) => {
     expect(messageOfOutput(odd)).toEqual({ role: "assistant", content: "" });
   });
 });

@@ -3,10 +3,10 @@ import { gatewayLimits } from "../limits.ts";
 
 type Members = Record<string, unknown>;
 
-/** What an item of a response says, as the parts of a chat's message. */
+/** The content of a response's items, as parts of a chat message. */
 type Said = { content: string; refusal: string; reasoning: string; calls: Members[] };
 
-/** What the items of a response say, as the message that a chat would have answered with. */
+/** The content of a response's items as the equivalent chat message. */
 export function messageOfOutput(output: unknown): Members {
   const said: Said = { content: "", refusal: "", reasoning: "", calls: [] };
   for (const item of Array.isArray(output) ? (output as unknown[]) : []) if (isObject(item)) addItem(said, item);
@@ -42,15 +42,15 @@ function messageOf({ content, refusal, reasoning, calls }: Said): Members {
   };
 }
 
-/** What a stream of a response has said so far: all that there is of one that breaks. */
+/** The content of a response stream so far, which is all that a broken stream leaves. */
 export type SaidSoFar = {
-  /** Takes one event; undefined where it says nothing. */
+  /** Adds one event. Returns undefined for an event without content. */
   add(type: string, event: Members): Members | undefined;
 };
 
 export function createSaidSoFar(): SaidSoFar {
   const said: Said = { content: "", refusal: "", reasoning: "", calls: [] };
-  /** Calls under way, by the id of their item. */
+  /** Tool calls in progress, by the id of their item. */
   const items = new Map<unknown, Members>();
   let chars = 0;
 

@@ -22,20 +22,20 @@ import { bindItems, bindResponse, createBinding, takeBond } from "./key-bonds.ts
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwner, ResponseOwners } from "./response-owners.ts";
 
-/** What can be done with a response that its provider keeps. */
+/** An operation on a response that its provider stores. */
 export type StoredAction = { method: "GET" | "POST" | "DELETE"; below: "" | "/cancel" | "/input_items" };
 
 export type StoredCall = {
   owner: ResponseOwner;
   permissions: ReadonlySet<Permission>;
   headers: IncomingHttpHeaders;
-  /** As the caller has it, with or without the mark of a key. */
+  /** The id that the caller sent, with or without the mark of a key. */
   id: string;
   query: URLSearchParams;
   signal: AbortSignal;
-  /** What a stream is written to; called once there is something to write. */
+  /** Opens the response for a stream; called once there is something to write. */
   open: () => ResponseWriter;
-  /** Whether the gateway recorded a call of the organization and environment that made it. */
+  /** Whether a recorded call of this organization and environment created the response. */
   isRecorded: (id: string, owner: ResponseOwner) => Promise<boolean>;
 };
 
@@ -43,13 +43,14 @@ export type StoredAnswer = { bytes: Buffer | string; provider: string } | { erro
 
 export type StoredResponses = {
   /**
-   * Asks the provider and the key that made the response. Undefined where the answer was a stream, which has been written.
+   * Sends the operation to the provider and key that created the response. Returns undefined after a stream, which has
+   * been written.
    * @throws ServiceError `not_found`, `invalid_request`, `forbidden`
    */
   act(action: StoredAction, call: StoredCall): Promise<StoredAnswer | undefined>;
 };
 
-/** Providers that keep responses. Others are asked where the id has the mark of their key. */
+/** Providers that store responses. Others are called only for ids with the mark of their key. */
 const keepers: ReadonlySet<string> = new Set(["openai", "azure", "xai", "fireworks"]);
 
 type Deps = Pick<CallDeps, "pools" | "timeouts" | "router" | "metrics" | "commentMs"> & { owners: ResponseOwners };
@@ -59,7 +60,7 @@ export function createStoredResponses(deps: Deps): StoredResponses {
     async act(action, call) {
       const { value: id, bond } = takeBond(call.id);
       const { query, isStream } = readQuery(call.query, action);
-      // A segment of dots would be another path.
+      // A path segment of dots would change the path.
       const keys = /^\.*$/.test(id) ? [] : await keysOf(deps, call, id, bond);
       if (action.method !== "GET") await refuseElsewhere(deps, call, id);
       const problems: UpstreamProblem[] = [];
@@ -77,7 +78,7 @@ export function createStoredResponses(deps: Deps): StoredResponses {
         deps.metrics.attempts.inc({ outcome: end.problem.kind });
         problems.push(understandProblem(end.problem, attempt.target.credential));
       }
-      // What one key says of a response that it has counts for more than that another could not be asked.
+      // An error from a key that knows the response has priority over a failure of another key.
       const told = problems.filter(({ status }) => status !== 404);
       const problem = told.find(({ kind }) => kind === "request") ?? told[0];
       if (problem !== undefined) return { error: errorOfProblem(problem) };
@@ -111,11 +112,11 @@ async function isOwner(deps: Deps, call: StoredCall, id: string, owner: Response
   return deps.owners.isOwner(id, owner) ?? call.isRecorded(id, owner);
 }
 
-/** A key may serve both environments, but changes are those of the caller's own. @throws ServiceError `forbidden` */
+/** A key may serve both environments, but changes are limited to the caller's own. @throws ServiceError `forbidden` */
 async function refuseElsewhere(deps: Deps, call: StoredCall, id: string): Promise<void> {
   const environment = call.owner.environment === "prod" ? "test" : "prod";
   if (await isOwner(deps, call, id, { ...call.owner, environment }))
-    throw new ServiceError("forbidden", `This response was made in the ${environment} environment: use a key of that.`);
+    throw new ServiceError("forbidden", `This response was made in the ${environment} environment: use a key of it.`);
 }
 
 function bound({ below }: StoredAction, reply: WholeReply, bond: string | undefined): Buffer | string {
@@ -144,7 +145,7 @@ function ask(
 
 const wholeReader: AnswerReader = { whole: () => undefined, answer: ({ bytes: body }) => ({ body }) };
 
-/** The events of a response in the background, from its first or from `starting_after` on, go on to the caller as they come. */
+/** Forwards the events of a background response, from the first or from `starting_after` on, as they arrive. */
 async function askForStream(deps: Deps, asked: Asked & { bond: string | undefined }): Promise<AttemptEnd> {
   const { attempt, call, bond } = asked;
   let exchange: Exchange | undefined;
@@ -160,7 +161,7 @@ async function askForStream(deps: Deps, asked: Asked & { bond: string | undefine
   const reader: AnswerReader = {
     ...wholeReader,
     stream: (sink) => createEventSource({ ...storedStream, rewrite: binding?.event }, sink),
-    // A provider that does not know how to stream.
+    // For a provider that does not stream.
     asStream: (reply, sink) => giveEvents(responseAsEvents(binding?.reply(reply) ?? reply), sink),
   };
   const end = await ask(deps, asked, reader, {
@@ -181,7 +182,9 @@ async function askForStream(deps: Deps, asked: Asked & { bond: string | undefine
   return { kind: "streamed" };
 }
 
-/** Every event goes on at once; the last one may lie before `starting_after`. */
+/**
+ * Forwards every event immediately. The stream may end without a final event, which may come before `starting_after`.
+ */
 const storedStream: EventReader = {
   take: ({ data = "" }) => ({ hasContent: true, isDone: lastEvents.has(parseObjectText(data)?.["type"]) }),
   mayJustEnd: true,
@@ -199,7 +202,7 @@ function callOf({ target, quirks }: Attempt, { method, below }: StoredAction, id
   return { method, url, headers, body: Buffer.alloc(0) };
 }
 
-/** Where a page begins is said by an item, whose id may have a mark. */
+/** `after` and `before` name an item, whose id may have a mark. */
 function readQuery(query: URLSearchParams, { method, below }: StoredAction): { query: string; isStream: boolean } {
   const passed = new URLSearchParams(query);
   for (const name of ["after", "before"]) {

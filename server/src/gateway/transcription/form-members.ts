@@ -2,9 +2,9 @@ import { ServiceError } from "../../domain/errors.ts";
 import { isServiceParam, memberOfText } from "../request/service-params.ts";
 
 /**
- * The members that the fields of a form stand for: `metadata[a][b]` is nested, `name[]` and a name that comes twice are lists, and
- * a service parameter that is no text may be JSON.
- * @throws ServiceError `invalid_request` for names that contradict each other.
+ * Builds the members from the fields of a form: `metadata[a][b]` is nested, `name[]` and repeated names are lists, and
+ * a service parameter that is not text may be JSON.
+ * @throws ServiceError `invalid_request` for names that contradict each other
  */
 export function membersOf(fields: ReadonlyArray<readonly [name: string, text: string]>): Record<string, unknown> {
   const members = createMap();
@@ -18,7 +18,7 @@ export function membersOf(fields: ReadonlyArray<readonly [name: string, text: st
 
 const maxDepth = 8;
 
-/** `a[b][]` → `a`, `b`, ``; a name that is not of this form is one word. */
+/** `a[b][]` → `a`, `b`, ``; a name of another form stays whole. */
 function splitName(name: string): [string, ...string[]] {
   const match = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name);
   if (!match) return [name];
@@ -33,13 +33,14 @@ function putAt(members: Record<string, unknown>, path: readonly string[], text: 
     const isList = i === path.length - 2 && path.at(-1) === "";
     if (isList) return put(holder, key, [...listOf(holder[key], name), text], name, true);
     const inner = (holder[key] ??= createMap());
-    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) throw clash(name, "says two things");
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner))
+      throw clash(name, "has conflicting values");
     holder = inner as Record<string, unknown>;
   }
   return put(holder, path.at(-1) ?? "", text, name);
 }
 
-/** Without a prototype: names are the caller's, `__proto__` among them. */
+/** Without a prototype: names come from the caller and may include `__proto__`. */
 function createMap(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }
@@ -55,7 +56,7 @@ function listOf(value: unknown, name: string): unknown[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value as unknown[];
   if (typeof value === "string") return [value];
-  throw clash(name, "says two things");
+  throw clash(name, "has conflicting values");
 }
 
 function clash(name: string, message: string): ServiceError {

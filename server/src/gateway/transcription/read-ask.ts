@@ -6,17 +6,17 @@ import { isLanguage } from "./languages.ts";
 import { isServiceParam } from "../request/service-params.ts";
 import type { Form, FormFile } from "./read-form.ts";
 
-/** A transcription as a caller asked for it. */
+/** A parsed transcription request. */
 export type TranscriptionAsk = {
   model: string;
   file: FormFile;
-  /** Fields for the provider, but for `model`, as they were sent. */
+  /** Fields for the provider, unchanged, except `model`. */
   fields: ReadonlyArray<readonly [name: string, text: string]>;
-  /** The same as values, `model` included, to be recorded. */
+  /** The fields as values to record, including `model`. */
   asked: Record<string, unknown>;
-  /** Whether the answer is JSON rather than text. */
+  /** Whether the response is JSON rather than text. */
   isJson: boolean;
-  /** Server-sent events are wanted. */
+  /** The caller requested server-sent events. */
   isStream: boolean;
 };
 
@@ -44,11 +44,11 @@ const formatsByType: Readonly<Record<string, (typeof formats)[number]>> = {
   "video/webm": "webm",
 };
 
-/** `diarized_json` is of the models that tell speakers apart. */
+/** `diarized_json` is for models that distinguish speakers. */
 const jsonFormats = ["json", "verbose_json", "diarized_json"];
 const responseFormats = [...jsonFormats, "text", "srt", "vtt"];
 
-/** @throws ServiceError `invalid_request` naming the parameter. */
+/** @throws ServiceError `invalid_request` naming the parameter */
 export function readTranscriptionAsk(form: Form, members: Record<string, unknown>): TranscriptionAsk {
   const file = readFile(form.file);
   const model = members["model"];
@@ -76,16 +76,16 @@ export function readTranscriptionAsk(form: Form, members: Record<string, unknown
   };
 }
 
-/** @throws ServiceError `invalid_request` for a code that names no language. */
+/** @throws ServiceError `invalid_request` for a code that names no language */
 export function checkLanguage(language: unknown): void {
   if (typeof language !== "string" || language === "" || isLanguage(language)) return;
   throw bad("language", "must be a code of ISO 639-1, such as en");
 }
 
 /**
- * Names without a provider before them are known by what they hold, or by a provider setting that lists them; the provider judges its
- * own.
- * @param isListed asked where the name does not say it
+ * Accepts a name without a provider prefix if it looks like a transcription model or a provider setting lists it. A
+ * name with a prefix is left to the provider.
+ * @param isListed called if the name alone does not decide
  * @throws ServiceError `invalid_request`
  */
 export async function checkModel(model: string, isListed: (model: string) => Promise<boolean>): Promise<void> {
@@ -98,7 +98,7 @@ function mayTranscribe(model: string): boolean {
 }
 
 function readFile(file: FormFile | undefined): FormFile {
-  if (!file) throw bad("file", "must be there: a part of the form with a recording");
+  if (!file) throw bad("file", "is required: a form part with a recording");
   if (file.bytes.length === 0) throw bad("file", "must not be empty");
   const extension = extname(file.name).slice(1).toLowerCase();
   const byType = formatsByType[file.mediaType];
@@ -107,7 +107,7 @@ function readFile(file: FormFile | undefined): FormFile {
     const what = extension === "" ? file.mediaType || "of no type" : `.${extension}`;
     throw bad("file", `is ${JSON.stringify(what.slice(0, 64))}, and must be one of ${formats.join(", ")}`);
   }
-  // Providers go by the name, which blobs have not.
+  // Providers detect the format by file name, which blobs lack.
   return extension === "" ? { ...file, name: `${file.name || "audio"}.${byType}` } : file;
 }
 
@@ -126,7 +126,7 @@ function granularitiesOf(value: unknown): unknown[] {
   return [value];
 }
 
-/** A form has no booleans, only their names. */
+/** A form has no booleans, only text. */
 function readFlag(name: string, value: unknown): boolean {
   if (value === undefined || value === "") return false;
   const text = typeof value === "string" ? value.trim().toLowerCase() : "";

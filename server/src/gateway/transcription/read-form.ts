@@ -2,24 +2,24 @@ import { ServiceError } from "../../domain/errors.ts";
 import { BadMultipart, boundaryOf, parseMultipart, type FormPart } from "../../lib/multipart.ts";
 import { gatewayLimits } from "../limits.ts";
 
-/** A form as it was sent: its fields in order, names as they are, and the file that is named `file`. */
+/** A parsed form: its fields in order with unchanged names, and the file named `file`. */
 export type Form = { fields: Array<[name: string, text: string]>; file: FormFile | undefined };
 
 export type FormFile = {
-  /** "" where none was given. */
+  /** "" if none was sent. */
   name: string;
-  /** As declared, without parameters; "" where none was. */
+  /** As declared, without parameters; "" if none was declared. */
   mediaType: string;
-  /** A part of the body, no copy of it. */
+  /** A slice of the body, not a copy. */
   bytes: Buffer;
 };
 
-/** What a caller is told of a file, or of a body, that is too large. */
+/** The error message for a file, or a body, that is too large. */
 export const fileTooLarge = `The file must be at most ${gatewayLimits.audioFileBytes / 2 ** 20} MB (${gatewayLimits.audioFileBytes} bytes).`;
 
 /**
- * Reads a `multipart/form-data` body, whatever the order of its parts.
- * @throws ServiceError `invalid_request`, or `payload_too_large` for a file beyond the bound.
+ * Reads a `multipart/form-data` body, with its parts in any order.
+ * @throws ServiceError `invalid_request`, or `payload_too_large` for a file beyond the limit
  */
 export function readForm(bytes: Buffer, contentType: string): Form {
   const boundary = boundaryOf(contentType);

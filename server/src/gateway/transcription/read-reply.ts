@@ -6,8 +6,8 @@ import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { WholeReply } from "../call/operation.ts";
 
 /**
- * Takes the text of a transcription into the ledger, and what it is paid by: tokens, or the time that the upstream states. Where it
- * states neither, the time that the file states counts, which the ledger holds already.
+ * Stores the text of a transcription in the ledger, and its billing basis: tokens, or the duration that the upstream
+ * stated. Without either, the ledger keeps the duration from the file.
  */
 export function readTranscription(
   { bytes }: WholeReply,
@@ -21,21 +21,21 @@ export function readTranscription(
     return undefined;
   }
   const parsed = parseJson(bytes);
-  if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's answer is not a JSON object.");
+  if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's response is not a JSON object.");
   const reply = parsed.value;
   const problem = readErrorWithin(reply);
   if (problem !== undefined) return problem;
-  if (typeof reply["text"] !== "string") throw new BadReply("The provider's answer is not a transcription.");
+  if (typeof reply["text"] !== "string") throw new BadReply("The provider's response is not a transcription.");
   takeText(reply["text"], ledger);
   takeUsage(reply, ledger);
   return undefined;
 }
 
-/** What was said, as much of it as may be kept; again and again where it grows. */
+/** Stores the text up to the recorded length. Called again as the text grows. */
 export function takeText(text: string, ledger: CallLedger): void {
   const kept =
     text.length > gatewayLimits.recordedChars ? text.slice(0, gatewayLimits.recordedChars).toWellFormed() : text;
-  if (kept !== text) ledger.warnings = ["the transcription was too long to be kept whole"];
+  if (kept !== text) ledger.warnings = ["the transcription was too long to be recorded completely"];
   ledger.messages = [{ role: "assistant", content: kept }];
 }
 
@@ -48,7 +48,7 @@ export function takeUsage({ usage, duration }: Record<string, unknown>, ledger: 
   ledger.usage = { ...usage, ...(isObject(details) ? { input_tokens_details: details } : {}) };
 }
 
-/** Where the last cue of SRT or WebVTT ends; undefined for other text. */
+/** The end of the last cue of SRT or WebVTT; undefined for other text. */
 function lastCueSeconds(text: string): number | undefined {
   const end = [...text.matchAll(cueTimes)].at(-1);
   if (end === undefined) return undefined;

@@ -6,9 +6,9 @@ import type { EventReader } from "../stream/event-source.ts";
 import { takeText, takeUsage } from "./read-reply.ts";
 
 /**
- * OpenAI's stream of a transcription: `transcript.text.delta` with a `delta` each, speakers as `transcript.text.segment`, and
- * `transcript.text.done` with all of the `text` and the `usage`. What was said so far is in the ledger at any time, as the stream may
- * break.
+ * Reads OpenAI's transcription stream: `transcript.text.delta` with a `delta` each, speakers as
+ * `transcript.text.segment`, and `transcript.text.done` with the whole `text` and the `usage`. The ledger always
+ * contains the text so far, as the stream may break off.
  */
 export function readTranscriptStream(ledger: CallLedger): EventReader {
   let text = "";

@@ -20,13 +20,13 @@ import { writeForm } from "./write-form.ts";
 
 export type Transcription = CallOperation & {
   /**
-   * Sees the chunks of a form as it arrives.
-   * @param refuse called when a field is wrong already
+   * Inspects the chunks of a form as it arrives.
+   * @param refuse called as soon as a field is invalid
    */
   watch(contentType: string, organizationId: string, refuse: (error: ServiceError) => void): (chunk: Buffer) => void;
 };
 
-/** The transcription of a recording that comes as a form. */
+/** The transcription of a recording that is sent in a form. */
 export function createTranscription({ router }: { router: Pick<Router, "lists"> }): Transcription {
   const checkModelOf = (organizationId: string, model: string): Promise<void> =>
     checkModel(model, (name) => router.lists(organizationId, name));
@@ -65,7 +65,7 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
           isStream: (answered) => /^text\/event-stream\b/i.test(answered["content-type"] ?? ""),
           stream: (sink) => createEventSource(readTranscriptStream(ledger), sink),
           whole: (reply) => readTranscription(reply, ask.isJson, ledger),
-          // Models that do not stream answer as ever: their answer goes on as it is, too.
+          // Models that cannot stream return a whole response, which is forwarded unchanged.
           mayAnswerWhole: true,
           asStream: (reply, sink) => giveEvents(eventsOf(reply, ask), sink),
           answer: (reply, breakdown) => answerOf(reply, ask, breakdown),
@@ -75,7 +75,7 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
   };
 }
 
-/** What is recorded of the file: anything but its bytes. */
+/** Records everything about the file except its bytes. */
 function describeRecording({ name, mediaType, bytes }: FormFile, prompt: unknown, ledger: CallLedger): void {
   const seconds = audioSeconds(bytes);
   ledger.audioSeconds = seconds;
@@ -105,14 +105,14 @@ function callOf({ fields, file, isJson, isStream }: TranscriptionAsk, { target, 
   return { method: "POST", url: target.baseUrl + quirks.path("transcription", target), headers, body };
 }
 
-/** A whole transcription as the last event of a stream. */
+/** A whole transcription as the final event of a stream. */
 function eventsOf({ bytes }: WholeReply, { isJson }: TranscriptionAsk): string {
   const parsed = isJson ? parseJson(bytes) : undefined;
   const reply = parsed?.ok === true && isObject(parsed.value) ? parsed.value : { text: bytes.toString("utf8") };
   return `data: ${JSON.stringify({ ...reply, type: "transcript.text.done" })}\n\n`;
 }
 
-/** Members of a breakdown that stand in a header: what was said has no place there. */
+/** Members of a breakdown that go into a header: no content. */
 const headerMembers = [
   "cost",
   "model",
@@ -125,7 +125,7 @@ const headerMembers = [
   "completion_tokens",
 ];
 
-/** The provider's own bytes; only JSON can hold a breakdown, beside text it stands in a header. */
+/** The provider's own bytes. Only JSON can contain a breakdown; for text it goes into a header. */
 function answerOf(
   { headers, bytes }: WholeReply,
   { isJson }: TranscriptionAsk,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { form, type Part } from "../../../test/support/form.ts";
 import { watchForm } from "./watch-form.ts";
 
-/** The fields that are seen of a form that comes in such pieces. */
+/** The fields seen in a form that arrives in pieces of these sizes. */
 function seen(bytes: Buffer, type: string, sizes: readonly number[]): Array<[string, string]> {
   const fields: Array<[string, string]> = [];
   const watch = watchForm(type, (name, text) => fields.push([name, text]));
@@ -24,7 +24,7 @@ const part = fc.oneof(
   fc.constant<Part>(["file", Buffer.from("\r\n--b0undar\r\n\r\n--b0und"), { name: "b.mp3" }]),
 );
 
-test("P20: the fields of a form are seen, and no file, wherever its bytes are cut", () => {
+test("P20: sees the fields of a form, and not its file, wherever the bytes are split", () => {
   fc.assert(
     fc.property(
       fc.array(part, { maxLength: 8 }),
@@ -41,7 +41,7 @@ test("P20: the fields of a form are seen, and no file, wherever its bytes are cu
   );
 });
 
-test("P20: a field is seen as soon as the next part begins, and nothing of what is no form", () => {
+test("P20: sees a field as soon as the next part begins, and nothing if the body is not a form", () => {
   const { bytes, type } = form(["language", "xx"], ["file", Buffer.alloc(100), { name: "a.mp3" }]);
   const fields: string[] = [];
   watchForm(type, (_name, text) => fields.push(text))(bytes.subarray(0, bytes.indexOf("filename")));

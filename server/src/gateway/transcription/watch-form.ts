@@ -4,24 +4,24 @@ import { gatewayLimits } from "../limits.ts";
 const headEnd = Buffer.from("\r\n\r\n");
 
 /**
- * Sees the fields of a form while it arrives, so that a bad one is known before a large file is. Files are passed over, whatever
- * cannot be read is left to whoever reads the whole form.
- * @param onField told of each field that is complete
+ * Reports the fields of a form while it arrives, so that a bad field is refused before a large file has arrived. Skips
+ * files; errors are left to the reader of the whole form.
+ * @param onField called with each complete field
  */
 export function watchForm(contentType: string, onField: (name: string, text: string) => void): (chunk: Buffer) => void {
   const boundary = boundaryOf(contentType);
   if (boundary === undefined) return () => undefined;
   const delimiter = Buffer.from(`\r\n--${boundary}`);
-  // A body begins with a delimiter that lacks its line end.
+  // The first delimiter of a body lacks its leading line break.
   let held: Buffer = Buffer.from("\r\n");
   let isWithin = false;
   let isOver = false;
 
-  /** Takes what is complete; false where more has to come first. */
+  /** Consumes what is complete. False if more bytes are needed. */
   const step = (): boolean => {
     const end = held.indexOf(delimiter);
     if (!isWithin) {
-      // Of a preamble, or of a file, no more is kept than a delimiter may begin in.
+      // Of a preamble or a file, keep only as many bytes as the beginning of a delimiter may have.
       held = held.subarray(end === -1 ? Math.max(0, held.length - delimiter.length + 1) : end + delimiter.length);
       isWithin = end !== -1;
       return isWithin;
@@ -34,7 +34,7 @@ export function watchForm(contentType: string, onField: (name: string, text: str
     const isFile = part.fileName !== undefined;
     if (end === -1 && !isFile) return held.length > gatewayLimits.formFieldBytes ? stop() : false;
     if (!isFile) onField(part.name, part.bytes.toString("utf8"));
-    // The delimiter, where it is there, ends this part and begins the next.
+    // The delimiter, if it has arrived, ends this part and begins the next.
     isWithin = false;
     if (end === -1) held = held.subarray(bodyAt);
     return true;
@@ -49,7 +49,7 @@ export function watchForm(contentType: string, onField: (name: string, text: str
     if (isOver) return;
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     while (!isOver && step());
-    // What is left is small, and would hold on to all of the chunk.
+    // Copies the small remainder, which would otherwise retain the whole chunk.
     if (!isOver) held = Buffer.from(held);
   };
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { FormFile } from "./read-form.ts";
 
-/** A form as a request's body, in pieces: that of the file is no copy. */
+/** Writes a form as pieces of a request body. The file is not copied. */
 export function writeForm(
   fields: ReadonlyArray<readonly [name: string, text: string]>,
   file: FormFile,
 ): { contentType: string; body: readonly Buffer[] } {
-  // Nobody can guess it, so that no field can hold it.
+  // Unguessable, so that no field can contain it.
   const boundary = `spanway-${randomUUID()}`;
   const head = fields.map(([name, text]) => `--${boundary}\r\n${disposition(name)}\r\n\r\n${text}\r\n`).join("");
   const named = `${disposition("file")}; filename="${quoted(file.name)}"\r\ncontent-type: ${mediaType(file)}`;
@@ -22,7 +22,7 @@ function disposition(name: string): string {
   return `content-disposition: form-data; name="${quoted(name)}"`;
 }
 
-/** As browsers write names into a header. */
+/** Escapes names as browsers do. */
 function quoted(text: string): string {
   return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }
