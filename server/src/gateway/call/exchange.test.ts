@@ -70,7 +70,7 @@ test("P9: bytes that keep the connection alive before the first content do not c
 test.each<[what: string, timeouts: UpstreamTimeouts, message: string]>([
   ["the head", { firstByteMs: 1_000, idleMs: 9_000, totalMs: 9_000 }, "did not answer within 1000 ms"],
   ["all of it", { firstByteMs: 9_000, idleMs: 9_000, totalMs: 1_000 }, "took longer than a call may"],
-])("one that is late with %s fails", async (_what, timeouts, message) => {
+])("a response that is late with %s fails", async (_what, timeouts, message) => {
   const { ended, stop } = await ask(timeouts);
   await vi.advanceTimersByTimeAsync(1_001);
   expect(await ended).toBe(`The provider ${message}.`);

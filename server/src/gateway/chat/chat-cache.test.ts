@@ -137,7 +137,7 @@ test.each<[string, number | undefined, number]>([
   ["30 days by default", undefined, 30 * day],
   ["for the requested time", 90, 90],
   ["for a year at most", 10_000 * day, 365 * day],
-])("an answer is kept %s", async (_how, cache_ttl, livesS) => {
+])("an answer is cached %s", async (_how, cache_ttl, livesS) => {
   const { chat, clock } = openChat();
   expect(await ask(chat, { cache_ttl })).toBe("miss");
   clock.ms += livesS * 1e3 - 1;

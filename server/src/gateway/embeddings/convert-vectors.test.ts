@@ -26,7 +26,7 @@ describe("vectors of embeddings", () => {
     ["base64", "AACAPw=="],
     ["base64", { int8: [1] }],
     ["float", null],
-  ])("P7: that were asked for as %s stay as they are: %j", (format, embedding) => {
+  ])("P7: that were requested as %s stay unchanged: %j", (format, embedding) => {
     const items = [itemOf(embedding)];
     expect(convertVectors(items, format)).toBe(items);
   });
@@ -36,7 +36,7 @@ describe("vectors of embeddings", () => {
     ["float", "not base64 at all"],
     ["float", ""],
     ["base64", [1, "2"]],
-  ])("P7: that are neither are no answer: %s %j", (format, embedding) => {
+  ])("P7: that are neither are refused: %s %j", (format, embedding) => {
     expect(() => convertVectors([itemOf(embedding)], format)).toThrow(/embeddings/);
   });
 });

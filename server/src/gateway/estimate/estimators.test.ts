@@ -144,7 +144,7 @@ describe("charges beside the standard token price are reserved", () => {
     ["gpt-5", { type: "web_search" }, 0.1],
     ["gemini-3-pro-preview", { googleSearch: {} }, 0.14],
     ["gemini-2.5-flash", { google_search: {} }, 0.035],
-  ])("%s: of its searches", (model, tool, feesUsd) => {
+  ])("%s: for its searches", (model, tool, feesUsd) => {
     const others = { ...tool, type: "code_interpreter", googleSearch: undefined, google_search: undefined };
     expect(price(model, { tools: [tool] }) - price(model, { tools: [others] })).toBeCloseTo(feesUsd, 3);
   });

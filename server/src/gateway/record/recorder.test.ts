@@ -260,7 +260,7 @@ test.each([
     ["1", "2"],
     ["damaged"],
   ],
-] as const)("a file %s gives what is whole, and holds up nothing", async (_name, change, expected, kept) => {
+] as const)("a file %s yields its intact records, and blocks nothing", async (_name, change, expected, kept) => {
   const first = start();
   for (const model of ["1", "2", "3"]) first.recorder.add(record(model));
   await first.die();

@@ -71,7 +71,7 @@ describe("M13: user names the customer if nothing else does", () => {
     expect(withCallerContext(params, { user: "u" }, headers).customer_identifier).toBe(customer);
   });
 
-  test.each([7, null, "", "x".repeat(300)])("user %j names nobody", (user) => {
+  test.each([7, null, "", "x".repeat(300)])("user %j names no customer", (user) => {
     expect(withCallerContext({}, { user }, {})).toEqual({});
   });
 });

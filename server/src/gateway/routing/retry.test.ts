@@ -63,7 +63,7 @@ describe("the delay", () => {
     [0, undefined, 0.5, 150],
     [3, undefined, 0, 800],
     [99, undefined, 0, gatewayLimits.retryWaitMs / 2],
-  ])("of retry %i, asked to wait %s ms and with a draw of %d, is %s", (n, askedMs, draw, delayMs) => {
+  ])("before retry %i, with a requested wait of %s ms and a draw of %d, is %s", (n, askedMs, draw, delayMs) => {
     expect(retryDelayMs(policy, n, problem("busy", 429, askedMs), () => draw)).toBe(delayMs);
   });
 

@@ -188,7 +188,7 @@ class LegFinder {
     const { operation } = this.#call;
     if (isRelayed(operation))
       return badParam(param, this.#servedBy(operation, `${param} names ${name} of ${provider}`));
-    const message = `${param} names ${name}, but of ${provider} only chat completions can be had here: no ${operation}.`;
+    const message = `${param} names ${name}, but of ${provider} only chat completions are available here: no ${operation}.`;
     return badParam(param, message);
   }
 

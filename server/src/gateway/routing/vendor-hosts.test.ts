@@ -26,7 +26,7 @@ describe("P2: an organization's own provider", () => {
     ["dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1"],
     ["moonshot", "https://API.moonshot.cn/v1"],
     ["zhipu", "https://open.bigmodel.cn:443/api/paas/v4"],
-  ])("at another host of %s, too: %s", async (name, url) => {
+  ])("also at another host of %s: %s", async (name, url) => {
     expect(await quirksOf(url)).toBe(openaiShaped[name as keyof typeof openaiShaped]);
   });
 
@@ -37,7 +37,7 @@ describe("P2: an organization's own provider", () => {
     "https://notapi.mistral.ai/v1",
     "https://example.com/api.mistral.ai/v1",
     "http://127.0.0.1:11434/v1",
-  ])("at %s gets them as they were sent", async (url) => {
+  ])("at %s gets requests unchanged", async (url) => {
     expect(await quirksOf(url)).toBe(openaiShaped.custom);
   });
 

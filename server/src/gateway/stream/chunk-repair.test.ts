@@ -188,7 +188,7 @@ describe("chunks of servers that imitate OpenAI's API", () => {
         call({ index: 1, function: { arguments: "{}" } }),
       ],
     ],
-  ])("P10: hold two calls where %s", (_what, chunks) => {
+  ])("P10: contain two calls if %s", (_what, chunks) => {
     expect(calledIn(chunks)).toEqual([
       { id: "a", type: "function", name: "f", args: "{}" },
       { id: "b", type: "function", name: "f", args: "{}" },
