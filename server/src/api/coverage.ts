@@ -3,7 +3,7 @@ import type { SpanScope } from "../domain/span.ts";
 import { formatTimeNs } from "../lib/time.ts";
 import type { TimeWindow } from "../storage/spans/span-store.ts";
 
-/** What an answer covers: callers need not know the defaults of the query to read it. */
+/** The time range that a response covers, so that callers need not know the defaults of the query. */
 export const coverageSchema = {
   window: z.object({
     start_time: z.string().meta({ format: "date-time" }),

@@ -5,7 +5,7 @@ import { apiLimits } from "./limits.ts";
 import type { ExportFormat } from "../storage/spans/span-export.ts";
 import { selectionQuery } from "./read-filters.ts";
 
-/** What every export has in its URL. `readExportFields` reads its `fields`. */
+/** The query parameters of every export. `readExportFields` reads `fields`. */
 export function exportQuery<Format extends ExportFormat>(formats: readonly [Format, ...Format[]]) {
   const formatMessage = `format must be one of ${formats.join(", ")}`;
   return {
@@ -29,7 +29,7 @@ export function exportQuery<Format extends ExportFormat>(formats: readonly [Form
   };
 }
 
-/** @throws ServiceError `invalid_request` that names what is not known */
+/** @throws ServiceError `invalid_request` that names the unknown fields */
 export function readExportFields(
   text: string | undefined,
   { all, byDefault }: { all: readonly string[]; byDefault: readonly string[] },
@@ -42,7 +42,7 @@ export function readExportFields(
   throw new ServiceError("invalid_request", message, { errors: { fields: [message] } });
 }
 
-/** A file has no place for warnings, so what a list warns of is refused. */
+/** A file has no place for warnings, so an export refuses what a list only warns about. */
 export function refuseWarnings(warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   const message = `${warnings.join("; ")}. An export takes no such parameters: name metadata as metadata__<key>`;

@@ -6,7 +6,7 @@ import { originOf } from "./request-logs/read-span-bodies.ts";
 
 type Caller = Parameters<typeof originOf>[0];
 
-/** A request as the gateway takes it. From here on the gateway writes the response and ends it. */
+/** A request in the form that the gateway takes. From then on, the gateway writes and ends the response. */
 export function gatewayCall(context: Context<Caller, unknown, unknown, RawBodyValue>): GatewayCall {
   return {
     ...unreadCall(context),
@@ -18,7 +18,7 @@ export function gatewayCall(context: Context<Caller, unknown, unknown, RawBodyVa
   };
 }
 
-/** What is known of a request before its body is. */
+/** What is known of a request before its body is read. */
 export function unreadCall(context: Context<Caller>): UnreadCall {
   return {
     permissions: context.principal.permissions,

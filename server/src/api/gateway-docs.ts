@@ -5,7 +5,7 @@ import { customerLimits } from "../domain/customer.ts";
 import { httpLimits } from "../http/limits.ts";
 import { serviceParamSchemas } from "../gateway/request/service-params.ts";
 
-/** What the API reference says of all operations of the gateway alike. */
+/** The parts of the API reference that all gateway operations share. */
 
 const params = Object.fromEntries(
   Object.entries(serviceParamSchemas).map(([name, schema]) => [name, z.unknown().optional().meta(schema)]),
@@ -14,7 +14,7 @@ const serviceParams = z
   .looseObject(params)
   .meta({ id: "ServiceParams", description: "What no provider sees; null counts as absent." });
 
-/** Members of a body that are the gateway's own: service parameters, at the top level or nested. */
+/** Members of a body that the gateway itself consumes: service parameters, at the top level or nested. */
 export const serviceParamMembers = { ...params, svc_params: serviceParams.optional() };
 
 const [paramsHeader = ""] = paramsHeaders;
@@ -47,18 +47,18 @@ export const gatewayHeaders = {
   },
 } as const;
 
-/** Service parameters that do what another route does. */
+/** Service parameters with the effect of another route. */
 export const gatewayParameters = [
   { parameter: `\`customer_params\` with ${customerLimits.join(", ")}`, permission: "customers:write" },
 ] as const;
 
-/** The same where they stand in the header alone. */
+/** The same for operations that accept them only in the header. */
 export const gatewayHeaderParameters = gatewayParameters.map(({ parameter, permission }) => ({
   parameter: `${parameter} in the header`,
   permission,
 }));
 
-/** What `code` may say beside the codes of every operation, by status. */
+/** Values of `code` in addition to those of every operation, by status. */
 export const gatewayErrorNotes = {
   400: "The request is at fault, for the gateway or in the words of the provider.",
   413: "The body is too large, or holds too much.",
@@ -67,7 +67,7 @@ export const gatewayErrorNotes = {
   503: "The server is full or stops.",
 } as const;
 
-/** Errors that the handlers of all these operations may answer with. */
+/** Errors that the handlers of all these operations may return. */
 export const gatewayErrors = [
   "invalid_request",
   "forbidden",
@@ -77,7 +77,7 @@ export const gatewayErrors = [
   "unavailable",
 ] as const;
 
-/** The same of routes that pass on what Anthropic answers. */
+/** The same for routes that relay Anthropic's responses. */
 export const messagesDocs = {
   headers: {
     request: {
@@ -106,5 +106,5 @@ export const messagesErrors = [
   "unavailable",
 ] as const;
 
-/** The form of a stream, for clients that read events by themselves. */
+/** The format of a stream, for clients that parse events themselves. */
 export const eventStream = { "text/event-stream": "Server-sent events, where `stream` is true." } as const;

@@ -289,7 +289,7 @@ function priceEndpoints(deps: ModelPriceDeps): AnyEndpoint[] {
   ];
 }
 
-/** Who may come in, and what they did. */
+/** Organizations, people, keys and the audit log. */
 function peopleEndpoints(deps: ApiDeps): AnyEndpoint[] {
   const control = { ...deps, ...deps.stores, nowMs: deps.now };
   return [

@@ -10,33 +10,33 @@ export const apiLimits = {
   /** Rows of one request to the legacy ingest route. */
   ingestRows: 20_000,
   noteChars: 10_000,
-  /** JSON of the metadata that one change of a span has. */
+  /** JSON characters of the metadata in one change of a span. */
   changedMetadataChars: 64 * KiB,
-  /** A trace of more spans, or of more bytes of input, output and metadata, is retrieved without those. */
+  /** A trace with more spans, or more bytes of input, output and metadata, is returned without these. */
   fullTreeSpans: 10_000,
   fullTreeBytes: 64 * MiB,
   bulkDeleteTraces: 1_000,
   savedViewSearchChars: 8 * KiB,
   webhookNameChars: 70,
-  /** Of one answer; what a tool reads to make it; spans of an outline. */
+  /** Bytes of one response; bytes that a tool reads for it; spans of an outline. */
   mcpAnswerBytes: 96 * KiB,
   mcpReadBytes: 16 * MiB,
   mcpOutlineSpans: 200,
-  /** A client that takes nothing for so long has lost interest. */
+  /** An export ends after its client has read nothing for this long. */
   exportStallMs: 60_000,
   exportFieldsChars: 8_192,
   /** Customers of an organization. */
   exportMarkups: 100_000,
-  /** Of a time series: buckets, series beside the one of all others, and values together. */
+  /** Limits of a time series: buckets, series besides the one for all others, and values in total. */
   seriesBuckets: 1_500,
   seriesMax: 50,
   seriesPoints: 50_000,
-  /** Of facets: fields, and values of each. */
+  /** Limits of facets: fields, and values of each. */
   facetFields: 20,
   facetValuesMax: 100,
   alertChannels: 5,
   alertChannelUrlChars: 1_000,
-  /** Filters stand in links, which have to fit into a URL. */
+  /** Filters are part of links, which have to fit into a URL. */
   alertFiltersChars: 2_000,
   alertGroupsShown: 100,
   alertWindowMinMs: 5 * minuteMs,
@@ -52,19 +52,19 @@ export const apiLimits = {
   customerTopModels: 5,
   conditionPageSizeDefault: 20,
   evaluatorsPerAutomation: 20,
-  /** Prompts, code, patterns: each text of an evaluator. */
+  /** Characters of each text of an evaluator: prompts, code, patterns. */
   evaluatorTextChars: 64 * KiB,
   evaluatorTags: 100,
   scoreChoices: 100,
-  /** How long a score waits for the trace that it names; after that its sender tries again. */
+  /** How long a score waits for the trace that it names; after that its sender retries. */
   scoredTraceWaitMs: 10_000,
   scorePageSizeMax: 100,
   providerModels: 1_000,
   /** Providers keep responses for 30 days. */
   responseSpanMs: 31 * 24 * 60 * 60_000,
-  /** Body of one call. */
+  /** The body of one call. */
   gatewayBodyBytes: 32 * MiB,
-  /** The form that holds it. */
+  /** The multipart form around an audio file. */
   audioFormBytes: 26 * MiB,
   repricedSample: 20,
 } as const;

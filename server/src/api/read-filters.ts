@@ -7,7 +7,7 @@ import { parseConditions, parseFilters } from "../filter/parse.ts";
 import { parseQuickFilters, urlParameters } from "../filter/quick-filters.ts";
 import { readEnvironmentQuery, timeWindowQuery } from "../http/query.ts";
 
-/** What every read that takes filters has in its URL, beside those. */
+/** The other query parameters of every read with filters. */
 export function selectionQuery() {
   const description = "One log type, or several separated by commas. Absent: all.";
   return {
@@ -21,7 +21,7 @@ export function selectionQuery() {
   };
 }
 
-/** A body that may hold `filters`; others of its members are not read, but those that the URL has are told to be there. */
+/** A body that may contain `filters`. Its other members are ignored, but refused if they are parameters of the URL. */
 export const filtersBody = z
   .looseObject({
     filters: z
@@ -40,13 +40,14 @@ type FiltersBody = z.output<typeof filtersBody>;
 
 export type FilteredRequest = {
   body: FiltersBody;
-  /** As the route's schema read it: its members are parameters, not filters. */
+  /** As parsed by the route's schema: its members are parameters, not filters. */
   query: { log_type?: string | undefined; filters?: string | undefined };
   rawQuery: URLSearchParams;
 };
 
 /**
- * The filters of body and URL, strictly read. `warnings` name what of the URL was taken for metadata or has no effect here.
+ * The filters of body and URL, strictly parsed. `warnings` name query parameters that were read as metadata or have no
+ * effect here.
  *
  * @throws ServiceError `invalid_request`
  */
@@ -82,7 +83,7 @@ function logTypeFilter<Row>(logType: string | undefined, catalogue: Catalogue<Ro
   return parseConditions([["log_type", { operator: "in", value: logType.split(",") }]], catalogue).filter;
 }
 
-/** A filter beside `filters` instead of in it would be passed over, and the answer be about everything. */
+/** A condition beside `filters` instead of in it would be ignored, and the response would cover everything. */
 function refuseMisplaced<Row>(body: FiltersBody, catalogue: Catalogue<Row>): void {
   if (body.filters !== undefined) return;
   const misplaced = Object.keys(body).find((name) => name === "filter" || catalogue.find(name) !== undefined);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { RefusalOf } from "../outgoing/refused-address.ts";
 
-/** Of what has an address that the server calls. */
+/** For objects with an address that the server calls. */
 export const refusalField = z.string().optional().meta({
   description:
     "Why calls to this address are refused as the server is configured. Absent where nothing is known against it: names are resolved when they are called.",

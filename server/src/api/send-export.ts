@@ -39,8 +39,8 @@ export function exportName(
 }
 
 /**
- * Answers with a file that `write` makes, as fast as the client takes it. What fails before the first byte is answered as
- * an error; later it cuts the connection, so that a part never looks like the whole.
+ * Responds with a file that `write` produces, at the speed of the client. A failure before the first byte is an error
+ * response; later it aborts the connection, so that a part never looks like the whole.
  */
 export async function sendExport(
   context: Pick<Context, "headers" | "signal" | "hijack">,
@@ -48,7 +48,7 @@ export async function sendExport(
   write: (take: TakeBytes) => Promise<void>,
 ): Promise<void> {
   const { headers, signal } = context;
-  // Parquet is compressed within.
+  // Parquet is already compressed.
   const isGzip = format !== "parquet" && acceptsGzip(headers["accept-encoding"]);
   let sink: Sink | undefined;
   const open = (): Sink => {
@@ -101,7 +101,7 @@ function gzipSink(response: ResponseWriter, signal: AbortSignal): Sink {
       freeBytes(bytes);
     },
     async end() {
-      // What is closed already does not close again.
+      // A stream that is already closed emits no further close event.
       signal.throwIfAborted();
       const ended = new Promise<void>((resolve, reject) => {
         gzip.once("end", resolve);
@@ -114,7 +114,7 @@ function gzipSink(response: ResponseWriter, signal: AbortSignal): Sink {
   };
 }
 
-/** @throws the signal's reason, or ServiceError where nothing is taken for `apiLimits.exportStallMs` */
+/** @throws the signal's reason, or ServiceError if nothing is read for `apiLimits.exportStallMs` */
 async function drained(
   stream: { once(event: "drain", listener: () => void): unknown },
   signal: AbortSignal,

@@ -14,7 +14,7 @@ import type { TimeWindow } from "../storage/spans/span-store.ts";
 import { coverageSchema } from "./coverage.ts";
 
 const intervals = ["auto", ...bucketIntervals] as const;
-/** About so many buckets make a chart. */
+/** Approximate number of buckets of a chart. */
 const aboutBuckets = 60;
 
 const metric = z.number().nullable();
@@ -41,7 +41,7 @@ export const timeseriesSchema = (id: string) =>
     })
     .meta({ id });
 
-/** What every chart has in its URL. */
+/** The query parameters of every chart. */
 export function seriesQuery({
   groupBy,
   metrics,
@@ -116,7 +116,7 @@ function readBuckets(window: { startNs: bigint; endNs: bigint }, interval: Bucke
   const starts = bucketStarts(window, { interval, timeZone, max });
   if (starts !== undefined) return starts;
   const message = `interval=${interval} makes more than ${max} buckets`;
-  // Nothing is longer than a month.
+  // There is no interval longer than a month.
   throw interval === bucketIntervals.at(-1)
     ? refusal("start_time", `${message}: choose a shorter window`)
     : refusal("interval", `${message}: choose a longer one or a shorter window`);
@@ -133,7 +133,7 @@ function refusal(parameter: string, message: string): ServiceError {
   return new ServiceError("invalid_request", message, { errors: { [parameter]: [message] } });
 }
 
-/** `isCount`: whether a metric is 0 where there is nothing. */
+/** `isCount`: whether a metric is 0 if there are no spans. */
 export function presentTimeseries(
   { timezone, metrics }: Pick<AskedSeries, "timezone" | "metrics">,
   { interval, starts }: ReturnType<typeof planSeries>,

@@ -17,7 +17,7 @@ import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { alertNotFound, type alertSchema, type alertWithStatesSchema } from "./alert-schemas.ts";
 import { presentChannel } from "./channel-schemas.ts";
 
-/** What the operations on alerts share. */
+/** Shared dependencies of the operations on alerts. */
 export type AlertDeps = DefinitionDeps & {
   stores: ControlStores;
   webhookSecrets: WebhookSecrets;
@@ -39,14 +39,14 @@ export async function findAlert(
   return alert;
 }
 
-/** The same for one that the caller changes or tests. @throws ServiceError `not_found`, `forbidden` */
+/** The same for an alert that the caller changes or tests. @throws ServiceError `not_found`, `forbidden` */
 export async function findOwnAlert(deps: Pick<AlertDeps, "stores">, principal: Principal, id: string): Promise<Alert> {
   const alert = await findAlert(deps, principal.organization_id, id);
   requireOwnEnvironment(principal, alert.environment, "this alert");
   return alert;
 }
 
-/** @param secrets those of channels that were just made, by their ids */
+/** @param secrets the secrets of channels that were just created, by channel id */
 export function presentAlert(
   alert: Alert,
   channels: readonly Webhook[],
@@ -64,7 +64,7 @@ export function presentAlert(
   };
 }
 
-/** With the states of its groups, as far as they are those of the rule as it is now. */
+/** Includes the stored states of the alert's groups. */
 export async function describeAlert(
   { stores, refusalOf }: Pick<AlertDeps, "stores" | "refusalOf">,
   alert: Alert,
@@ -94,7 +94,7 @@ function presentStatus(
   };
 }
 
-/** A path of ours as the caller of this URL, one of alerts, reaches it. */
+/** The absolute URL of a path of this server, for the caller of `url`, which is under `/api/alerts`. */
 export function absolute(path: string, { href }: URL): string {
   return href.slice(0, href.indexOf("/api/alerts")) + path;
 }

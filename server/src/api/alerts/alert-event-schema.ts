@@ -6,7 +6,7 @@ import { environments } from "../../domain/principal.ts";
 const time = z.string().meta({ format: "date-time" });
 const number = z.number().nullable();
 
-/** What channels and webhooks are sent. */
+/** The payload for channels and webhooks. */
 export const alertEventSchema = z
   .object({
     type: z.enum(alertEventTypes),

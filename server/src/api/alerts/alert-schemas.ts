@@ -204,10 +204,10 @@ export const historySchema = z
   })
   .meta({ id: "AlertHistoryEntry" });
 
-/** A mismatch is 404: there is no such thing. */
+/** An id that does not match gives 404: there is no such alert. */
 export const alertParams = z.object({ id: z.string().max(domainLimits.identifierChars) });
 
-/** @throws ServiceError `invalid_request` where it does not say exactly one thing to compare with */
+/** @throws ServiceError `invalid_request` unless exactly one of the two is given */
 export function checkComparison({
   threshold: bound,
   change_percentage: change,

@@ -10,7 +10,7 @@ const type = z.enum(alertChannelTypes).meta({
   description: "webhook: signed events; slack: a URL that takes Slack's incoming webhooks; email: plain text.",
 });
 
-/** What HTML takes for an address: no names, comments, quotes or line breaks, which mean something in a header. */
+/** Like HTML's e-mail addresses: no names, comments, quotes or line breaks, which have a meaning in a header. */
 const address = z
   .string()
   .max(254)

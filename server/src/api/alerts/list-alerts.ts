@@ -21,7 +21,7 @@ export const listAlerts = ({ stores, refusalOf }: Pick<AlertDeps, "stores" | "re
     errors: ["invalid_request"],
     handler: async ({ principal, query, url }) => {
       const { page, page_size: pageSize } = query;
-      // An organization has a bounded number of them, so the page is cut here.
+      // An organization has a bounded number of alerts, so the page is sliced here.
       const all = await stores.alerts.list(principal.organization_id);
       const rows = all.slice((page - 1) * pageSize, page * pageSize);
       const ids = rows.map(({ id }) => id);

@@ -9,9 +9,10 @@ import type { NewChannel } from "./channel-schemas.ts";
 type ChannelDeps = Pick<AlertDeps, "webhookSecrets" | "hasMail"> & { webhooks: WebhookStore; now: string };
 
 /**
- * Makes the channels of a rule those of a list. Call it in a transaction. Answers the secrets of new webhooks, by their ids.
+ * Replaces the channels of a rule by those of a list. Call it in a transaction. Returns the secrets of new webhooks, by
+ * their ids.
  *
- * @throws ServiceError `invalid_request` that names the channel by its place
+ * @throws ServiceError `invalid_request` that names the channel by its position
  */
 export async function saveChannels(
   deps: ChannelDeps,
@@ -80,7 +81,7 @@ async function changeChannel(
   if (Object.keys(changes).length > 0) await webhooks.update(organization, id, changes, now);
 }
 
-/** Where it leads, as it may be shown. The path of a Slack URL lets everybody who knows it write there. */
+/** The target of a channel in displayable form. The path of a Slack URL allows anyone who knows it to post there. */
 function placeOf(
   { type, url = "", to = "" }: NewChannel,
   organizationId: string,

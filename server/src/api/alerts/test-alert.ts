@@ -57,7 +57,7 @@ export const testAlert = (deps: Pick<AlertDeps, "stores" | "attempt" | "nowMs">)
     },
   });
 
-/** So that nobody floods an address with tests. */
+/** Limits the rate of tests, so that nobody floods an address with them. */
 async function takeTurn({ stores }: Pick<AlertDeps, "stores">, { id }: Alert, nowMs: number): Promise<void> {
   const since = new Date(nowMs - apiLimits.alertTestEveryMs).toISOString();
   if (await stores.alerts.noteTest(id, { now: new Date(nowMs).toISOString(), since })) return;

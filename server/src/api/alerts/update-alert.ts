@@ -59,7 +59,7 @@ export const updateAlert = (deps: AlertDeps) =>
 
 function changedDefinition(found: Alert, changes: z.output<typeof alertChangeSchema>): AlertDefinition {
   const { threshold, change_percentage } = changes;
-  // Naming one of the two is enough to change over to it.
+  // Sending one of the two is enough to switch to it.
   const other = {
     ...(threshold != null && change_percentage === undefined && { change_percentage: null }),
     ...(change_percentage != null && threshold === undefined && { threshold: null }),
@@ -67,7 +67,7 @@ function changedDefinition(found: Alert, changes: z.output<typeof alertChangeSch
   return definitionOf({ ...found, ...definedFields(changes), ...other });
 }
 
-/** One that is switched on again begins with the newest window. */
+/** An alert that is enabled again continues with the newest window. */
 function skipPast({ evaluated_until }: Alert, nowMs: number): string | null {
   if (evaluated_until === null) return null;
   const beforeNewest = new Date(newestEndMs(clockAt(nowMs)) - 60_000).toISOString();

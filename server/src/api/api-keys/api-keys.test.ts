@@ -17,7 +17,7 @@ async function createKey(access: string, body: object = { name: "CI", environmen
 }
 
 describe("creating", () => {
-  test("answers a key that works in its environment, and shows it once", async () => {
+  test("returns a key that works in its environment, and shows it once", async () => {
     const { access, id } = await server.newTenant();
     const made = await createKey(access);
     expect(made).toEqual({
@@ -48,7 +48,7 @@ describe("creating", () => {
     expect(JSON.stringify(list.body)).not.toContain(made.key);
   });
 
-  test("gives the permissions asked for and no others", async () => {
+  test("grants the requested permissions and no others", async () => {
     const { access } = await server.newTenant();
     const made = await createKey(access, { name: "r", environment: "prod", permissions: ["spans:read", "spans:read"] });
     expect(made.permissions).toEqual(["spans:read"]);
@@ -98,7 +98,7 @@ describe("listing", () => {
 });
 
 describe("revoking", () => {
-  test("is felt by the next request, cached or not", async () => {
+  test("applies to the next request, cached or not", async () => {
     const { access } = await server.newTenant();
     const { id, key } = await createKey(access);
     expect(await server.call("GET", "/probe/", key)).toMatchObject({ status: 200 });
@@ -108,7 +108,7 @@ describe("revoking", () => {
     expect(JSON.stringify((await server.call("GET", "/api/api-keys/", access)).body)).not.toContain(id);
   });
 
-  test("another organization's key is 404 and goes on working", async () => {
+  test("another organization's key is 404 and continues to work", async () => {
     const mine = await server.newTenant();
     const theirs = await server.newTenant();
     const { id, key } = await createKey(theirs.access);
@@ -136,8 +136,8 @@ test("an API key may not manage keys", async () => {
   expect(await server.call("GET", "/api/api-keys/", keys.prod)).toMatchObject({ status: 401 });
 });
 
-describe("an end", () => {
-  test("is set when a key is made or later, and taken away again", async () => {
+describe("an expiry", () => {
+  test("can be set on creation or later, and removed again", async () => {
     const { access } = await server.newTenant();
     const soon = new Date(server.clock.ms + 60_000).toISOString();
     const made = await createKey(access, { name: "soon", environment: "prod", expires_at: soon });
@@ -155,7 +155,7 @@ describe("an end", () => {
     expect((await change(kept.id, { expires_at: null })).status).toBe(404);
   });
 
-  test("nothing else changes: what a key may do stays", async () => {
+  test("the permissions of a key cannot be changed", async () => {
     const { access } = await server.newTenant();
     const { id, permissions } = await createKey(access);
     const sent = { permissions: ["spans:read"], environment: "prod" };

@@ -20,7 +20,7 @@ export const listApiKeys = (deps: { apiKeys: Pick<ApiKeyStore, "list">; nowMs: (
     success: { status: 200, schema: pageOf(apiKeySchema) },
     errors: [],
     handler: async ({ principal, query, url }) => {
-      // At most `limits.apiKeysPerOrganization` rows, so the page is cut here.
+      // At most `limits.apiKeysPerOrganization` rows, so the page is sliced here.
       const keys = await deps.apiKeys.list(principal.organization_id, new Date(deps.nowMs()).toISOString());
       const start = (query.page - 1) * query.page_size;
       const results = keys.slice(start, start + query.page_size).map(presentApiKey);

@@ -24,7 +24,7 @@ export const apiKeySchema = z.object({
     .meta({ format: "date-time", description: "To the minute; null where it was never used." }),
 });
 
-/** When a key ends, as it is sent. */
+/** The expiry of a key, as clients send it. */
 export const expirySchema = z
   .union([z.string(), z.number(), z.null()], { error: "must be an ISO 8601 date-time, or null" })
   .transform((value, context) => {
@@ -36,14 +36,14 @@ export const expirySchema = z
   })
   .meta({ type: ["string", "null"], format: "date-time" });
 
-/** @throws ServiceError `invalid_request` where it lies in the past */
+/** @throws ServiceError `invalid_request` if the time is in the past */
 export function requireFuture(field: string, time: string | null | undefined, nowMs: number): void {
   if (time === null || time === undefined || Date.parse(time) > nowMs) return;
   const message = "must lie in the future";
   throw new ServiceError("invalid_request", `${field} ${message}.`, { errors: { [field]: [message] } });
 }
 
-/** A key as the management routes show it. */
+/** A key as the management routes return it. */
 export function presentApiKey(key: ApiKey) {
   return {
     id: key.id,

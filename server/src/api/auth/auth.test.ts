@@ -13,7 +13,7 @@ afterAll(() => server.close());
 const pair = { access: expect.any(String), refresh: expect.any(String), expires_in: 900 };
 
 describe("login", () => {
-  test("answers tokens that work, whatever the case of the address", async () => {
+  test("returns working tokens, for any case of the address", async () => {
     const { user, password } = await server.newTenant();
     const credentials = { email: ` ${user.email.toUpperCase()} `, password };
     const answer = await server.call("POST", "/api/auth/login/", undefined, credentials);
@@ -25,7 +25,7 @@ describe("login", () => {
     });
   });
 
-  test("does not tell a wrong password from an unknown account", async () => {
+  test("does not reveal whether the password is wrong or the account unknown", async () => {
     const { user } = await server.newTenant();
     const login = async (email: string) => {
       const answer = await server.call("POST", "/api/auth/login/", undefined, { email, password: "wrong" });
@@ -36,7 +36,7 @@ describe("login", () => {
     expect(await login("nobody@example.com")).toEqual(wrong);
   });
 
-  test("is put on record where it fails: once an hour for an account, and so often a day for an organization", async () => {
+  test("is logged on failure: once an hour per account, and a limited number of times a day per organization", async () => {
     const { access, id, user, password } = await server.newTenant();
     const fail = (email: string) => server.call("POST", "/api/auth/login/", undefined, { email, password: "wrong" });
     const failures = async () => {
@@ -60,7 +60,7 @@ describe("login", () => {
       expect((await fail(email)).status).toBe(401);
     }
     await vi.waitFor(async () => expect((await failures()).count).toBe(authLimits.failedLoginAuditsPerDay));
-    // What others try keeps nobody else's failures out of the log of another organization.
+    // Failures of one organization do not displace those of another from its log.
     const other = await server.newTenant();
     await fail(other.user.email);
     await vi.waitFor(async () => {
@@ -70,7 +70,7 @@ describe("login", () => {
     server.clock.ms += 15 * 60_000;
   });
 
-  test("is closed after ten failures, also to the right password", async () => {
+  test("is locked after ten failures, even for the right password", async () => {
     const { user, password } = await server.newTenant();
     const login = (password: string) =>
       server.call("POST", "/api/auth/login/", undefined, { email: user.email, password });
@@ -97,7 +97,7 @@ describe("login", () => {
 });
 
 describe("refresh", () => {
-  test("answers the next pair", async () => {
+  test("returns the next pair", async () => {
     const { refresh, user } = await server.newTenant();
     const answer = await server.call("POST", "/api/auth/refresh/", undefined, { refresh });
     expect(answer).toMatchObject({ status: 200, body: pair });
@@ -105,7 +105,7 @@ describe("refresh", () => {
     expect(await server.call("GET", "/api/auth/me/", access)).toMatchObject({ status: 200, body: { id: user.id } });
   });
 
-  test("takes no access token, no junk, and nothing after the password changed", async () => {
+  test("accepts no access token, no junk, and no token from before a password change", async () => {
     const { access, refresh, user } = await server.newTenant();
     const refused = { status: 401, body: { code: "unauthorized" } };
     const trade = (token: string) => server.call("POST", "/api/auth/refresh/", undefined, { refresh: token });
@@ -118,7 +118,7 @@ describe("refresh", () => {
 });
 
 describe("me", () => {
-  test("tells who is signed in, and no secret", async () => {
+  test("returns the signed-in user, and no secret", async () => {
     const { access, user, organization } = await server.newTenant("viewer");
     expect(await server.call("GET", "/api/auth/me/", access)).toMatchObject({ status: 200 });
     const { body } = await server.call("GET", "/api/auth/me", access);
@@ -132,7 +132,7 @@ describe("me", () => {
     });
   });
 
-  test("is for people: refresh tokens, strangers and old tokens get 401 with one body, keys are told what it takes", async () => {
+  test("is for people: refresh tokens, strangers and old tokens get the same 401, keys an explanation", async () => {
     const { keys, refresh, access } = await server.newTenant();
     const answers = [];
     for (const token of [undefined, refresh, "junk", "a.b.c", `${access}x`]) {

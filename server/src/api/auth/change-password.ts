@@ -53,7 +53,7 @@ export const changePassword = (deps: {
         });
       }
       deps.throttle.succeeded(email, ip);
-      // Told only to who knows it.
+      // Revealed only to someone who knows the current password.
       if (body.new_password === body.current_password) throw unchanged();
       const password_hash = await deps.passwords.hash(body.new_password, turn);
       await deps.stores.transaction(async (set) => {

@@ -8,7 +8,7 @@ export function bearerIn({ authorization }: IncomingHttpHeaders): string | undef
   return /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
 }
 
-/** The ids, as the store has them, of the sessions that a request of a person came with. */
+/** The stored ids of the sessions that a person's request came with. */
 export async function currentSessionIds(
   { signedIn }: { signedIn: Pick<Sessions, "idOf"> },
   request: { headers: IncomingHttpHeaders; origins: readonly string[] },

@@ -51,7 +51,7 @@ export const login = (deps: {
     errors: ["unauthorized", "forbidden", "rate_limited", "unavailable"],
     handler: async ({ body, ip, requestId, signal, headers, origins }) => {
       const page = { headers, origins };
-      // Else a foreign page could sign its visitor in as somebody else.
+      // Otherwise a foreign page could sign its visitor in as somebody else.
       if (body.session === true) refuseForeignPage(page);
       const email = canonicalEmail(body.email);
       deps.throttle.attempt(email, ip);

@@ -47,7 +47,7 @@ export const logout = (deps: {
           const user = await deps.browsers.end(id);
           if (user !== undefined) await note(user);
         }
-        // Also where it had ended: the browser is to forget it.
+        // Sent even if the session had ended: the browser must forget it.
         return reply(204, undefined, sessionHeaders(page, { id: "", ends_in: 0 }));
       }
       const token = body.refresh ?? bearerIn(headers);

@@ -9,7 +9,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
 import { apiLimits } from "../limits.ts";
 
-/** What failures are counted by, beside the address. No e-mail address looks like this. */
+/** Key by which failures are counted, beside the IP address. No e-mail address looks like this. */
 const throttled = "sign-in code";
 
 export const signInByCode = (deps: {
@@ -37,7 +37,7 @@ export const signInByCode = (deps: {
       deps.throttle.attempt(throttled, ip);
       const begun = await deps.browsers.beginByCode(query.code);
       if (begun === undefined) {
-        // A browser that followed the link before has its session still, or is asked for the password.
+        // A browser that followed the link before still has its session, or is asked for the password.
         if (/\btext\/html\b/i.test(headers.accept ?? "")) return reply(303, undefined, toApplication);
         throw new ServiceError("not_found", "The link was used or has expired. Sign in with the password.");
       }

@@ -23,13 +23,13 @@ const dailyBudget = z
   .max(pricingLimits.costUsdMax)
   .meta({ description: "USD that model judges may cost a UTC day. Default: SPANWAY_AUTOMATION_DAILY_BUDGET." });
 
-/** Members beside these are kept as sent; `evaluator_ids` is that of the automation. */
+/** Other members are stored as sent; `evaluator_ids` is that of the automation. */
 export const newConfigurationSchema = z.looseObject({
   sampling_rate: samplingRate,
   daily_budget: dailyBudget.optional(),
 });
 
-// One message for the list as a whole, under its own name.
+// One message for the whole list, under its own name.
 const texts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((id) => typeof id === "string");
 export const evaluatorIdsSchema = z
@@ -97,7 +97,7 @@ function presentAutomation(
   };
 }
 
-/** Automations as they are answered, with what they refer to. */
+/** Automations as the API returns them, with their condition and evaluators. */
 export async function describeAutomations(
   stores: Pick<ControlStoreSet, "conditions" | "evaluators">,
   uniqueOrganizationId: string,
@@ -116,7 +116,7 @@ export async function describeAutomations(
   });
 }
 
-/** Their ids, each once. @throws ServiceError `invalid_request` that lists the unknown ones */
+/** Their distinct ids. @throws ServiceError `invalid_request` that lists the unknown ones */
 export async function requireEvaluators(
   evaluators: Pick<ControlStoreSet["evaluators"], "find">,
   uniqueOrganizationId: string,

@@ -86,7 +86,7 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
     },
   });
 
-/** The list of evaluators stands beside the configuration, and is only shown in it. */
+/** The list of evaluators is stored beside the configuration, and only shown in it. */
 export function withoutEvaluators<T extends Record<string, unknown>>(configuration: T): T {
   const kept = { ...configuration };
   delete kept["evaluator_ids"];

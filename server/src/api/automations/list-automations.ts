@@ -30,7 +30,7 @@ export const listAutomations = ({ stores }: { stores: ControlStores }) =>
     handler: async ({ principal, query, url }) => {
       const { page, page_size: pageSize, search = "", is_enabled: isEnabled } = query;
       const needle = search.toLowerCase();
-      // An organization has a bounded number of them, so the page is cut here.
+      // An organization has a bounded number of automations, so the page is sliced here.
       const all = (await stores.automations.list(principal.organization_id)).filter(
         (automation) =>
           [automation.name, automation.automation_slug].some((text) => text.toLowerCase().includes(needle)) &&

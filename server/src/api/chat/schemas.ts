@@ -8,7 +8,7 @@ const message = z
   })
   .meta({ id: "ChatMessage" });
 
-/** For the API reference: the gateway reads bodies by itself, and passes on what it does not know. */
+/** For the API reference: the gateway reads bodies itself, and passes on members that it does not know. */
 export const chatBody = z
   .looseObject({
     model: z.string().meta({ description: "A model's name, or `provider/model`.", example: "spanway/echo" }),

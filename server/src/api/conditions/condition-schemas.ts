@@ -6,7 +6,7 @@ import { domainLimits } from "../../domain/limits.ts";
 import { httpLimits } from "../../http/limits.ts";
 import { nameSchema } from "../organizations/schemas.ts";
 
-/** Stands in paths and filters as it is. */
+/** Used in paths and filters without escaping. */
 export const slugSchema = z
   .string()
   .min(1)
@@ -47,7 +47,7 @@ export const conditionSchema = z
   .meta({ id: "Condition" });
 
 const description = z.string().max(httpLimits.nameChars);
-// What is wrong with a policy is told by the reader of policies, under this one name.
+// The policy reader reports all errors of a policy under this one name.
 const policy = z.unknown().meta({
   description: "`{rules: [{field, operator, value}], connector}`, where connector is AND (default) or OR.",
   examples: [{ rules: [{ field: "status_code", operator: "equals", value: 200 }], connector: "AND" }],
@@ -71,7 +71,7 @@ export function presentCondition(condition: Condition): z.input<typeof condition
   return { ...condition, condition_policy: asPolicyOutput(condition.condition_policy) };
 }
 
-/** The stored policy was read by the filter language, whose connectors are in upper or lower case. */
+/** The stored policy was checked by the filter parser, which accepts connectors in upper or lower case. */
 function asPolicyOutput(policy: Condition["condition_policy"]): z.input<typeof policySchema> {
   return policy as z.input<typeof policySchema>;
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ruleTargets } from "../../domain/evaluator.ts";
 import { apiLimits } from "../limits.ts";
 
-/** What evaluators are configured by. Members that are not known here are refused by name: they would change nothing. */
+/** Configurations of evaluators. Unknown members are refused by name, because they would have no effect. */
 
 export const text = z.string().max(apiLimits.evaluatorTextChars);
 const number = z.number();
@@ -26,7 +26,7 @@ export const sampling = {
   stop: z.union([text, z.array(text).max(16)]).optional(),
 };
 
-/** Other judges have them. What is empty asks for nothing. */
+/** Settings of other products' judges. An empty value is accepted, because it requests nothing. */
 const notTaken = z
   .union(
     [z.null(), z.literal(""), z.array(z.unknown()).length(0)],

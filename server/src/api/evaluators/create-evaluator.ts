@@ -45,7 +45,7 @@ export const createEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "create
     },
   });
 
-/** Readable, and different from every other. */
+/** Readable and unique. */
 function slugOf(name: string): string {
   const words = name
     .toLowerCase()

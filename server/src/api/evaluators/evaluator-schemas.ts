@@ -106,7 +106,7 @@ export const evaluatorSchema = z
   })
   .meta({ id: "Evaluator" });
 
-/** With what older clients send back of an evaluator, which nothing follows from here. */
+/** Includes members that older clients send back with an evaluator, which have no effect. */
 export const shownEvaluator = evaluatorSchema.extend({
   created_by: z.unknown(),
   updated_by: z.unknown(),
@@ -128,14 +128,14 @@ export function presentVersion(
 
 type Identity = Pick<EvaluatorDefinition, "name" | "type" | "score_value_type">;
 
-/** What every evaluator says of itself, and no default replaces. */
+/** The members that every evaluator must state, because they have no default. */
 export function identityOf({ name, type, score_value_type }: Identity): Identity {
   return { name, type, score_value_type };
 }
 
 type Sent = z.output<typeof evaluatorChangeSchema>;
 
-/** What was sent, on top of `base`. @throws ServiceError `invalid_request` keyed by field where it cannot run so */
+/** The sent members on top of `base`. @throws ServiceError `invalid_request` keyed by field if the result cannot run */
 export function readDefinition(base: Identity & Partial<EvaluatorDefinition>, sent: Sent): EvaluatorDefinition {
   const older = readLegacyConfigurations(sent.configurations ?? {}, sent.categorical_choices, base.llm_config);
   const type = sent.type ?? base.type;
@@ -152,7 +152,7 @@ export function readDefinition(base: Identity & Partial<EvaluatorDefinition>, se
     rule_config: firstGiven(sent.rule_config, base.rule_config),
     tags: sent.tags ?? base.tags ?? [],
   };
-  // However it came about, nothing is kept that could not have been sent whole.
+  // The merged result must be valid as a new evaluator too.
   validate(newEvaluatorSchema, definition);
   const errors = definitionErrors(definition);
   const [first] = Object.values(errors).flat();

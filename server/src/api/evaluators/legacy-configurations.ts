@@ -3,7 +3,7 @@ import type { EvaluatorDefinition, LlmConfig, ScoreChoice, ScoreConfig } from ".
 import { definedFields } from "../../lib/defined-fields.ts";
 import { sampling, text } from "./config-schemas.ts";
 
-/** The older form, in which one object `configurations` held the judge, its model and the scale. */
+/** The older form, in which one object `configurations` contained the judge, its model and the scale. */
 export const legacyConfigurations = z.strictObject({
   evaluator_definition: text.optional(),
   scoring_rubric: text.optional(),
@@ -27,7 +27,7 @@ export function readLegacyConfigurations(
 } {
   const { scoring_rubric, model_options = {} } = configurations;
   const hasJudge = judgeMembers.some((member) => configurations[member] !== undefined);
-  // What of the judge is not said stays as it is; of a new one it is missing.
+  // Members of the judge that are not sent stay unchanged; for a new judge they are missing.
   const model = configurations.llm_engine ?? before?.model;
   const evaluator_definition = configurations.evaluator_definition ?? before?.evaluator_definition;
   const { min_score, max_score, passing_score: passing } = configurations;

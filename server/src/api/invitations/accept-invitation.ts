@@ -34,7 +34,7 @@ export const acceptInvitationRoute = (deps: {
     handler: async ({ params, body, ip, requestId, signal }) => {
       const { token } = params;
       const nowMs = deps.nowMs();
-      // Before the work of hashing is done for it.
+      // Checked before the cost of hashing.
       const invitation = await findInvitation(deps.stores, token, nowMs);
       if (invitation === undefined) throw invitationNotFound();
       const turn = { party: invitation.unique_organization_id, signal };

@@ -11,7 +11,7 @@ import {
   type LangfuseScoreDeps,
 } from "./langfuse-score.ts";
 
-/** The handler looks closer, so that an error names the member of the score. */
+/** The handler validates each score, so that an error names its member. */
 const oneOrMore = z.union([z.looseObject({}), z.array(z.unknown()).min(1).max(storageLimits.bulkRows)]).meta({
   description: "A score, or a list of them: `traceId`, `observationId`, `name`, `value`, `dataType`, `comment`.",
 });

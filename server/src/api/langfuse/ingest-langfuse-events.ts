@@ -5,13 +5,15 @@ import { storageLimits } from "../../storage/limits.ts";
 import { recordOneOf, type LangfuseScoreDeps } from "./langfuse-score.ts";
 
 const eventSchema = z.looseObject({ id: z.string(), type: z.string(), body: z.unknown() });
-/** The handler looks closer, so that one that is malformed costs none of the others. */
+/** The handler validates each event, so that a malformed one does not affect the others. */
 const anyEvent = z.unknown().meta({ description: "An event: `id`, `type`, `timestamp` and `body`." });
-/** What Langfuse calls an event without an id. */
+/** Langfuse's name for an event without an id. */
 const unknownId = "unknown";
 type Outcome = { id: string; status: number; message?: string };
 
-/** Langfuse's SDKs send scores in batches, by the route that once took everything of theirs; spans come over OTLP now. */
+/**
+ * Langfuse's SDKs send scores in batches, by the route that once received all of their data; spans now come over OTLP.
+ */
 export const ingestLangfuseEvents = (deps: LangfuseScoreDeps) =>
   endpoint({
     id: "ingest_langfuse_events",

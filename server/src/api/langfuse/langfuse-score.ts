@@ -57,10 +57,11 @@ export const langfuseScoreSchema = z
 export type LangfuseScore = z.output<typeof langfuseScoreSchema>;
 
 /**
- * Stores a score of a span. One that is sent again, or with another value, replaces the span's score of that name. Only a score of a
- * whole trace waits for it: the id of a span follows from what is sent.
+ * Stores a score of a span. A resent score, or another value, replaces the span's score of that name. Only a score of a
+ * whole trace waits for the trace: the id of a span is derived from the request.
  *
- * @throws ServiceError `invalid_request` where the value is none of the evaluator's, `unavailable` while the trace is not here
+ * @throws ServiceError `invalid_request` if the value does not fit the evaluator, `unavailable` while the trace is
+ * missing
  */
 export async function recordLangfuseScore(
   deps: LangfuseScoreDeps,
@@ -94,8 +95,8 @@ export async function recordLangfuseScore(
 }
 
 /**
- * The same for one of several: what is wrong with it, or undefined. What may succeed later fails all of them, so that the SDK sends them
- * again: a score that comes again is the same.
+ * The same for one score of several: returns its error message, or undefined. An error that may be temporary fails all
+ * of them, so that the SDK sends them again: resending a score does not change it.
  */
 export async function recordOneOf(
   deps: LangfuseScoreDeps,
@@ -125,7 +126,7 @@ function resultOf({ name, value, dataType, comment }: LangfuseScore): Evaluation
 
 const pausesMs = [100, 250, 500, 1_000, 2_000];
 
-/** The id of the root of a trace. SDKs send scores sooner than spans. */
+/** The id of the root of a trace. SDKs send scores before spans. */
 async function rootOf(
   { spans, catalogue, nowMs }: LangfuseScoreDeps,
   {

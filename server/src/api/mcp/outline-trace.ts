@@ -2,7 +2,7 @@ import { isObject } from "../../lib/json.ts";
 import { pick } from "../../lib/pick.ts";
 import { apiLimits } from "../limits.ts";
 
-/** What an outline says of a span, where it is known. */
+/** Members of a span in an outline, if known. */
 const members = [
   "unique_id",
   "span_name",
@@ -19,15 +19,16 @@ const members = [
 type Node = Record<string, unknown>;
 
 /**
- * A retrieved trace with its tree as a list: parents before their children, with the depth of each. Of a large one the levels next to the
- * roots are kept, and a span says how many of its children are not (`children_left_out`).
+ * A retrieved trace with its tree as a list: parents before their children, with the depth of each. Of a large trace,
+ * the levels next to the roots are retained, and a span states how many of its children are missing
+ * (`children_left_out`).
  */
 export function outlineTrace({ span_tree: tree, ...trace }: Node): Node {
   const roots = nodesOf(tree);
   const { shown, leftOut } = nextToRoots(roots);
   const outline: Node[] = [];
   const pending = roots.toReversed().map((node) => ({ node, depth: 0 }));
-  // Without recursion: a chain of spans may be very deep.
+  // Iterative, because a chain of spans may be very deep.
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { node, depth } = next;
     if (!shown.has(node)) continue;

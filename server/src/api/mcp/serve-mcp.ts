@@ -24,7 +24,7 @@ const message = z
   .looseObject({ jsonrpc: z.literal("2.0"), id: z.union([z.string(), z.number(), z.null()]).optional() })
   .meta({ id: "JsonRpcAnswer" });
 
-/** The Model Context Protocol over streamable HTTP, without sessions: each request stands for itself (ADR 0044). */
+/** The Model Context Protocol over streamable HTTP, without sessions: each request is independent (ADR 0044). */
 export const serveMcp = ({ endpoints }: { endpoints: readonly AnyEndpoint[] }) => {
   let loading: Promise<Sdk> | undefined;
   let tools: readonly Tool[] | undefined;
@@ -48,7 +48,7 @@ export const serveMcp = ({ endpoints }: { endpoints: readonly AnyEndpoint[] }) =
         const problem = "must be one JSON-RPC message: a batch is not taken";
         throw new ServiceError("invalid_request", `The body ${problem}.`);
       }
-      // Only those who use it pay for its start.
+      // Loaded on first use, so that other servers start faster.
       loading ??= import("@modelcontextprotocol/server");
       tools ??= bindTools(endpoints);
       return bounded(await answer(await loading, tools, context));
@@ -128,7 +128,7 @@ function asJson(schema: ReturnType<typeof argumentsSchema>): mcp.Tool["inputSche
   return schema as mcp.Tool["inputSchema"];
 }
 
-/** What the SDK answered, unless it repeats too much of what it was sent. */
+/** The SDK's response, unless it echoes too much of the request. */
 async function bounded(response: Response): Promise<Reply> {
   const text = await response.text();
   if (Buffer.byteLength(text) > apiLimits.mcpAnswerBytes) {

@@ -5,10 +5,10 @@ import type { ToolSpec } from "./tools.ts";
 
 type Properties = Record<string, JsonSchema>;
 
-/** What a tool takes: by the place of the operation's request that it goes to. */
+/** The arguments of a tool, by the part of the operation's request that they go to. */
 export type ToolArguments = Record<"params" | "query" | "body", Properties> & { required: readonly string[] };
 
-/** The parameters of the operation, as the API reference has them. */
+/** The parameters of the operation, as in the API reference. */
 export function argumentsOf({ without = [], presets = {} }: ToolSpec, endpoint: AnyEndpoint): ToolArguments {
   const { id, query, body, path } = endpoint;
   const schemas = new SchemaCollector({});
@@ -21,7 +21,7 @@ export function argumentsOf({ without = [], presets = {} }: ToolSpec, endpoint: 
     params: Object.fromEntries(params.map((name) => [name, { type: "string" }])),
     query: Object.fromEntries(
       Object.entries(propertiesOf(ofQuery))
-        // What both take is an object in the body, and its text in the URL.
+        // A parameter that both accept is an object in the body, and text in the URL.
         .filter(([name]) => isTaken(name) && !Object.hasOwn(propertiesOf(ofBody), name))
         .map(([name, schema]) => [name, withPreset(schema, presets[name])]),
     ),
@@ -30,13 +30,13 @@ export function argumentsOf({ without = [], presets = {} }: ToolSpec, endpoint: 
   };
 }
 
-/** What has a name of its own stands among the components. */
+/** Named schemas are among the components. */
 function resolved({ components }: SchemaCollector, schema: JsonSchema): JsonSchema {
   const name = typeof schema["$ref"] === "string" ? schema["$ref"].replace("#/components/schemas/", "") : "";
   return components[name] ?? schema;
 }
 
-/** Zod's JSON Schema of an object holds one schema for each property. */
+/** Zod's JSON Schema of an object has one schema for each property. */
 function propertiesOf(schema: JsonSchema): Properties {
   return (schema["properties"] ?? {}) as Properties;
 }
@@ -46,7 +46,10 @@ function withPreset(schema: JsonSchema, preset: string | undefined): JsonSchema 
   return { ...schema, default: schema["type"] === "integer" ? Number(preset) : preset };
 }
 
-/** What was said in a span. No parameter of the operations: for them it is a filter, which models would have to learn first. */
+/**
+ * Searches the text of spans. The operations have no such parameter, only a filter, which models would have to learn
+ * first.
+ */
 const text = { type: "string", description: "Only spans whose input or output contains this, in any case." };
 
 /** The JSON Schema of all arguments. */
@@ -56,9 +59,9 @@ export function argumentsSchema({ takesText }: ToolSpec, { params, query, body, 
 }
 
 /**
- * The request that arguments stand for.
+ * The request for some arguments.
  *
- * @throws ServiceError `invalid_request` that names the argument. What the schemas of the operation check is left to them.
+ * @throws ServiceError `invalid_request` that names the argument. The schemas of the operation do their own checks.
  */
 export function askedBy(
   tool: ToolSpec & { arguments: ToolArguments },
@@ -87,7 +90,7 @@ export function askedBy(
   };
 }
 
-/** As a URL has it: lists separated by commas. */
+/** The form in a URL: lists separated by commas. */
 function textOf(name: string, value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);

@@ -2,22 +2,22 @@ import type { AnyEndpoint } from "../../http/endpoint.ts";
 import { outlineTrace } from "./outline-trace.ts";
 import { argumentsOf, type ToolArguments } from "./tool-arguments.ts";
 
-/** A tool of the MCP server: an operation of the API, as a model needs it. */
+/** A tool of the MCP server: an operation of the API, in a form for models. */
 export type ToolSpec = {
   name: string;
-  /** The id of the operation that it performs, which its arguments, checks and permission come from. */
+  /** The id of the operation that the tool performs. Its arguments, checks and permission come from there. */
   operation: string;
-  /** For the model, beside what the operation's own description says. */
+  /** For the model, in addition to the operation's own description. */
   description: string;
-  /** How to ask for less, where an answer had to be cut. */
+  /** How to request less, if a response was truncated. */
   narrow: string;
-  /** Parameters of the operation that it does not take. */
+  /** Parameters of the operation that the tool does not have. */
   without?: readonly string[];
-  /** What parameters are where the model does not give them. */
+  /** Values of parameters that the model does not set. */
   presets?: Readonly<Record<string, string>>;
-  /** Takes `text`: what was said in the spans, in any case. */
+  /** Takes `text`: a case-insensitive search in the text of spans. */
   takesText?: true;
-  /** The answer of the operation as the model sees it. */
+  /** Converts the operation's response for the model. */
   present?: (answer: Record<string, unknown>) => Record<string, unknown>;
 };
 
@@ -28,7 +28,7 @@ const spans = { without: older, takesText: true } as const;
 
 const window = "The window is the last hour unless start_time says otherwise.";
 
-/** What a row says of a span without what was said in it, which may be long. */
+/** Members of a row without the span's texts, which may be long. */
 const brief =
   "unique_id,timestamp,environment,span_name,log_type,model,status,status_code,error_message,latency,cost,total_tokens,customer_identifier,trace_unique_id,span_parent_id";
 
@@ -114,7 +114,7 @@ const toolSpecs: readonly ToolSpec[] = [
   },
 ];
 
-/** @throws Error where an operation is missing */
+/** @throws Error if an operation is missing */
 export function bindTools(endpoints: readonly AnyEndpoint[]): Tool[] {
   return toolSpecs.map((tool) => {
     const endpoint = endpoints.find(({ id }) => id === tool.operation);

@@ -4,7 +4,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { content, type Reply } from "../../http/reply.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 
-/** Types that a browser shows without running anything. Everything else is a download. */
+/** Types that a browser displays without executing anything. Everything else is a download. */
 const shownTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|audio\/[\w.+-]+|video\/[\w.+-]+)$/;
 
 export const getMedia = (deps: { spans: Pick<SpanStore, "readMedia"> }) =>
@@ -33,7 +33,7 @@ export const getMedia = (deps: { spans: Pick<SpanStore, "readMedia"> }) =>
     },
   });
 
-/** The bytes, in a form that no browser runs. @throws ServiceError `not_found` */
+/** The bytes, in a form that no browser executes. @throws ServiceError `not_found` */
 export function sendMedia([media]: readonly Media[]): Reply {
   if (media === undefined) throw new ServiceError("not_found", "There is no media with this id.");
   const isShown = shownTypes.test(media.media_type);

@@ -39,7 +39,7 @@ export const createMember = (deps: { stores: ControlStores; nowMs: () => number 
         unique_organization_id: principal.organization_id,
         nowMs: deps.nowMs(),
       });
-      // Below whatever prefix a proxy has put before the path of this request.
+      // Relative, to keep a prefix that a proxy has put before the path of this request.
       const link = new URL(`${url.pathname.endsWith("/") ? "../" : ""}invitations/${token}/`, url);
       return { ...presentMember(invitation), invite_url: link.href, invite_token: token };
     },

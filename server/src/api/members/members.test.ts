@@ -32,7 +32,7 @@ const listOf = async (access: string): Promise<Row[]> =>
   ((await server.call("GET", "/api/members/", access)).body as { results: Row[] }).results;
 
 describe("an invitation", () => {
-  test("is a link that makes a member of who opens it, once", async () => {
+  test("is a link that makes the person who opens it a member, once", async () => {
     const { access, id } = await server.newTenant();
     const invited = await invite(access, " Ada@Example.com ", "viewer");
     expect(invited).toMatchObject({ email: "ada@example.com", role: "viewer", status: "invited" });
@@ -57,7 +57,7 @@ describe("an invitation", () => {
   });
 
   test.each(["/api/members/", "/api/members", "/api/members/?from=menu", "/api/members?from=menu"])(
-    "made by POST %s has a link that works",
+    "created by POST %s has a working link",
     async (path) => {
       const { access } = await server.newTenant();
       const sent = { email: `${crypto.randomUUID()}@example.com` };
@@ -66,14 +66,14 @@ describe("an invitation", () => {
     },
   );
 
-  test("makes one member of two who accept it at the same moment", async () => {
+  test("makes one member if two accept it at the same moment", async () => {
     const { access } = await server.newTenant();
     const invited = await invite(access, "race@example.com");
     const answers = await Promise.all([accept(invited), accept(invited), accept(invited)]);
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 404, 404]);
   });
 
-  test("ends after a week, when it is withdrawn, and with the next one of the address", async () => {
+  test("ends after a week, on withdrawal, and with the next one for the address", async () => {
     const { access, email, id } = { ...(await server.newTenant()), email: "late@example.com" };
     const first = await invite(access, email);
     const second = await invite(access, email);
@@ -100,7 +100,7 @@ describe("an invitation", () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: { [field]: [expect.any(String)] } } });
   });
 
-  test("makes no instance admins", async () => {
+  test("cannot create instance admins", async () => {
     const { access } = await server.newTenant();
     const sent = { email: "proud@example.com", is_instance_admin: true };
     const answer = await server.call("POST", "/api/members/", access, sent);
@@ -119,7 +119,7 @@ describe("an invitation", () => {
 });
 
 describe("a role", () => {
-  test("changes at once, and ends the temporary keys of the one before", async () => {
+  test("changes immediately, and ends the temporary keys of the previous role", async () => {
     const { access } = await server.newTenant();
     const member = await newMember(access, "role@example.com");
     const body = { environment: "prod" };
@@ -132,7 +132,7 @@ describe("a role", () => {
     expect((seen.body as { permissions: string[] }).permissions).not.toContain("spans:write");
   });
 
-  test("can be given to who is invited still", async () => {
+  test("can be changed while the invitation is pending", async () => {
     const { access } = await server.newTenant();
     const invited = await invite(access, "later@example.com", "viewer");
     await server.call("PATCH", `/api/members/${invited.id}/`, access, { role: "admin" });
@@ -140,7 +140,7 @@ describe("a role", () => {
     expect((await server.call("GET", "/api/auth/me/", theirs)).body).toMatchObject({ role: "admin" });
   });
 
-  test.each(["member", "viewer"])("of %s manages nobody", async (role) => {
+  test.each(["member", "viewer"])("of %s cannot manage members", async (role) => {
     const { access, user } = await server.newTenant();
     const member = await newMember(access, `${role}-only@example.com`, role);
     for (const [method, path, body] of [
@@ -157,7 +157,7 @@ describe("a role", () => {
 });
 
 describe("the last admin", () => {
-  test("is neither demoted nor removed; one of two is, and only one of both at the same moment", async () => {
+  test("cannot be demoted or removed; of two admins, only one can be at the same moment", async () => {
     const { access, user } = await server.newTenant();
     const own = `/api/members/${user.id}/`;
     expect((await server.call("PATCH", own, access, { role: "member" })).status).toBe(409);
@@ -172,7 +172,7 @@ describe("the last admin", () => {
   });
 });
 
-test("who is removed has no session, token or temporary key any more, and may be invited again", async () => {
+test("a removed member loses sessions, tokens and temporary keys, and may be invited again", async () => {
   const { access } = await server.newTenant();
   const member = await newMember(access, "gone@example.com");
   const body = { environment: "test" };
@@ -188,13 +188,13 @@ test("who is removed has no session, token or temporary key any more, and may be
   await newMember(access, member.email);
 });
 
-test("members of another organization are not there, and their addresses are not told", async () => {
+test("members of another organization are not visible, and neither are their addresses", async () => {
   const [own, other] = [await server.newTenant(), await server.newTenant()];
   const path = `/api/members/${other.user.id}/`;
   expect((await server.call("PATCH", path, own.access, { role: "viewer" })).status).toBe(404);
   expect((await server.call("DELETE", path, own.access)).status).toBe(404);
   expect((await listOf(own.access)).map(({ id }) => id)).toEqual([own.user.id]);
-  // That somebody else has the account is told to who accepts, not to who invites.
+  // Only the person who accepts learns that the account exists, not the one who invites.
   const invited = await invite(own.access, other.user.email);
   expect(await accept(invited)).toMatchObject({ status: 409 });
 });
@@ -222,7 +222,7 @@ describe("the audit log", () => {
   const logOf = async (access: string, query = ""): Promise<Row[]> =>
     ((await server.call("GET", `/api/audit-log/${query}`, access)).body as { results: Row[] }).results;
 
-  test("says who did what to whom, when, from where, by which request, and no secret", async () => {
+  test("records who did what to whom, when, from where, by which request, and no secret", async () => {
     const { access, user, id } = await server.newTenant();
     const invited = await invite(access, "logged@example.com", "viewer");
     const made = await server.call("POST", "/api/api-keys/", access, { name: "CI", environment: "test" });
@@ -251,7 +251,7 @@ describe("the audit log", () => {
     }
   });
 
-  test("names the person who acts by a temporary key, whatever the key is called", async () => {
+  test("names the person behind a temporary key, whatever the key's name", async () => {
     const { access, user, id } = await server.newTenant();
     const sent = { environment: "test", name: "somebody-else@example.com" };
     const { key } = (await server.call("POST", "/api/temporary-keys/", access, sent)).body as { key: string };
@@ -262,7 +262,7 @@ describe("the audit log", () => {
     expect(entry).toMatchObject({ actor_type: "user", actor_id: user.id, actor_name: user.email, environment: "test" });
   });
 
-  test("holds what was done, not what was refused, of the own organization alone", async () => {
+  test("contains performed actions, not refused ones, of the own organization only", async () => {
     const [own, other] = [await server.newTenant(), await server.newTenant()];
     await server.call("POST", "/api/members/", own.access, { email: "bad" });
     await server.call("DELETE", `/api/members/${other.user.id}/`, own.access);
@@ -270,7 +270,7 @@ describe("the audit log", () => {
     expect(await logOf(own.access)).toEqual([]);
   });
 
-  test("is filtered by who, what, whom and when, and read in pages, newest first", async () => {
+  test("can be filtered by actor, action, target and time, and is paged, newest first", async () => {
     const { access, user } = await server.newTenant();
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) {
@@ -287,7 +287,7 @@ describe("the audit log", () => {
     expect((await server.call("GET", "/api/audit-log/?page=0", access)).status).toBe(400);
   });
 
-  test("forgets what is old and what is too much", async () => {
+  test("drops old and excess entries", async () => {
     const { access, id } = await server.newTenant();
     await invite(access, "old@example.com");
     server.clock.ms += 1_000;

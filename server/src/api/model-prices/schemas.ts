@@ -7,7 +7,7 @@ import type { ModelPriceStore } from "../../storage/control/model-price-store.ts
 export type ModelPriceDeps = {
   modelPrices: Pick<ModelPriceStore, "list" | "find">;
   priceChanges: PriceChanges;
-  /** Where costs are computed; told of every change. */
+  /** Used for computing costs; refreshed after every change. */
   ownPrices: Pick<OwnPriceMirror, "refresh">;
 };
 

@@ -14,7 +14,7 @@ const publicModelSchema = z.object({
 });
 
 export const listPublicModels = (deps: { models: Pick<ModelLister, "known"> }) => {
-  // It is the same until the next start, and 500 kB: written once.
+  // Unchanged until the next start, and 500 kB: serialized once.
   let text: string | undefined;
   return endpoint({
     id: "list_public_models",

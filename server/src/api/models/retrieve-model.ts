@@ -5,7 +5,7 @@ import { betasOf } from "../../gateway/chat/read-chat-request.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { modelSchema, presentModel } from "./schemas.ts";
 
-/** Names have slashes, and not every client escapes them: `fireworks/accounts/fireworks/models/name`. */
+/** Names contain slashes, and not every client escapes them: `fireworks/accounts/fireworks/models/name`. */
 const segments = ["{id}", "{id}/{b}", "{id}/{b}/{c}", "{id}/{b}/{c}/{d}", "{id}/{b}/{c}/{d}/{e}"];
 
 export const retrieveModel = (deps: { models: Pick<ModelLister, "list"> }) =>

@@ -8,7 +8,7 @@ export const modelSchema = z.object({
   owned_by: z.string().meta({ description: "The provider." }),
 });
 
-/** In OpenAI's shape, whose `created` no catalogue here knows. */
+/** In OpenAI's shape. Its `created` is unknown here. */
 export function presentModel({ id, provider }: ReachableModel): z.input<typeof modelSchema> {
   return { id, object: "model", created: 0, owned_by: provider };
 }

@@ -10,7 +10,7 @@ afterAll(() => server.close());
 type Created = { unique_organization_id: string; name: string; keys: { prod: string; test: string } };
 
 describe("creating", () => {
-  test("answers an organization whose keys work", async () => {
+  test("returns an organization with working keys", async () => {
     const { access } = await server.newTenant("admin", true);
     const answer = await server.call("POST", "/api/organizations/", access, { name: " Zoë & Söhne " });
     expect(answer.status).toBe(201);
@@ -27,7 +27,7 @@ describe("creating", () => {
     }
   });
 
-  test("makes its first user when asked to, who rules that organization alone", async () => {
+  test("creates its first user on request, who is admin of that organization only", async () => {
     const { access } = await server.newTenant("admin", true);
     const body = { name: "Beta", admin_email: "Grace@Beta.example", admin_password: "battery staple" };
     const { unique_organization_id } = (await server.call("POST", "/api/organizations/", access, body)).body as Created;
@@ -42,7 +42,7 @@ describe("creating", () => {
     });
   });
 
-  test("an address that has an account already is 409 and leaves no organization", async () => {
+  test("an address that already has an account is 409, and no organization is created", async () => {
     const { access, user } = await server.newTenant("admin", true);
     const before = await server.stores.organizations.list();
     const body = { name: "Gamma", admin_email: user.email, admin_password: "battery staple" };
@@ -63,7 +63,7 @@ describe("creating", () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: { [field]: [expect.any(String)] } } });
   });
 
-  test("takes an instance admin: others get 403, keys and strangers 401", async () => {
+  test("requires an instance admin: others get 403, keys and strangers 401", async () => {
     const { access, keys } = await server.newTenant("admin");
     const create = (token?: string) => server.call("POST", "/api/organizations/", token, { name: "x" });
     expect(await create(access)).toMatchObject({ status: 403, body: { code: "forbidden" } });
@@ -76,7 +76,7 @@ describe("changing", () => {
   const change = (access: string, id: string, body: object) =>
     server.call("PATCH", `/api/organizations/${id}/`, access, body);
 
-  test("touches what is given, and null sets a value back", async () => {
+  test("changes only the given fields, and null resets a value", async () => {
     const { access, id, organization } = await server.newTenant();
     expect((await change(access, id, { retention_days: 30 })).body).toEqual({ ...organization, retention_days: 30 });
     expect((await change(access, id, { name: "New" })).body).toMatchObject({ name: "New", retention_days: 30 });
@@ -96,14 +96,14 @@ describe("changing", () => {
     },
   );
 
-  test("names a slip of the pen, and takes back what was read", async () => {
+  test("names a misspelled field, and accepts a body that was read before", async () => {
     const { access, id, organization } = await server.newTenant();
     const answer = await change(access, id, { retention_day: 30 });
     expect(answer).toMatchObject({ status: 400, body: { errors: { retention_day: [expect.any(String)] } } });
     expect(await change(access, id, organization)).toMatchObject({ status: 200, body: organization });
   });
 
-  test("takes an admin of that organization, or of the instance", async () => {
+  test("requires an admin of that organization, or of the instance", async () => {
     const mine = await server.newTenant();
     const member = await server.newTenant("member");
     const instanceAdmin = await server.newTenant("admin", true);

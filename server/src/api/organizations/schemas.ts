@@ -2,8 +2,9 @@ import { z } from "zod";
 import { apiLimits } from "../limits.ts";
 
 /**
- * Names are shown to people and told apart by them: what looks the same is kept as the same text (NFC). Control characters would break what
- * shows them, and a NUL the database; overrides of direction would make a name read as another. Half a surrogate pair is read as U+FFFD.
+ * People read names and distinguish them by sight: texts that look the same are stored as the same text (NFC). Control
+ * characters would break displays, and NUL the database; direction overrides would make a name look like another. Lone
+ * surrogates are read as U+FFFD.
  */
 export function displayName(maxChars: number) {
   return z

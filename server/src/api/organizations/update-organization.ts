@@ -39,7 +39,7 @@ export const updateOrganization = (deps: {
     errors: ["forbidden", "not_found"],
     handler: async ({ principal, params, body }) => {
       const id = params.unique_organization_id;
-      // Asked first, so that nobody learns here which organizations exist.
+      // Checked first, so that the response does not reveal which organizations exist.
       if (!mayChange(principal, id)) throw new ServiceError("forbidden", "Only its admins change an organization.");
       const organization = await deps.organizations.update(id, definedFields(body));
       deps.settingsChanged(id);

@@ -3,7 +3,7 @@ import { httpLimits } from "../../http/limits.ts";
 import { otlpSuccess } from "./ingest-otlp-traces.ts";
 import { encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
 
-/** Exporters that send all three signals to one address would otherwise report an error every few seconds. */
+/** Otherwise, exporters that send all three signals to one address would report an error every few seconds. */
 export const ingestOtlpMetrics = () =>
   endpoint({
     id: "ingest_otlp_metrics",

@@ -3,13 +3,15 @@ import { content, reply, type Reply } from "../../http/reply.ts";
 import type { RawBodyValue } from "../../http/endpoint.ts";
 import { OtlpDecodeError, type ExportRequest } from "../../ingest/otlp/export-request.ts";
 
-/** How a request is encoded, and so must be its answer. */
+/** The encoding of a request, and therefore of its response. */
 export type Encoding = { kind: "json" | "protobuf"; contentType: string };
 
 const protobufTypes = new Set(["application/x-protobuf", "application/protobuf"]);
 export const otlpMediaTypes = ["application/json", "application/x-protobuf"] as const;
 
-/** By the media type; by the first byte where there is none. @throws ServiceError `unsupported_media_type` */
+/**
+ * Determined by the media type, or by the first byte if there is none. @throws ServiceError `unsupported_media_type`
+ */
 export function encodingOf({ bytes, contentType }: RawBodyValue): Encoding {
   if (contentType === "application/json") return { kind: "json", contentType };
   if (protobufTypes.has(contentType)) return { kind: "protobuf", contentType };
@@ -33,7 +35,7 @@ type Decoders<T> = Record<Encoding["kind"], (bytes: Buffer) => ExportRequest<T>>
 
 /** @throws ServiceError `invalid_request`, `payload_too_large` */
 export function decodeExport<T>(bytes: Buffer, encoding: Encoding, decoders: Decoders<T>): ExportRequest<T> {
-  // An empty export is an empty protobuf message; in JSON nothing else can be meant either.
+  // An empty export is an empty protobuf message; an empty JSON body means the same.
   if (bytes.length === 0) return { groups: [], malformed: 0 };
   try {
     return decoders[encoding.kind](bytes);
@@ -45,8 +47,8 @@ export function decodeExport<T>(bytes: Buffer, encoding: Encoding, decoders: Dec
 }
 
 /**
- * 200 in the request's encoding. `partial_success` is left out on full success: exporters warn on it even where it
- * says that nothing was rejected.
+ * 200 in the request's encoding. On full success, `partial_success` is omitted: exporters warn about it even if it says
+ * that nothing was rejected.
  */
 export function exportReply(
   { kind, contentType }: Encoding,
@@ -60,7 +62,7 @@ export function exportReply(
   return content(contentType, encodePartialSuccess(partial.rejected, partial.message));
 }
 
-/** Field 1 of the answer; in it, field 1 is the number of what was rejected (varint), field 2 the text that says why. */
+/** Field 1 of the response. In it, field 1 is the number of rejected items (varint), field 2 the reason as text. */
 function encodePartialSuccess(rejected: number, message: string): Buffer {
   const text = Buffer.from(message, "utf8");
   const inner = Buffer.concat([Buffer.from([0x08, ...varint(rejected), 0x12, ...varint(text.length)]), text]);

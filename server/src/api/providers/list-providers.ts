@@ -21,7 +21,7 @@ export const listProviders = (deps: { providerSettings: Pick<ProviderSettings, "
     success: { status: 200, schema: pageOf(settingSchema) },
     errors: [],
     handler: async ({ principal, query, url }) => {
-      // At most `limits.providerSettings` rows, so the page is cut here.
+      // At most `limits.providerSettings` rows, so the page is sliced here.
       const settings = await deps.providerSettings.list(principal.organization_id);
       const start = (query.page - 1) * query.page_size;
       const results = settings.slice(start, start + query.page_size).map((setting) => presentSetting(setting, deps));

@@ -11,7 +11,7 @@ import { nameSchema } from "../organizations/schemas.ts";
 const text = z.string().min(1).max(gatewayLimits.credentialChars).nullable().optional();
 const models = z.array(z.string().min(1).max(pricingLimits.modelNameChars)).max(apiLimits.providerModels);
 
-/** Members of the credential: what is secret among them is only ever written. */
+/** Members of the credential. The secret ones are write-only. */
 export const credentialSchema = {
   api_key: text.meta({ description: "Write-only." }),
   base_url: text.meta({
@@ -58,7 +58,7 @@ export const settingSchema = z.object({
   updated_at: z.string().meta({ format: "date-time" }),
 });
 
-/** A setting as the routes show it. */
+/** A setting as the routes return it. */
 export function presentSetting(
   setting: ShownSetting,
   { refusalOf }: { refusalOf: RefusalOf },

@@ -4,11 +4,11 @@ import type { ScoredStoredSpan } from "./span-member.ts";
 import { askedMembers } from "./span-members.ts";
 import { messagesOfSpan } from "./span-messages.ts";
 
-/** Whether any of the members of an answer is about new messages. */
+/** Whether any of the members of a response concerns new messages. */
 export const tellsNewMessages = (members: readonly string[]): boolean =>
   members.some((name) => Object.hasOwn(askedMembers, name));
 
-/** Gives spans what they add to their conversations: new messages, and how many others they repeat. */
+/** Adds to spans what they contribute to their conversations: new messages, and the number of repeated ones. */
 export async function attachNewMessages<Span extends StoredSpan>(
   store: Pick<SpanStore, "findNewMessages">,
   scope: SpanScope,
@@ -19,7 +19,7 @@ export async function attachNewMessages<Span extends StoredSpan>(
   return spans.map((span) => {
     const messages = messagesOfSpan(span);
     const known = found.get(span.unique_id);
-    // Of messages that the engine could not tell apart, all are as new as one of them.
+    // If the engine could not match the messages, all of them count as new.
     const isTold = known !== undefined && (known.places.length === 0 || known.count === messages.length);
     const added = isTold ? known.places.map((place) => messages[place]) : messages;
     return {

@@ -4,7 +4,7 @@ import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import type { ScoredStoredSpan } from "./span-member.ts";
 
-/** Gives spans the scores that their answer shows, from where they are true at once. */
+/** Adds scores to spans, from the control store, where they are current. */
 export async function attachScores(
   scores: Pick<ScoreStore, "listOfLogs">,
   organizationId: string,

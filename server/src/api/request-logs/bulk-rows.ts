@@ -4,7 +4,7 @@ import { isObject } from "../../lib/json.ts";
 import { storageLimits } from "../../storage/limits.ts";
 import { sentenceOf } from "./read-span-bodies.ts";
 
-/** Requests of many rows in `logs`, each of which stands for itself. */
+/** Requests with many independent rows in `logs`. */
 
 const rowError = z.object({
   index: z.int().min(0).meta({ description: "Place of the row in `logs`, from 0." }),
@@ -39,7 +39,10 @@ function invalidLogs(message: string): ServiceError {
   return new ServiceError("invalid_request", `${message}.`, { errors: { logs: [message] } });
 }
 
-/** @param refusals of each row, undefined where it was taken @param done what became of the others, as in `accepted` */
+/**
+ * @param refusals the refusal of each row, undefined if it was accepted @param done what happened to the others, as in
+ * `accepted`
+ */
 export function presentResult(
   refusals: ReadonlyArray<{ code: ErrorCode; errors: FieldErrors } | undefined>,
   done: string,

@@ -2,7 +2,7 @@ import { apiLimits } from "../limits.ts";
 import { filterLimits } from "../../filter/limits.ts";
 import { spanGroupings } from "../../storage/spans/span-store.ts";
 
-/** How many values tell a group at most. */
+/** The maximum number of fields to group by. */
 const maxKeys = 2;
 
 const known: ReadonlySet<string> = new Set(spanGroupings);
@@ -10,10 +10,10 @@ const choices = `${spanGroupings.join(", ")} or metadata__<key>`;
 
 export const groupByDescription = `One or two of ${choices}, separated by commas.`;
 
-/** For the API reference: what stands alone, and a pair. */
+/** For the API reference: single fields, and a pair. */
 export const groupByExamples: string[] = [...spanGroupings, "metadata__plan,model"];
 
-/** The names of a `group_by` parameter, or what is wrong with it. */
+/** The names in a `group_by` parameter, or an error message. */
 export function readGroupBy(text: string): { names: string[] } | { message: string } {
   const names = text.split(",").map((name) => name.trim());
   if (names.length > maxKeys) return { message: `group_by takes at most ${maxKeys} names` };
@@ -28,7 +28,7 @@ const facetChoices: ReadonlySet<string> = new Set(
 );
 export const facetNames = `${[...facetChoices].join(", ")} or metadata__<key>`;
 
-/** The names of a `fields` parameter of facets, or what is wrong with it. */
+/** The names in the `fields` parameter of facets, or an error message. */
 export function readFacets(text: string): { names: string[] } | { message: string } {
   const names = [...new Set(text.split(",").map((name) => name.trim()))];
   if (names.length > apiLimits.facetFields) return { message: `fields takes at most ${apiLimits.facetFields} names` };

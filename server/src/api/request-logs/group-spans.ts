@@ -109,14 +109,14 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
         ...paginate({ url, page, pageSize, count, results }),
         ...coverageOf(selection),
         ...(selection.warnings.length > 0 && { warnings: selection.warnings }),
-        // Tens of kilobytes, for those who build a menu of it.
+        // Tens of kilobytes, for clients that build a menu from it.
         filters_data: query.fetch_filters === true ? describeFields(deps.catalogue) : {},
         current_filters: body.filters ?? {},
       };
     },
   });
 
-/** An unknown field falls back to the default, as the interface says. */
+/** An unknown field falls back to the default, as the interface specifies. */
 function readSort(sortBy: string): GroupSpansQuery["sort"] {
   const descending = sortBy.startsWith("-");
   const name = descending ? sortBy.slice(1) : sortBy;

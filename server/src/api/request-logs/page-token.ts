@@ -6,12 +6,12 @@ import type { SpanPlace } from "../../storage/spans/span-list.ts";
 import type { TimeWindow } from "../../storage/spans/span-store.ts";
 
 /**
- * Where a page of spans begins: behind which span, and in which window, so that a list that is read by its `next` links holds
- * each span once, whatever comes, goes or grows old meanwhile. Callers hand it back as it is.
+ * The start of a page of spans: the previous span and the window, so that a list read by its `next` links contains each
+ * span once, even if spans are added, deleted or expire meanwhile. Opaque to callers.
  */
 export type PageStart = { sortBy: string; window: TimeWindow; place: SpanPlace };
 
-/** Undefined where it would be too long for a URL: scores may be long texts. */
+/** Undefined if it would be too long for a URL: scores may be long texts. */
 export function writePageToken({ sortBy, window, place }: PageStart): string | undefined {
   const { values, timestamp, unique_id, environment } = place;
   const parts: z.input<typeof token> = [
@@ -42,7 +42,7 @@ const token = z.tuple([
   z.string(),
 ]);
 
-/** @throws ServiceError `invalid_request` for what no list of this order gave out */
+/** @throws ServiceError `invalid_request` for a token that no list of this order issued */
 export function readPageToken(text: string, sortBy: string, isPlace: (place: SpanPlace) => boolean): PageStart {
   const parsed = token.safeParse(jsonOf(text));
   if (!parsed.success) throw refused();

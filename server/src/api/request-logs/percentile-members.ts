@@ -6,7 +6,7 @@ const percentile = z
   .nullable()
   .meta({ description: "Exact, interpolated, of the spans that have one; null where none has." });
 
-/** The percentiles that a summary or a group has, as charts name them. */
+/** The percentiles of a summary or a group, with the names that charts use. */
 export const percentileMembers = Object.fromEntries(percentileMetrics.map((name) => [name, percentile])) as Record<
   PercentileMetric,
   typeof percentile

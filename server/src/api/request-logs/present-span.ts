@@ -4,7 +4,7 @@ import { askedMembers, spanMembers } from "./span-members.ts";
 
 const keyMembers = ["id", "unique_id", "timestamp", "environment"];
 
-/** The members of a row in lists: all, or those asked for beside the ones that tell rows apart. */
+/** The members of a row in lists: all, or the requested ones and those that identify rows. */
 export function listMembers(includeFields: readonly string[] | undefined): string[] {
   if (includeFields === undefined) return Object.keys(spanMembers).filter((name) => spanMembers[name]?.lists === true);
   return [...new Set([...keyMembers, ...includeFields])];
@@ -12,12 +12,12 @@ export function listMembers(includeFields: readonly string[] | undefined): strin
 
 export const allMembers = Object.keys(spanMembers);
 
-/** What the store has to read for these members. */
+/** The columns that have to be read for these members. */
 export function columnsOf(members: readonly string[]): ReadColumn[] {
   return [...new Set(members.flatMap((name) => written.get(name)?.member.columns ?? []))];
 }
 
-/** One span as JSON text. A member that no span has is null, so that a field asked for is always there. */
+/** One span as JSON text. A member without a value is null, so that a requested field is always present. */
 export function presentSpan(span: ScoredStoredSpan, members: readonly string[]): string {
   let text = "";
   for (const name of members) {
@@ -28,7 +28,7 @@ export function presentSpan(span: ScoredStoredSpan, members: readonly string[]):
   return `{${text}}`;
 }
 
-/** With their names as JSON: there are a hundred of them in each of very many spans. */
+/** Names are serialized once: each of very many spans has a hundred of them. */
 const written = new Map(
   Object.entries({ ...spanMembers, ...askedMembers }).map(([name, member]) => [
     name,

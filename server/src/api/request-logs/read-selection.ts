@@ -6,7 +6,7 @@ import { askedEnvironment, timeWindow } from "../../http/query.ts";
 import type { SpanSelection } from "../../storage/spans/span-store.ts";
 import { readFilters, type FilteredRequest } from "../read-filters.ts";
 
-/** What every read of many spans needs. */
+/** The dependencies of every read of many spans. */
 export type SpanReadDeps = {
   catalogue: Catalogue<SpanRow>;
   /** Milliseconds since the epoch. */
@@ -17,7 +17,10 @@ type SelectionQuery = Parameters<typeof timeWindow>[0] &
   Parameters<typeof askedEnvironment>[0] &
   FilteredRequest["query"];
 
-/** The spans that a request is about: its organisation's, within the window, that the filters of body and URL let through. */
+/**
+ * The spans that a request selects: those of its organisation, within the window, that match the filters of body and
+ * URL.
+ */
 export function readSelection(
   { catalogue, now }: SpanReadDeps,
   request: FilteredRequest & { organizationId: string; query: SelectionQuery },

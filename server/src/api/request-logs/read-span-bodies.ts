@@ -9,7 +9,7 @@ import { domainLimits } from "../../domain/limits.ts";
 /** The JSON of a raw body. @throws ServiceError `invalid_request`, `payload_too_large` */
 export function readJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw badBody("is empty; a JSON object is expected");
-  // A body of fewer bytes cannot hold more.
+  // A body of fewer bytes cannot contain more nodes.
   if (bytes.length > domainLimits.bodyNodes && countJsonNodes(bytes, domainLimits.bodyNodes) > domainLimits.bodyNodes) {
     throw new ServiceError(
       "payload_too_large",
@@ -17,14 +17,14 @@ export function readJsonBody(bytes: Buffer): unknown {
     );
   }
   const parsed = parseJson(bytes);
-  // A form, most likely, as curl sends what it is not told to be anything else.
+  // Probably a form, which curl sends by default.
   if (!parsed.ok && parsed.message.endsWith(" at character 1"))
     throw badBody(`is ${parsed.message}; send JSON, not a form`);
   if (!parsed.ok) throw badBody(`is ${parsed.message}`);
   return parsed.value;
 }
 
-/** `environment` is what a person's token, which belongs to no environment, writes to. */
+/** `environment`: where a person's token writes, which belongs to no environment. */
 export function originOf(principal: Principal, logMethod: string, environment: Environment = "prod"): SpanOrigin {
   const isKey = principal.kind === "key";
   return {
@@ -37,8 +37,8 @@ export function originOf(principal: Principal, logMethod: string, environment: E
 }
 
 /**
- * Names a request, so that its repetition stores nothing twice. The body belongs to the name: the same key with another
- * body is another request, whose spans must not take the place of those accepted before.
+ * An identity of a request, so that repeating it stores nothing twice. It includes the body: the same key with another
+ * body is another request, whose spans must not replace those accepted before.
  */
 export function readIdempotencyKey(header: string | string[] | undefined, body: Buffer): string | undefined {
   if (header === undefined || header === "") return undefined;

@@ -17,7 +17,7 @@ const isUuid = (id: string): boolean => z.guid().safeParse(id).success;
 export const retrieveSpan = (deps: {
   spans: Pick<SpanStore, "retrieveSpan" | "findNewMessages" | "readMedia">;
   stores: { scores: Pick<ScoreStore, "listOfLogs"> };
-  /** Resolves when spans that were accepted before are stored, or after a while. */
+  /** Resolves once previously accepted spans are stored, or after a timeout. */
   caughtUp: () => Promise<unknown>;
 }) =>
   endpoint({
@@ -43,7 +43,7 @@ export const retrieveSpan = (deps: {
       if (!isUuid(id)) throw notFound();
       let span = await deps.spans.retrieveSpan(scope, id, signal);
       if (span === undefined) {
-        // Its 201 may be younger than the last insert: whoever reads an id at once gets its span.
+        // A span may have been accepted after the last insert: reading its id immediately must find it.
         await deps.caughtUp();
         span = await deps.spans.retrieveSpan(scope, id, signal);
       }

@@ -68,7 +68,7 @@ export const seriesSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     },
   });
 
-/** The largest series are those with most of the first metric, if that adds up; else those with most spans. */
+/** The largest series have the highest first metric, if it is additive; otherwise the most spans. */
 function rankOf([first]: readonly SpanMetric[]): SpanMetric {
   return first !== undefined && (countMetrics.has(first) || first === "total_cost") ? first : "number_of_requests";
 }

@@ -3,7 +3,7 @@ import { domainLimits } from "../../domain/limits.ts";
 
 /**
  * The span body as the API reference documents it. Bodies are read by ingest/wire-fields.ts, which has the same fields
- * and says for each what is accepted.
+ * and states for each what is accepted.
  */
 const text = (description: string) => z.string().meta({ description });
 const identifier = (description: string) => z.string().max(domainLimits.identifierChars).meta({ description });
@@ -138,7 +138,7 @@ export const spanBody = z
   .partial()
   .meta({ id: "SpanBody" });
 
-/** A span as a caller may send it. */
+/** An example of a span that a caller sends. */
 export const spanExample = {
   model: "gpt-4o",
   prompt_messages: [{ role: "user", content: "Which city is the capital of Australia?" }],

@@ -14,7 +14,7 @@ import type { SpanKey, SpanStore } from "../../storage/spans/span-store.ts";
 export type SpanChangeDeps = {
   spans: Pick<SpanStore, "findSpans" | "readEdits" | "hydrateSpans">;
   spanEditor: SpanEditor;
-  /** Resolves when spans that were accepted before are stored, or after a while with false. */
+  /** Resolves once previously accepted spans are stored, or after a timeout with false. */
   caughtUp: () => Promise<boolean>;
 };
 
@@ -52,7 +52,9 @@ export const spanChangeExample = {
   metadata: { reviewed_by: "kim" },
 };
 
-/** @throws ServiceError `invalid_request` naming what is wrong. @param also names beside the changes that a body has */
+/**
+ * @throws ServiceError `invalid_request` naming the field. @param also names that the body may have besides the changes
+ */
 export function readSpanChange(body: unknown, also: readonly string[] = []): SpanChange {
   if (!isObject(body)) throw new ServiceError("invalid_request", "The change must be an object.");
   refuseUnknown(body, [spanChangeSchema, z.object(Object.fromEntries(also.map((name) => [name, z.unknown()])))]);
@@ -65,7 +67,7 @@ export function readSpanChange(body: unknown, also: readonly string[] = []): Spa
 
 export type SentChange = { unique_id: string; change: SpanChange };
 
-/** Changes spans. Of each, in the order of `sent`: where it is, or why it was not changed. */
+/** Changes spans. Returns for each, in the order of `sent`, its key or the reason why it was not changed. */
 export async function changeSpans(
   deps: SpanChangeDeps,
   principal: KeyPrincipal,
@@ -103,7 +105,7 @@ async function findKeys(
     for (const key of await spans.findSpans({ organization_id }, unknown, signal)) keys.set(key.unique_id, key);
     return ids.every((id) => keys.has(id));
   };
-  // Their 201 may be younger than the last insert.
+  // They may have been accepted after the last insert.
   const isCaughtUp = (await find()) || (await caughtUp());
   await find();
   return ids.map((id) => keys.get(id) ?? missing(isCaughtUp));

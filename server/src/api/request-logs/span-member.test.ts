@@ -32,13 +32,16 @@ const valueOf = {
   map: fc.constant({}),
 };
 
-/** As the engine writes it: integers in quotes, and two characters as escapes that JSON would let stand. */
+/**
+ * The form in which the engine writes values: integers in quotes, and escapes for two characters that JSON allows
+ * unescaped.
+ */
 function written(value: unknown, kind: string): string {
   const json = kind === "integer" && value !== null ? `"${value as string | number}"` : JSON.stringify(value);
   return toByteString(json.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029"));
 }
 
-test("each member says of a raw span what it says of the span", () => {
+test("each member has the same value for a raw span and for the span", () => {
   const span = fc.record(Object.fromEntries(columns.map((column) => [column, valueOf[kinds[column]]])));
   const members = Object.entries(spanMembers).map(([name, member]) => ({
     name,
@@ -59,7 +62,7 @@ test("each member says of a raw span what it says of the span", () => {
   );
 });
 
-test("a member of spans that were read without its column is a fault", () => {
+test("a member of spans that were read without its column throws", () => {
   const { model } = spanMembers;
   expect(() => model && rawWriter(model, ["input"])).toThrow("spans were read without model");
 });

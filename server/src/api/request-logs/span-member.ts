@@ -6,14 +6,14 @@ import { rawPlace, rawReader, type RawSpan } from "../../storage/spans/raw-span.
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { textOf } from "./span-messages.ts";
 
-/** A span with what is not in its row, as JSON text: see attach-scores.ts and attach-new-messages.ts. */
+/** A span with additions that are not in its row, as JSON text: see attach-scores.ts and attach-new-messages.ts. */
 export type ScoredStoredSpan = StoredSpan & { scores?: string; new_messages?: string; resent_message_count?: string };
 
 /**
- * A member of a span in responses: how it is made from stored columns, as JSON text.
+ * A member of a span in responses: how it is computed from stored columns, as JSON text.
  *
- * `lists` says whether list rows have the member too; retrieve has all of them. `raw` makes the same from a raw span, as a
- * byte string, where that takes no parsing: given where each column is.
+ * `lists`: whether list rows have the member too; retrieve has all of them. `raw` computes the same from a raw span, as
+ * a byte string, if that needs no parsing; it gets the position of each column.
  */
 export type SpanMember = {
   columns: readonly ReadColumn[];
@@ -24,7 +24,7 @@ export type SpanMember = {
 
 export type RawWriter = (span: RawSpan) => string;
 
-/** Writes a member of spans that were read with `columns`. */
+/** Returns a function that writes the member for spans that were read with `columns`. */
 export function rawWriter({ columns: own, json: write, raw }: SpanMember, columns: readonly ReadColumn[]): RawWriter {
   if (raw !== undefined) return raw((column) => rawPlace(columns, column));
   const read = rawReader(columns, own);
@@ -37,14 +37,14 @@ const quote = 0x22;
 
 const orNull = (value: string): string => (value === "" ? nullJson : JSON.stringify(value));
 
-/** Text, absent as null. */
+/** Text; null if absent. */
 export const text = (column: ReadColumn, lists = true): SpanMember => ({
   ...firstText([column]),
   json: (span) => orNull(textOf(span, column)),
   lists,
 });
 
-/** Numbers and booleans; integers beyond 2^53 come as their digits. */
+/** Numbers and booleans. Integers beyond 2^53 keep their digits. */
 export const scalar = (column: ReadColumn, lists = true): SpanMember => ({
   columns: [column],
   json: (span) => {
@@ -69,7 +69,7 @@ export const json = (column: ReadColumn, { absent = nullJson, lists = true } = {
   },
 });
 
-/** ISO 8601 in UTC, with as many fraction digits as the instant has but at least milliseconds. */
+/** ISO 8601 in UTC, with all fraction digits of the instant, but at least milliseconds. */
 export const time = (column: ReadColumn): SpanMember => ({
   columns: [column],
   json: (span) => JSON.stringify(isoTime(textOf(span, column))),
@@ -82,7 +82,7 @@ export const time = (column: ReadColumn): SpanMember => ({
 
 export const constant = (value: string, lists = true): SpanMember => ({ columns: [], json: () => value, lists });
 
-/** `input` and `output` are text: what was sent as such, else the JSON text of what stands for them. */
+/** `input` and `output` are text: as sent, or else the JSON text of the documents that replace them. */
 export const mirrored = (column: "input" | "output", ...documents: SpanColumn[]): SpanMember => ({
   ...firstText([column, ...documents]),
   json: (span) => {
@@ -93,7 +93,7 @@ export const mirrored = (column: "input" | "output", ...documents: SpanColumn[])
   lists: true,
 });
 
-/** A member that shares the column `extra`. */
+/** A member that is stored in the column `extra`. */
 export const extra = (field: SpanExtra, absent: unknown = null): SpanMember => ({
   columns: ["extra"],
   json: (span) => {
@@ -105,7 +105,7 @@ export const extra = (field: SpanExtra, absent: unknown = null): SpanMember => (
 
 const parsedExtras = new WeakMap<StoredSpan, Record<string, unknown>>();
 
-// Some thirty members read the same small document.
+// Cached: some thirty members read the same small document.
 function extrasOf(span: StoredSpan, stored: string): Record<string, unknown> {
   const known = parsedExtras.get(span);
   if (known) return known;
@@ -115,7 +115,7 @@ function extrasOf(span: StoredSpan, stored: string): Record<string, unknown> {
   return extras;
 }
 
-/** The first of some columns of text that has any: as the engine wrote it. */
+/** The first non-empty of some text columns, as the engine wrote it. */
 function firstText(columns: readonly ReadColumn[]): Required<Pick<SpanMember, "columns" | "raw">> {
   return {
     columns,
@@ -132,12 +132,15 @@ function firstText(columns: readonly ReadColumn[]): Required<Pick<SpanMember, "c
   };
 }
 
-/** Of a value without escapes. */
+/** For a value without escapes. */
 function unquoted(value: string): string {
   return value.charCodeAt(0) === quote ? value.slice(1, -1) : value;
 }
 
-/** The document that a JSON text is. The two characters that the engine writes as escapes stay so: they are in its strings. */
+/**
+ * The document in a JSON text. The two characters that the engine writes as escapes stay escaped: they are in its
+ * strings.
+ */
 function documentOf(value: string): string {
   if (!value.includes("\\")) return unquoted(value);
   const document = JSON.parse(value) as string;

@@ -5,7 +5,7 @@ import { constant, extra, json, mirrored, scalar, text, time, type SpanMember } 
 import { completionMessage, promptMessages, textOf } from "./span-messages.ts";
 import { readReceipt } from "../../pricing/receipt.ts";
 
-/** Of a span that no budget or credit limit was asked about. */
+/** For a span without a check of budgets or credit limits. */
 const unlimited = { is_allowed: true, limits: [] };
 
 const extraMembers = Object.fromEntries(
@@ -98,7 +98,7 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
   blurred: constant("false", false),
 };
 
-/** Members that an answer has where they are asked for by name: telling them takes more than the row. */
+/** Members that a response has only if they are requested by name, because the row is not enough to compute them. */
 export const askedMembers: Readonly<Record<string, SpanMember>> = {
   new_messages: {
     columns: [...messageColumns, ...conversationColumns],

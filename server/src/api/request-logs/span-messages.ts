@@ -4,7 +4,10 @@ import { domainLimits } from "../../domain/limits.ts";
 import { filterLimits } from "../../filter/limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 
-/** The messages of a span, from the columns or from the text that stands for them. storage/spans/queries/conversation.ts reads the same. */
+/**
+ * The messages of a span, from the columns or from the text that replaces them. storage/spans/queries/conversation.ts
+ * reads the same.
+ */
 
 /** Stored documents are text; those of a row that was just accepted may still be values. */
 export const textOf = (span: StoredSpan, column: ReadColumn): string => {
@@ -16,7 +19,7 @@ export const textOf = (span: StoredSpan, column: ReadColumn): string => {
 const isMessageLog = (span: StoredSpan): boolean =>
   (messageLogTypes as readonly string[]).includes(span.log_type ?? "");
 
-/** The messages in a text: a JSON list of them, one message, or plain text as said by `role`. */
+/** The messages in a text: a JSON list of them, one message, or plain text of `role`. */
 function messagesOf(content: string, role: string): unknown[] | undefined {
   if (content === "") return undefined;
   const first = content.trimStart().charAt(0);
@@ -24,17 +27,17 @@ function messagesOf(content: string, role: string): unknown[] | undefined {
     try {
       const parsed = JSON.parse(content) as unknown;
       const list = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
-      // The text never was looked into: what cannot be written back must not cost the list that it is a row of.
+      // The text was never checked: one that cannot be serialized again must not break the list of its row.
       const isBounded = exceedsShape(list, filterLimits.spanDepth, domainLimits.spanNodes) === undefined;
       if (isBounded && list.length > 0 && list.every((item) => isObject(item) && "role" in item)) return list;
     } catch {
-      // Not JSON after all: it is what was said.
+      // Not JSON after all: plain text.
     }
   }
   return [{ role, content }];
 }
 
-/** All of them, those sent before those answered. */
+/** All messages, first those sent, then those received. */
 export function messagesOfSpan(span: StoredSpan): unknown[] {
   const answers = listOf(textOf(span, "completion_messages"));
   const answer = answers.length === 0 ? parseKeepingDigits(completionMessage(span)) : null;

@@ -4,7 +4,7 @@ import { askedMembers, spanMembers } from "./span-members.ts";
 
 /**
  * A span in responses, for the API reference: its members are those of span-members.ts. A member without an entry here
- * means what the field of its name in the span body does.
+ * has the meaning of the same field in the span body.
  */
 const described = (description: string) => z.unknown().meta({ description });
 const text = (description: string) => z.string().nullable().meta({ description });

@@ -6,7 +6,7 @@ import { filtersBody, selectionQuery } from "../read-filters.ts";
 import { percentileMembers } from "./percentile-members.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
-// Clients require numbers here, so that absence cannot be told as in spans.
+// Clients require numbers here, so absence cannot be null as in spans.
 const ofNone = "Of the spans that have one; 0 where none has.";
 
 const summary = z

@@ -133,7 +133,7 @@ function readCursor(header: string | string[] | undefined, parameter: string | u
   throw new ServiceError("invalid_request", `last_event_id ${message}.`, { errors: { last_event_id: [message] } });
 }
 
-/** A page that is left open does not prolong its session. */
+/** A page that stays open does not extend its session. */
 async function mayGoOn(
   { stores, browsers, now }: Pick<TailDeps, "stores" | "browsers" | "now">,
   context: { principal: KeyPrincipal } & Parameters<typeof sessionIdsIn>[0],

@@ -2,12 +2,12 @@ import { z } from "zod";
 import type { RowOutcome } from "../../ingest/accept/accept.ts";
 import { httpLimits } from "../../http/limits.ts";
 
-/** Of answers to spans that came in. */
+/** For responses to ingested spans. */
 export const unknownWarnings = z.array(z.string()).optional().meta({
   description: "Names members that are no fields of spans, and so were passed over. Absent where there are none.",
 });
 
-/** A misspelled field name loses its value: the sender is told. */
+/** The value of a misspelled field is lost: the sender gets a warning. */
 export function warningsOf(outcomes: readonly RowOutcome[]): { warnings?: string[] } {
   const names = new Set<string>();
   for (const outcome of outcomes) {

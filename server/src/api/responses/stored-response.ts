@@ -12,14 +12,14 @@ import { apiLimits } from "../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { gatewayErrorNotes, gatewayHeaders } from "../gateway-docs.ts";
 
-/** What operations on responses that a provider keeps have in common. */
+/** Shared by the operations on responses that a provider stores. */
 
 export type StoredResponseDeps = {
   storedResponses: StoredResponses;
   spans: Pick<SpanStore, "summarizeSpans">;
   catalogue: Catalogue<SpanRow>;
   now: () => number;
-  /** Resolves when spans that were accepted before are stored, or after a while. */
+  /** Resolves once previously accepted spans are stored, or after a timeout. */
   caughtUp: () => Promise<unknown>;
 };
 
@@ -68,7 +68,10 @@ export async function actOnStored(
   return {} as never;
 }
 
-/** Whether a call of the organization and environment made the response. Spans that somebody sent may name any id: they say nothing. */
+/**
+ * Whether a call of the organization and environment created the response. Spans that a client sent may name any id:
+ * they prove nothing.
+ */
 async function isRecorded(
   { spans, catalogue, now, caughtUp }: StoredResponseDeps,
   scope: ResponseOwner,

@@ -20,7 +20,7 @@ export const listSavedViews = ({ stores }: Pick<SavedViewDeps, "stores">) =>
     errors: ["invalid_request"],
     handler: async ({ principal, query, url }) => {
       const { page, page_size: pageSize, screen = "" } = query;
-      // An organization has a bounded number of them, so the page is cut here.
+      // An organization has a bounded number of views, so the page is sliced here.
       const views = await stores.savedViews.list(principal.organization_id);
       const all = views.filter((view) => screen === "" || view.screen === screen);
       const results = all.slice((page - 1) * pageSize, page * pageSize).map(presentSavedView);

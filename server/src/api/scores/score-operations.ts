@@ -10,17 +10,17 @@ import type { ControlStores } from "../../storage/control/control-stores.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { readSentScore, scoreNotFound, type SentScore } from "./score-schemas.ts";
 
-/** What the routes of scores do, whether they name the log or not. */
+/** The operations of score routes, whether they name the log or not. */
 export type ScoreDeps = {
   stores: ControlStores;
   spans: Pick<SpanStore, "findSpan">;
   scoreMirror: Pick<ScoreMirror, "poke">;
-  /** Resolves when spans that were accepted before are stored, or after a while. */
+  /** Resolves once previously accepted spans are stored, or after a timeout. */
   caughtUp: () => Promise<unknown>;
   nowMs: () => number;
 };
 
-/** Undefined where the log has a score of this evaluator already. */
+/** Undefined if the log already has a score of this evaluator. */
 export async function createScoreOfLog(
   deps: ScoreDeps,
   principal: KeyPrincipal,
@@ -57,7 +57,7 @@ export async function createScoreOfLog(
   return added;
 }
 
-/** `logId` where the route names the log too. */
+/** `logId`: if the route names the log too. */
 export async function findScore(
   { stores }: Pick<ScoreDeps, "stores">,
   organization: string,
@@ -68,7 +68,7 @@ export async function findScore(
   return score;
 }
 
-/** `keeps`: what was not sent stays (PATCH), else it takes its default (PUT). */
+/** `keeps`: absent members are unchanged (PATCH); otherwise they take their defaults (PUT). */
 export async function changeScore(
   { stores, scoreMirror, nowMs }: ScoreDeps,
   principal: KeyPrincipal,
@@ -99,7 +99,7 @@ export async function removeScore(
   scoreMirror.poke();
 }
 
-/** Whether a score passed follows its value, unless it is said. */
+/** Unless it is sent, `is_passed` follows from the value. */
 function merge(found: Score, sent: SentScore): SentScore {
   const given = definedFields(sent);
   const hasValue = Object.keys(given).some((name) => name.endsWith("_value"));
@@ -134,7 +134,7 @@ export async function requireLog(
   const scope = { organization_id: organization };
   let log = await spans.findSpan(scope, logId);
   if (log === undefined) {
-    // Its 201 may be younger than the last insert.
+    // It may have been accepted after the last insert.
     await caughtUp();
     log = await spans.findSpan(scope, logId);
   }
@@ -142,7 +142,7 @@ export async function requireLog(
   return log;
 }
 
-/** For scores that outlived their evaluator. */
+/** For scores whose evaluator was deleted. */
 function standIn(score: Score): Pick<Evaluator, "score_value_type" | "score_config" | "passing_conditions"> {
   const choices = (score.categorical_value ?? []).map((name) => ({ name }));
   return { score_value_type: score.score_value_type, score_config: { choices }, passing_conditions: null };

@@ -11,7 +11,7 @@ import { omit } from "../../lib/omit.ts";
 
 const text = z.string().max(evaluationLimits.scoreTextChars);
 
-/** A score holds the member of its evaluator's value type; the others are null or left out. */
+/** A score has the member of its evaluator's value type; the others are null or absent. */
 const valueMembers = {
   numerical_value: z.number().nullish().meta({ description: "Of numerical and percentage." }),
   string_value: text.nullish().meta({ description: "Of text." }),
@@ -79,7 +79,7 @@ const memberOf: Record<Evaluator["score_value_type"], keyof ScoreValue> = {
   json: "json_value",
 };
 
-/** The value that was sent for an evaluator. @throws ServiceError `invalid_request` keyed by the member that it has */
+/** The value sent for an evaluator. @throws ServiceError `invalid_request` keyed by its member */
 export function readSentScore(evaluator: ScoringEvaluator, sent: SentScore): ValueParts {
   const member = memberOf[evaluator.score_value_type];
   const other = Object.keys(noValue).find((name) => name !== member && (asMembers(sent)[name] ?? null) !== null);
@@ -98,7 +98,7 @@ export function readSentScore(evaluator: ScoringEvaluator, sent: SentScore): Val
   };
 }
 
-/** JSON text is taken for what it says; text that is no JSON for itself. */
+/** JSON text is parsed; other text is taken as it is. */
 function jsonOf(raw: unknown): unknown {
   if (typeof raw !== "string") return raw;
   try {
@@ -108,7 +108,7 @@ function jsonOf(raw: unknown): unknown {
   }
 }
 
-/** Zod leaves the members of the schema, by name. */
+/** Zod returns the members of the schema, by name. */
 function asMembers(sent: SentScore): Record<string, unknown> {
   return sent;
 }

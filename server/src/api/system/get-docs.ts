@@ -2,7 +2,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import type { PageFile } from "../../http/page/built-page.ts";
 import { answerFile, answerUnbuilt } from "../../http/page/page-route.ts";
 
-/** `page` is the built `docs.html`; undefined where the web application is not built. */
+/** `page` is the built `docs.html`; undefined if the web application is not built. */
 export const getDocs = (deps: { page: PageFile | undefined }) =>
   endpoint({
     id: "get_docs",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { rawJson } from "../../http/reply.ts";
 
-/** `document` is asked once, at the first request: by then the list of endpoints is complete. */
+/** `document` is called once, at the first request: by then the list of endpoints is complete. */
 export const getOpenapi = (deps: { document: () => unknown }) => {
   let text: string | undefined;
   return endpoint({

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
 
-/** What each part says of itself: `ok`, or what is wrong with it. */
+/** The state of each part: `ok`, or its problem. */
 export type Checks = Record<string, string>;
 
-/** `traffic`: what spans and gateway calls need. `reads`: what queries need beside that. */
+/** `traffic`: requirements of spans and gateway calls. `reads`: further requirements of queries. */
 export type Readiness = { traffic(): Promise<Checks>; reads(): Promise<Checks> };
 
 const flagMessage = "reads must be true or false";

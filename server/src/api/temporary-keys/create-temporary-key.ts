@@ -12,7 +12,7 @@ import { nameSchema } from "../organizations/schemas.ts";
 const unlimited = -1;
 const longestS = apiLimits.temporaryKeyMaxMs / 1000;
 
-/** Other services have these members. They are refused: a key that ignored them would allow more than was asked for. */
+/** Members of other products' APIs. They are refused: a key that ignored them would allow more than requested. */
 const notTaken = (instead: string) =>
   z
     .union([z.null(), z.literal(unlimited)], { error: `is not supported: ${instead}` })

@@ -28,7 +28,7 @@ test.each(["admin", "viewer"] as const)("an %s gets a key with the permissions o
   }
 });
 
-test("the key ends after an hour, though it was used a moment before", async () => {
+test("the key ends after an hour, even if it was used a moment before", async () => {
   const { access } = await server.newTenant();
   const { key, expires_at } = await trade(access, "prod");
   expect(Date.parse(expires_at) - server.clock.ms).toBe(3_600_000);
@@ -44,7 +44,7 @@ test("the key is not among the organization's lasting ones", async () => {
   expect(await server.call("GET", "/api/api-keys/", access)).toMatchObject({ status: 200, body: { count: 2 } });
 });
 
-test("a key cannot be traded for another", async () => {
+test("a key cannot be exchanged for another", async () => {
   const { access } = await server.newTenant();
   const { key } = await trade(access, "prod");
   const answer = await server.call("POST", "/api/temporary-keys/", key, { environment: "prod" });
@@ -57,7 +57,7 @@ test("an unknown environment is 400", async () => {
   expect(answer).toMatchObject({ status: 400, body: { errors: { environment: [expect.any(String)] } } });
 });
 
-describe("K5: what other services' temporary keys have", () => {
+describe("K5: members of other services' temporary keys", () => {
   const make = async (body: object) => {
     const { access } = await server.newTenant();
     return server.call("POST", "/api/temporary-keys/", access, body);
@@ -68,7 +68,7 @@ describe("K5: what other services' temporary keys have", () => {
     return answers;
   };
 
-  test("K5: expires_in and expiry_date say when it ends", async () => {
+  test("K5: expires_in and expiry_date set the end", async () => {
     const soon = new Date(server.clock.ms + 5_000).toISOString();
     for (const said of [{ expires_in: 5 }, { expiry_date: soon }]) {
       const answer = await make({ environment: "prod", ...said });
@@ -81,7 +81,7 @@ describe("K5: what other services' temporary keys have", () => {
     }
   });
 
-  test("K5: max_usage says for how many requests it is good; -1 for any number", async () => {
+  test("K5: max_usage limits the number of requests; -1 allows any number", async () => {
     const { key } = (await make({ is_test: true, max_usage: 2 })).body as { key: string };
     expect(await uses(key, 4)).toEqual([200, 200, 401, 401]);
     const unlimited = (await make({ environment: "test", max_usage: -1 })).body as { key: string; max_usage: null };
@@ -108,7 +108,7 @@ describe("K5: what other services' temporary keys have", () => {
     expect(await make(body)).toMatchObject({ status: 400, body: { errors: { [field]: [expect.any(String)] } } });
   });
 
-  test("K5: what asks for nothing is taken", async () => {
+  test("K5: empty values are accepted", async () => {
     const asked = { environment: "prod", rate_limit: null, spending_limit: -1, max_usage: null, expires_in: null };
     expect((await make(asked)).status).toBe(201);
   });

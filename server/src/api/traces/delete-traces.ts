@@ -87,7 +87,7 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
     },
   });
 
-/** Another organization's traces cannot be named; one's own organization is no condition. */
+/** Traces of another organization cannot be selected; the own organization does not count as a condition. */
 function readDeleteFilter(
   filters: unknown,
   organizationId: string,

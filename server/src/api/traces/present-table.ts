@@ -5,8 +5,8 @@ import { TextStore } from "../../lib/text-store.ts";
 import { memberWriter, tableMembers, type NodeForm, type TreeWriter } from "./present-tree.ts";
 
 /**
- * Writes the spans of a trace as a table: names of members once, and a row of values for each span. A tree of 45,000 spans is three
- * times as long, most of it names.
+ * Writes the spans of a trace as a table: names of members once, and a row of values for each span. A tree of 45,000
+ * spans is three times as long, and most of it is names.
  */
 export function createTableWriter(
   form: NodeForm,
@@ -47,7 +47,7 @@ function* between(start: Buffer, order: readonly number[], end: Buffer): Generat
   yield end;
 }
 
-/** Spans in the order of their tree, each directly before its descendants, and of each the row of its parent. */
+/** Spans in the order of their tree, each directly before its descendants, and for each the row of its parent. */
 function inOrder(places: readonly TreeSpan[]): { order: number[]; parents: (number | null)[] } {
   const tree = buildSpanTree(places);
   const order: number[] = [];

@@ -8,10 +8,13 @@ import type { TraceOwner } from "./trace-owner.ts";
 
 const payloadMembers = ["input", "output", "metadata"] as const;
 
-/** What the root has to be read with for `writeTrace`. */
+/** The fields with which the root has to be read for `writeTrace`. */
 export const rootFields = columnsOf(payloadMembers);
 
-/** The members of a trace as JSON; those of its tree go in after. `root` is undefined when it is gone since. */
+/**
+ * The members of a trace as JSON, to which those of its tree are appended. `root` is undefined if it was deleted
+ * meanwhile.
+ */
 export function writeTrace(
   trace: StoredTrace,
   root: StoredSpan | undefined,

@@ -47,7 +47,7 @@ const slimMembers = [
 ] as const;
 const payloadMembers = ["input", "output", "metadata", "span_links"] as const;
 
-/** As spans show them, but links as text, like input and output. */
+/** As in spans, but links as text, like input and output. */
 const nodeMembers = { ...spanMembers, span_links: asText(spanMembers["span_links"]) };
 
 function asText(member: SpanMember | undefined): SpanMember | undefined {
@@ -59,10 +59,10 @@ function asText(member: SpanMember | undefined): SpanMember | undefined {
   return { columns: member.columns, lists: member.lists, json };
 }
 
-/** `slim` leaves out input, output, metadata and span_links; `public` what a stranger must not see. */
+/** `slim` omits input, output, metadata and span_links; `public` omits what strangers must not see. */
 export type NodeForm = "full" | "slim" | "public" | "public slim";
 
-/** Members of traces and of their spans that a shared trace does not show. */
+/** Members of traces and their spans that a shared trace does not show. */
 export const privateMembers: ReadonlySet<string> = new Set([
   "metadata",
   "customer_identifier",
@@ -78,27 +78,27 @@ function membersOf(form: NodeForm): readonly string[] {
   return form.startsWith("public") ? members.filter((name) => !privateMembers.has(name)) : members;
 }
 
-/** What spans have to be read with. */
+/** The columns with which spans have to be read. */
 export function nodeFields(form: NodeForm) {
   return columnsOf([...membersOf(form), "timestamp"]);
 }
 
-/** What a table shows of spans: what a slim tree does, or those members of it that are asked for. */
+/** The columns of a table: the members of a slim tree, or the requested ones of them. */
 export function tableMembers(form: NodeForm, asked: readonly string[] | undefined): readonly string[] {
   const members = membersOf(form.startsWith("public") ? "public slim" : "slim");
   return asked === undefined ? members : asked.filter((name) => members.includes(name));
 }
 
-/** Writes a member of a span that was read with `columns`. */
+/** Returns a function that writes a member for spans that were read with `columns`. */
 export function memberWriter(name: string, columns: readonly ReadColumn[]): RawWriter {
   const member = (nodeMembers as Record<string, SpanMember | undefined>)[name];
   return member === undefined ? () => "null" : rawWriter(member, columns);
 }
 
 /**
- * Writes a span of a trace, read with `columns`, as a JSON object up to its closing brace, so that children may follow: as
- * a byte string. What does not depend on the span is made once. A slim one has no members that are null, and
- * none of what is not pinned.
+ * Returns a function that writes a span of a trace, read with `columns`, as a JSON object without its closing brace, so
+ * that children may follow: as a byte string. Parts that do not depend on the span are computed once. A slim one omits
+ * members that are null, and the pin of spans that are not pinned.
  */
 export function nodeWriter(form: NodeForm, columns: readonly ReadColumn[]): RawWriter {
   const writerOf = (name: string) => memberWriter(name, columns);
@@ -119,22 +119,22 @@ export function nodeWriter(form: NodeForm, columns: readonly ReadColumn[]): RawW
 const pinned = ',"is_pinned":';
 
 export type TreeWriter = {
-  /** The place of a span in the tree is kept, and what is written of it. */
+  /** Stores the place of a span in the tree and its serialized text. */
   add(place: TreeSpan, span: RawSpan): void;
-  /** How many were added. */
+  /** The number of spans added. */
   size(): number;
   /** The tree as JSON text of a list, between two other texts. */
   finish(before: string, after: string): Pieces;
 };
 
 /**
- * Writes the tree of spans that come in any order. Of a span only its text, as bytes, and its place are kept, and the
- * tree is walked with a stack of its own: neither many spans nor a deep chain of them cost more than their text.
+ * Writes the tree of spans that arrive in any order. Stores only the text of a span, as bytes, and its place, and walks
+ * the tree with an explicit stack: neither many spans nor a deep chain of them cost more than their text.
  */
 export function createTreeWriter(
   form: NodeForm,
   columns: readonly ReadColumn[],
-  /** What else is done to the bytes of a node. */
+  /** Converts the text of a node. */
   adapt: (node: string) => string = (node) => node,
 ): TreeWriter {
   const write = nodeWriter(form, columns);
@@ -160,7 +160,7 @@ export function createTreeWriter(
 const comma = Buffer.from(",");
 const closeNode = Buffer.from("]}");
 
-/** Nodes by their index, and what stands between them. */
+/** Nodes by their index, and the text between them. */
 function* walk({ roots, children }: SpanTree, start: Buffer, end: Buffer): Generator<number | Buffer, void> {
   yield start;
   const levels = [{ places: roots, next: 0 }];

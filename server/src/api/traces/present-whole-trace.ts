@@ -18,14 +18,14 @@ import { createTreeWriter, nodeFields, privateMembers, tableMembers, type NodeFo
 import { readPlaced, type TraceRequest } from "./read-placed.ts";
 import type { TraceOwner } from "./trace-owner.ts";
 
-/** Spans as a table instead of a tree, with the members that were asked for, or all that a slim tree has. */
+/** Spans as a table instead of a tree, with the requested members, or all of a slim tree. */
 type Table = { members: readonly string[] | undefined };
 
 type WholeTraceRequest = TraceRequest & {
   isSlim: boolean;
   table?: Table;
   isPublic: boolean;
-  /** Where its media is read; absent: where references say. */
+  /** The path from which its media is read; absent: as in the references. */
   mediaPath?: (id: string) => string;
 };
 
@@ -35,8 +35,8 @@ type TraceReads = Pick<
 >;
 
 /**
- * The answer of a trace with its tree: in full, or slim where that is asked for or the trace is too large. Its spans are
- * read once, for the tree and the figures alike: a small trace at once, a larger one where it is found to lie.
+ * The response for a trace with its tree: full, or slim if that is requested or the trace is too large. Its spans are
+ * read once, for both the tree and the figures: a small trace immediately, a larger one after it was located.
  */
 export async function presentWholeTrace(spans: TraceReads, request: WholeTraceRequest): Promise<Reply> {
   const small = await presentSmall(spans, request);
@@ -47,14 +47,14 @@ export async function presentWholeTrace(spans: TraceReads, request: WholeTraceRe
   });
 }
 
-/** Undefined of a larger trace. */
+/** Undefined for a larger trace. */
 async function presentSmall(
   spans: Pick<SpanStore, "readSmallTrace">,
   request: WholeTraceRequest,
 ): Promise<Reply | undefined> {
   const { organization, traceId, environments, signal } = request;
   const scope = { organization_id: organization.unique_organization_id };
-  // With what is told of the root, whichever of them it is.
+  // Includes the columns of the root, whichever span that is.
   const columns = columnsFor("full");
   const found = await spans.readSmallTrace({ scope, traceId, columns }, signal);
   if (found === undefined) return undefined;
@@ -75,7 +75,7 @@ async function presentSmall(
   });
 }
 
-/** Undefined when nothing is there to see. */
+/** Undefined if there are no spans to show. */
 async function presentPlaced(
   spans: TraceReads,
   place: TracePlace,
@@ -84,7 +84,7 @@ async function presentPlaced(
   const { organization, traceId, signal } = request;
   const scope = traceScope(place, organization.unique_organization_id);
   const { stretch } = place;
-  // Spans that were sent again are told apart only where the place, which counts them twice, looks too large.
+  // The place counts resent spans twice. So if it looks too large, the exact weight is read.
   const isSlim =
     request.isSlim || (isLarge(place) && isLarge(await spans.weighTrace({ scope, traceId, stretch }, signal)));
   const form = formOf(request, isSlim);
@@ -96,7 +96,7 @@ async function presentPlaced(
   if (sums === undefined) return undefined;
   const isTruncated = place.span_count > storageLimits.treeSpans && trace.size() >= storageLimits.treeSpans;
   const [root] = await spans.hydrateSpans(scope, [rootKey(place.environment, sums)], rootColumns, signal);
-  // What was read are not all of its spans: those where they are tell its figures.
+  // Not all of its spans were read: the figures come from the store.
   const [counted] = isTruncated ? await spans.retrieveTraces(scope, traceId, signal) : [];
   const shown = counted ?? summedTrace({ trace_unique_id: traceId, environment: place.environment }, sums, root);
   return trace.finish(shown, root, { organization, isPublic: request.isPublic, isSlim, isTruncated });
@@ -142,7 +142,7 @@ function createTraceWriter(
     size: () => tree.size(),
     /** Undefined without spans. */
     sums: () => figures.finish(),
-    /** `root` is undefined when it is gone since. */
+    /** `root` is undefined if it was deleted meanwhile. */
     finish(
       trace: StoredTrace,
       root: StoredSpan | undefined,

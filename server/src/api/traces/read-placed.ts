@@ -8,19 +8,19 @@ import { inOrder, traceNotFound } from "./trace-scope.ts";
 export type TraceRequest = {
   organization: TraceOwner;
   traceId: string;
-  /** Those that are looked in, in this order. */
+  /** The environments to search, in this order. */
   environments: readonly Environment[];
   signal: AbortSignal;
 };
 
 /**
- * Reads a trace where it lies. Spans that are sent again meanwhile, with other times, are not where they were, and an
- * answer without them would be a wrong one: then all of it is done anew, a few times. One whose spans move all the time is
- * answered as it was last read.
+ * Reads a trace at its place in time. Spans that are resent meanwhile with other times have moved, and a response
+ * without them would be wrong: then the whole read is repeated, a few times. If spans move all the time, the last read
+ * is returned.
  *
- * `read` gives undefined where nothing is there to see: then the next environment is meant. `isOneStatement` tells of a
- * place whether it is read in one, which sees one moment; between several a span may move from what was not read to what
- * was.
+ * `read` returns undefined if there are no spans to show: then the next environment is tried. `isOneStatement`: whether
+ * a place is read in one statement, which sees a single moment. Between several statements, a span may move from a part
+ * that was not read yet to one that was.
  *
  * @throws ServiceError `not_found`
  */
@@ -36,7 +36,7 @@ export async function readPlaced<T>(
     return inOrder(places, environments);
   };
   const hasMoved = async (looked: readonly TracePlace[]) => {
-    // A trace that is over keeps its place.
+    // A trace that has ended keeps its place.
     if (!looked.some((place) => place.is_recent)) return false;
     const now = await placesNow();
     return looked.some((before) => {

@@ -19,7 +19,7 @@ export type TraceQuery = {
 
 type TraceSelection = Pick<ListTracesQuery, "scope" | "window" | "condition">;
 
-/** The traces that a request is about: its organisation's, with a span in the window, that the filter lets through. */
+/** The traces that a request selects: those of its organisation, with a span in the window, that match the filter. */
 export function selectTraces(
   { traceCatalogue, now }: TraceReadDeps,
   request: { organizationId: string; query: TraceQuery; filter: Filter },
@@ -39,7 +39,7 @@ export function selectTraces(
 const number = z.number();
 const text = z.string().nullable();
 
-/** A row of the list; a retrieved trace has its tree beside. */
+/** A row of the list; a retrieved trace has its tree in addition. */
 export const traceSchema = z
   .looseObject({
     id: z.string(),

@@ -49,7 +49,7 @@ export const retrievePublicTrace = (deps: PublicTraceDeps) =>
       const environments = await deps.traceShares.findPublic(organizationId, traceId);
       if (environments.length === 0) throw traceNotFound();
       const organization = await findTraceOwner(deps.organizations, organizationId);
-      // Nowhere else: a trace of that id in the other environment was not shared.
+      // Only these: a trace with that id in the other environment was not shared.
       const wanted = { organization, traceId, environments, signal };
       const base = `/api/${organizationId}/traces/${encodeURIComponent(traceId)}`;
       const mediaPath = (id: string) => `${base}/media/${id}/`;

@@ -117,7 +117,7 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
     },
   });
 
-/** The trace with one page of its spans instead of its tree; undefined when nothing is there to see. */
+/** The trace with one page of its spans instead of its tree; undefined if there are no spans to show. */
 async function presentPage(
   spans: SpanStore,
   place: TracePlace,

@@ -81,7 +81,7 @@ export const seriesTraces = (deps: TraceReadDeps & { spans: Pick<SpanStore, "tra
     },
   });
 
-/** The largest series are those with most of the first metric, if that adds up; else those with most traces. */
+/** The largest series have the highest first metric, if it is additive; otherwise the most traces. */
 function rankOf([first]: readonly TraceMetric[]): TraceMetric {
   return first !== undefined && (traceCountMetrics.has(first) || first === "total_cost") ? first : "number_of_traces";
 }

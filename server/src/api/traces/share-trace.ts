@@ -11,12 +11,12 @@ const message = "is_public must be true or false";
 type ShareTraceDeps = {
   traceShares: Pick<TraceShareStore, "set">;
   spans: Pick<SpanStore, "placeTraces">;
-  /** Waits a moment for what was accepted to be stored. */
+  /** Waits a moment for accepted spans to be stored. */
   caughtUp: () => Promise<unknown>;
   now: () => number;
 };
 
-/** How a trace is shared. */
+/** The sharing state of a trace. */
 export const sharing = z.object({
   trace_unique_id: z.string(),
   is_public: z.boolean(),
@@ -63,7 +63,7 @@ export const shareTrace = (deps: ShareTraceDeps) =>
     },
   });
 
-/** The address of a shared trace. `levels`: of the path of the request below `/api/`. */
+/** The URL of a shared trace. `levels`: of the request's path below `/api/`. */
 export function publicUrl(trace: { url: URL; levels: number; organizationId: string; traceId: string }): string {
   const { url, levels, organizationId, traceId } = trace;
   const up = "../".repeat(url.pathname.endsWith("/") ? levels : levels - 1);
@@ -72,7 +72,7 @@ export function publicUrl(trace: { url: URL; levels: number; organizationId: str
   return found.href;
 }
 
-/** A trace that only the other environment has is not this key's; one without spans may be shared before they come. */
+/** A trace that exists only in the other environment is refused; one without spans may be shared before they arrive. */
 async function refuseElsewhere(
   { spans, caughtUp }: Pick<ShareTraceDeps, "spans" | "caughtUp">,
   principal: KeyPrincipal,

@@ -1,10 +1,10 @@
 import type { Organization } from "../../domain/organization.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 
-/** The organization of a trace, as far as its members tell of it. */
+/** The organization of a trace, with the members that a trace shows. */
 export type TraceOwner = Pick<Organization, "unique_organization_id" | "name">;
 
-/** Asked each time, as an organization may be renamed; without a name when it is gone since. */
+/** Read each time, because an organization may be renamed; without a name if it was deleted meanwhile. */
 export async function findTraceOwner(
   organizations: Pick<OrganizationStore, "find">,
   unique_organization_id: string,

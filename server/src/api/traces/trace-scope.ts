@@ -10,12 +10,12 @@ export function traceScope({ environment }: Pick<StoredTrace, "environment">, or
   return { organization_id, environment: asEnvironment(environment) };
 }
 
-/** Where a trace is looked for by a key: in the environment of the key, then in the other. */
+/** The environments in which a key looks for a trace: its own, then the other one. */
 export function environmentsFrom(first: Environment): Environment[] {
   return [first, ...environments.filter((environment) => environment !== first)];
 }
 
-/** What is of the environments that are looked in, in their order. */
+/** The items of the searched environments, in the order of these. */
 export function inOrder<T extends { environment: string }>(
   found: readonly T[],
   environments: readonly Environment[],
@@ -23,7 +23,7 @@ export function inOrder<T extends { environment: string }>(
   return environments.flatMap((wanted) => found.filter(({ environment }) => environment === wanted));
 }
 
-/** The store only holds environments that keys had. */
+/** The store only contains environments of keys. */
 export function asEnvironment(environment: string): Environment {
   return environment as Environment;
 }

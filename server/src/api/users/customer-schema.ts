@@ -6,7 +6,7 @@ const money = z.number().nullable();
 const time = (description: string) => z.string().nullable().meta({ format: "date-time", description });
 const cost = z.number().meta({ description: "USD, without markup; unknown costs are skipped." });
 
-/** What every answer about a customer has. */
+/** The members of every response about a customer. */
 const profile = {
   id: z.string().meta({ description: "Made of identifier, environment and organization." }),
   customer_identifier: z.string(),
@@ -76,5 +76,5 @@ export const customerDetail = z
   })
   .meta({ id: "Customer" });
 
-/** The identifier as it is in the path, which may hold anything once decoded. */
+/** The identifier in the path, which may be any text once decoded. */
 export const customerParams = z.object({ customer_identifier: z.string().min(1) });

@@ -20,7 +20,7 @@ export type CustomerDeps = {
   spans: Pick<SpanStore, "describeCustomers" | "groupSpans">;
   organizations: Pick<OrganizationStore, "find">;
   catalogue: Catalogue<SpanRow>;
-  /** Waits a moment for what was accepted to be stored. */
+  /** Waits a moment for accepted spans to be stored. */
   caughtUp: () => Promise<unknown>;
   now: () => number;
 };
@@ -28,8 +28,8 @@ export type CustomerDeps = {
 type Detail = z.input<typeof customerDetail>;
 
 /**
- * All there is to say of one customer. Usage is what spans cost or, where that is more, what the ledger knows of: spans
- * may be deleted, and of some a cost is unknown.
+ * All details of one customer. Usage is the cost of spans or, if that is more, the ledger's amount: spans may be
+ * deleted, and the cost of some is unknown.
  */
 export async function describeCustomer(
   { customers, spans, organizations, catalogue, now }: CustomerDeps,

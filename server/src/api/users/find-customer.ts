@@ -10,7 +10,7 @@ export type CustomerAddress = {
   query: { environment: Environment | "all" | undefined };
 };
 
-/** In the key's environment unless the query says otherwise. */
+/** In the key's environment unless the query names another. */
 export function customerKey({ principal, params, query }: CustomerAddress): CustomerKey {
   const { environment } = query;
   return {
@@ -20,13 +20,13 @@ export function customerKey({ principal, params, query }: CustomerAddress): Cust
   };
 }
 
-/** The customer that a request changes. @throws ServiceError `forbidden` where the query names the other environment */
+/** The customer that a request changes. @throws ServiceError `forbidden` if the query names the other environment */
 export function ownCustomerKey({ principal, params, query }: CustomerAddress): CustomerKey {
   const environment = writtenEnvironment(principal, query.environment);
   return customerKey({ principal, params, query: { environment } });
 }
 
-/** @throws ServiceError `not_found` where nobody, profile or span, knows of the customer */
+/** @throws ServiceError `not_found` if neither a profile nor a span names the customer */
 export async function findCustomer(customers: Pick<Customers, "find">, key: CustomerKey, signal: AbortSignal) {
   const customer = await customers.find(key, signal);
   if (customer === undefined) throw noSuchCustomer();

@@ -85,7 +85,7 @@ export const listCustomers = (deps: ListDeps) =>
 
 type Page = Pick<ListCustomersQuery, "scope" | "window"> & { keys: readonly CustomerKey[] };
 
-/** The profiles are the control store's own: what was changed a moment ago shows. */
+/** Profiles come from the control store, so that recent changes show. */
 async function rowsOf({ customers, spans, now }: ListDeps, { scope, window, keys }: Page, signal: AbortSignal) {
   const identifiers = [...new Set(keys.map((key) => key.customer_identifier))];
   const [profiles, said] = await Promise.all([
@@ -108,7 +108,7 @@ function environmentOf(
   return environment === "all" ? {} : { environment: environment ?? principal.environment };
 }
 
-/** A customer is not of an hour: without an end or a start that is said there is none. */
+/** No default window: without a start or an end, a list covers all time. */
 function readWindow(
   query: { start_time: bigint | undefined; end_time: bigint | undefined },
   nowMs: number,

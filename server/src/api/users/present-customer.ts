@@ -10,7 +10,7 @@ import type { customerRow } from "./customer-schema.ts";
 
 type Row = z.input<typeof customerRow>;
 
-/** A customer in a list. @param said what its spans say; undefined where there are none */
+/** A customer in a list. @param said the figures of its spans; undefined if there are none */
 export function presentRow(customer: Customer, said: StoredCustomer | undefined, nowMs: number): Row {
   const analytics = presentAnalytics(said);
   return {
@@ -29,7 +29,7 @@ export function presentProfile({ organization_id, sent: _sent, ...customer }: Cu
     id: `${customer_identifier}-${environment}-${organization_id}`,
     unique_organization_id: organization_id,
     ...customer,
-    // Of the calendar's periods the current one is shown: the first is of no use to anybody.
+    // Of calendar periods, the current one is shown, because the first is of no use.
     period_start: isoOf(
       customer.period_start === null && current !== undefined ? current.startMs : firstStartMs(customer),
     ),

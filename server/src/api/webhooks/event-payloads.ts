@@ -7,11 +7,11 @@ import { presentScore } from "../scores/score-schemas.ts";
 import { rootFields, writeTrace } from "../traces/present-trace.ts";
 import type { TraceOwner } from "../traces/trace-owner.ts";
 
-/** What webhooks send: the objects that the API itself shows. */
+/** Payloads of webhooks: the objects that the API itself returns. */
 export const eventPayloads = {
-  /** As retrieving a span shows it, but for what it counts for: other spans of its trace may still come. */
+  /** Like retrieving a span, but without what it counts for: other spans of its trace may still arrive. */
   presentSpan: (row: SpanRow): string => presentSpan(asStoredSpan(row), sentMembers),
-  /** As lists of traces show it. */
+  /** Like lists of traces. */
   presentTrace: (trace: StoredTrace, root: StoredSpan | undefined, organization: TraceOwner): string =>
     writeTrace(trace, root, organization).toString(),
   rootFields,
@@ -20,7 +20,7 @@ export const eventPayloads = {
 
 const sentMembers = allMembers.filter((name) => !Object.hasOwn(countedColumns, name));
 
-/** Rows have the members of their key. Their documents may be values yet, which the members of spans mind. */
+/** Rows have the members of their key. Their documents may still be values, which the members of spans can handle. */
 function asStoredSpan(row: SpanRow): StoredSpan {
   return row as StoredSpan;
 }

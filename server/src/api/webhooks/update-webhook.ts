@@ -70,7 +70,7 @@ async function change(
     id,
     {
       ...definedFields(changes),
-      // Another address, or another chance, begins without a past.
+      // A new address, or enabling it again, resets the history of failures.
       ...((isFresh || (changes.url ?? found.url) !== found.url) && { failing_since: null }),
       ...(isFresh && { disabled_at: null, disabled_reason: null }),
     },

@@ -9,7 +9,7 @@ import type { WebhookStore } from "../../storage/control/webhook-store.ts";
 import type { RefusalOf } from "../../outgoing/refused-address.ts";
 import { presentWebhook, webhookNotFound } from "./webhook-schemas.ts";
 
-/** What the operations on webhooks share. */
+/** Shared dependencies of the operations on webhooks. */
 export type WebhookDeps = {
   webhooks: WebhookStore;
   organizations: Pick<OrganizationStore, "find">;
@@ -31,7 +31,10 @@ export async function findWebhook(
   return webhook;
 }
 
-/** The same for one that the caller changes, or whose secret it reads. @throws ServiceError `not_found`, `forbidden` */
+/**
+ * The same for a webhook that the caller changes, or whose secret it reads. @throws ServiceError `not_found`,
+ * `forbidden`
+ */
 export async function findOwnWebhook(
   deps: Pick<WebhookDeps, "webhooks">,
   principal: Principal,
@@ -42,7 +45,7 @@ export async function findOwnWebhook(
   return webhook;
 }
 
-/** The number that answers name the organisation by. */
+/** The number that identifies the organisation in responses. */
 export async function organizationNumber(
   { organizations }: Pick<WebhookDeps, "organizations">,
   uniqueOrganizationId: string,
@@ -59,7 +62,7 @@ export async function showWebhook(
   return presentWebhook(webhook, { organization, secrets, refusalOf: deps.refusalOf });
 }
 
-/** @throws ServiceError `invalid_request` where the organisation has no such lasting key. */
+/** @throws ServiceError `invalid_request` if the organisation has no such permanent key. */
 export async function checkKey(
   { apiKeys, nowMs }: Pick<WebhookDeps, "apiKeys" | "nowMs">,
   uniqueOrganizationId: string,

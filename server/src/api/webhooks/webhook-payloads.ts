@@ -21,7 +21,7 @@ const request = (summary: string, body: z.ZodType): OutgoingRequest => ({
   body,
 });
 
-/** What is sent for each type of event, for the API reference. */
+/** The payload of each type of event, for the API reference. */
 export const webhookPayloads: Record<WebhookEventType, OutgoingRequest> = {
   request_log: request("A span was stored; once more when a fuller version of it was", spanSchema),
   trace_completed: request("A trace has had no new span for a while", traceSchema),

@@ -13,7 +13,7 @@ import { refusalField, shownRefusal } from "../refusal.ts";
 
 const time = z.string().meta({ format: "date-time" });
 
-/** A mismatch is 404: ids are integers, as far as the database counts. */
+/** An id that does not match gives 404: ids are integers within the range of the database. */
 export const webhookParams = z.object({ id: idParam() });
 export const deliveryParams = z.object({ id: idParam(), delivery_id: z.string().max(domainLimits.identifierChars) });
 
@@ -27,7 +27,7 @@ function idParam() {
 
 const urlMessage = "must be an http or https URL without user name and password";
 
-/** Readers of URLs pass over some of these, so that what is called would not be what is shown. */
+/** URL parsers ignore some of these characters, so the called URL would differ from the displayed one. */
 export function callableUrl(maxChars: number) {
   return z
     .string()
@@ -66,7 +66,7 @@ export const newWebhookSchema = z.object({
   legacy_signatures: legacySignatures.default(false),
 });
 
-/** A webhook that signs for an older receiver goes on doing so until it is told to stop. */
+/** A webhook that signs for older receivers continues to do so until that is switched off. */
 export const replacedWebhookSchema = newWebhookSchema.extend({ legacy_signatures: legacySignatures.optional() });
 
 export const webhookExample = {
