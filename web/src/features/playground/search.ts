@@ -1,7 +1,7 @@
 import { textOf } from "../../lib/search.ts";
 
 export type PlaygroundSearch = {
-  /** The span that the page starts from. */
+  /** The span whose call the page starts with. */
   span?: string | undefined;
 };
 

@@ -28,13 +28,13 @@ const writers: Record<Language, Writer> = {
   ],
 };
 
-/** The call as somebody would write it. The key is a variable of the environment, never a real one. */
+/** The call as code. The key is read from an environment variable and never inserted. */
 export function snippetOf(language: Language, { origin, environment, body }: Call): string {
   const key = environment === "prod" ? "SPANWAY_PROD_KEY" : "SPANWAY_TEST_KEY";
   return `${writers[language](`${origin}/v1`, key, body).join("\n")}\n`;
 }
 
-/** What the SDK for Python takes by name; it refuses all else outside of `extra_body`. */
+/** Named parameters of the Python SDK; it rejects all others outside of `extra_body`. */
 const named = new Set(
   `model messages tools tool_choice parallel_tool_calls temperature top_p max_tokens max_completion_tokens n stop seed
   frequency_penalty presence_penalty response_format reasoning_effort logprobs top_logprobs user metadata`.split(/\s+/),

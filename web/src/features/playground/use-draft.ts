@@ -4,20 +4,20 @@ import { blankDraft, type Draft } from "./draft.ts";
 
 const storageKey = "spanway.playground";
 
-/** What is typed, kept for this tab. `owner` names the person and the organization: nobody else sees it. */
+/** The draft, stored for this tab. `owner` identifies the person and the organization: nobody else sees it. */
 export function useDraft(owner: string, initial: Draft | undefined) {
   const [draft, setDraft] = useState<Draft>(() => chosen(readStored(owner), initial));
   useEffect(() => {
     try {
       sessionStorage.setItem(storageKey, JSON.stringify({ owner, draft }));
     } catch {
-      // A browser may keep nothing; the text then lasts as long as the page.
+      // Storage may be unavailable; the text then lasts as long as the page.
     }
   }, [owner, draft]);
   return [draft, setDraft] as const;
 }
 
-/** What was typed wins over the span that it began from, but not over another one. */
+/** A stored draft takes precedence over the span it started from, but not over another span. */
 function chosen(stored: Draft | undefined, initial: Draft | undefined): Draft {
   if (initial !== undefined && stored?.span !== initial.span) return initial;
   return stored ?? initial ?? blankDraft();

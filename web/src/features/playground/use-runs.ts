@@ -11,14 +11,14 @@ import { readEvents } from "./read-stream.ts";
 export type Run = {
   state: "running" | "done" | "stopped" | "failed";
   answer: Answer;
-  /** The span of the call, once the gateway has named it. */
+  /** The span of the call, once the gateway has returned its id. */
   spanId: string | undefined;
   error: unknown;
 };
 
 type Runs = Readonly<Record<number, Run>>;
 
-/** Calls all models at once. Calls that nobody waits for any more are aborted. */
+/** Calls all models in parallel. Calls are aborted when a new run starts or the page closes. */
 export function useRuns() {
   const api = useApi();
   const watch = useSessionWatch();
@@ -35,7 +35,7 @@ export function useRuns() {
     setRuns(Object.fromEntries(models.map(({ id }) => [id, begun])));
     for (const { id, name } of models) {
       const change = (more: Partial<Run>): void => {
-        // A call that another one took the place of shows nothing.
+        // A run that has been replaced updates nothing.
         if (control.current === mine) setRuns((runs) => ({ ...runs, [id]: { ...(runs[id] ?? begun), ...more } }));
       };
       callModel(api, { ...body, model: name }, mine.signal, change).then(
@@ -61,7 +61,7 @@ async function callModel(
 ): Promise<Answer> {
   const asked = { ...body, stream: true, stream_options: { include_usage: true }, request_breakdown: true };
   const { data, response } = await api.POST("/api/chat/completions", {
-    // The gateway says what is wrong with what was typed.
+    // Not validated here: the gateway reports errors in the input.
     body: asked as never,
     signal,
     parseAs: "stream",

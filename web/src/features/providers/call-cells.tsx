@@ -11,12 +11,12 @@ import type { Calls, Failure } from "./calls.ts";
 
 type CellsProps = {
   provider: string;
-  /** Undefined while nobody knows, as of failures. */
+  /** Undefined until loaded; the same holds for failures. */
   calls: ReadonlyMap<string, Calls> | undefined;
   failures: ReadonlyMap<string, Failure> | undefined;
 };
 
-/** What a provider did in the last 24 hours; each figure opens the spans behind it. */
+/** The calls of a provider in the last 24 hours; each figure links to its spans. */
 export function CallCells({ provider, calls, failures }: CellsProps): ReactNode {
   const { count, failed } = calls?.get(provider) ?? { count: 0, failed: 0 };
   const terms = termsOfGroup({ provider_id: provider });
@@ -51,7 +51,7 @@ function LastFailure({ failure }: { failure: Failure | undefined }): ReactNode {
   );
 }
 
-/** A count that opens its spans. */
+/** A count that links to its spans. */
 function Spans({ value, terms, isBad = false }: { value: number; terms: readonly Term[]; isBad?: boolean }): ReactNode {
   if (value === 0) return <span className="text-faint">0</span>;
   return (

@@ -29,7 +29,7 @@ export function useCallsOfDay() {
   );
 }
 
-/** The newest failure of each provider, among the last hundred of 24 hours. */
+/** The newest failure of each provider, among the newest hundred of the last 24 hours. */
 export function useNewestFailures(isNeeded: boolean) {
   const environment = useEnvironment();
   return useApiQuery(

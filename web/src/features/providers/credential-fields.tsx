@@ -8,9 +8,9 @@ import type { SettingForm } from "./setting-form.ts";
 type FieldsProps = {
   fields: readonly MemberField[];
   stored: Setting | undefined;
-  /** Undefined for a server of one's own. */
+  /** Undefined for a self-hosted server. */
   known: KnownProvider | undefined;
-  /** The stored key is, by what is typed. */
+  /** Whether the typed values replace the stored key. */
   isReplaced: boolean;
   members: SettingForm["members"];
   onChange: (members: SettingForm["members"]) => void;
@@ -32,7 +32,7 @@ export function CredentialFields({ fields, stored, known, isReplaced, members, o
             <Input
               {...control}
               type={isSecret ? "password" : "text"}
-              // Browsers offer to fill in a password for "off", and none for this.
+              // With "off", browsers offer to fill in a password; with "new-password" they do not.
               autoComplete={isSecret ? "new-password" : "off"}
               autoFocus={stored !== undefined && at === 0}
               className={isSecret || name === "base_url" ? "font-mono text-sm" : ""}
@@ -58,7 +58,7 @@ function hintOf(name: string, { stored, known, isReplaced }: About & { isReplace
   return known === undefined || known.is_key_optional ? "Empty where your server asks for none." : undefined;
 }
 
-/** Where the address follows from other members. */
+/** Providers whose URL follows from other members. */
 const emptyAddress: Readonly<Record<string, string>> = {
   bedrock: "Empty for that of the region.",
   cloudflare: "Empty for that of the account.",

@@ -11,7 +11,7 @@ import { useSaveSetting, type KnownProvider, type Setting } from "./queries.ts";
 import { changeOf, formOf, newSettingOf, problemsOf, type SettingForm } from "./setting-form.ts";
 import { TraitFields } from "./trait-fields.tsx";
 
-/** What is edited: a new setting, which may begin with a provider; all of a stored one; or its key alone. */
+/** What to edit: a new setting, possibly with a provider preset; all of a stored one; or only its key. */
 export type Edited = { provider: string } | { setting: Setting; part: "all" | "key" };
 
 export function EditSetting({
@@ -99,7 +99,7 @@ function titleOf(edited: Edited): string {
   return `${edited.part === "key" ? "Replace the key of" : "Edit"} ${edited.setting.name}`;
 }
 
-/** What the server says of a field or of a part of it, such as `available_models.0`. */
+/** The server's messages for a field or a part of it, such as `available_models.0`. */
 function refusalOf(errors: FieldErrors, name: string): readonly string[] | undefined {
   const found = Object.entries(errors).filter(([path]) => path.split(".")[0] === name);
   return found.length === 0 ? undefined : found.flatMap(([, messages]) => messages);

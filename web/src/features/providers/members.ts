@@ -6,11 +6,11 @@ export type Member = KnownProvider["credential_members"][number];
 export type MemberField = {
   name: Member;
   label: string;
-  /** Never shown again once it is stored. */
+  /** Never shown again once stored. */
   isSecret?: true;
 };
 
-/** In the order of the form. */
+/** In form order. */
 const fields: readonly MemberField[] = [
   { name: "api_key", label: "API key", isSecret: true },
   { name: "access_key_id", label: "Access key ID" },
@@ -22,13 +22,13 @@ const fields: readonly MemberField[] = [
   { name: "base_url", label: "Base URL" },
 ];
 
-/** Of a server that Spanway does not know by name. */
+/** For a server that Spanway does not know by name. */
 const ofOwnServer: readonly Member[] = ["api_key", "base_url"];
 
-/** What makes up a key: all of it is replaced together. */
+/** The members that make up a key: they are replaced together. */
 const keyParts = new Set<Member>(["api_key", "access_key_id", "secret_access_key", "session_token"]);
 
-/** What can be said of a credential of the provider. */
+/** The credential fields that the provider supports. */
 export function memberFields(known: KnownProvider | undefined): MemberField[] {
   const members = new Set<Member>(known?.credential_members ?? ofOwnServer);
   return fields.filter(({ name }) => members.has(name));

@@ -4,10 +4,10 @@ import { Select } from "../../ui/select.tsx";
 import type { KnownProvider } from "./queries.ts";
 import type { SettingForm } from "./setting-form.ts";
 
-/** No provider has this name. */
+/** The empty name stands for a self-hosted server: no provider has it. */
 const ownServer = "";
 
-/** One of the providers that Spanway knows, or a server of one's own with a name. */
+/** Chooses a known provider, or a self-hosted server with a name. */
 export function ProviderField({
   known,
   form,

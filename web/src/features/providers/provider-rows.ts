@@ -9,7 +9,7 @@ export function findProviders(providers: readonly KnownProvider[], find = ""): K
   return [...callable, ...found.filter(({ credential_source: source }) => source === null)];
 }
 
-/** What is in an environment, or in both, is changed from there; what is in both, from prod. */
+/** A setting is edited from its own environment; one for both environments from prod. */
 export function isChangedFrom(environment: Environment, setting: Setting): boolean {
   return (setting.environment ?? "prod") === environment;
 }
@@ -30,13 +30,13 @@ export function stateOf({
   return { label: "on", tone: "ok" };
 }
 
-/** What may be seen of a stored key. */
+/** The visible part of a stored key. */
 export function keyHint({ has_secret: hasSecret, secret_tail: tail }: Setting): string {
   if (!hasSecret) return "no key";
   return tail === "" ? "stored" : `…${tail}`;
 }
 
-/** Which models a setting serves, in a few words. */
+/** A short description of the models that a setting serves. */
 export function modelsServed({ available_models: available, exclude_models: excluded }: Setting): string {
   const served = available === null ? "all" : available.join(", ");
   return excluded.length === 0 ? served : `${served}, but ${excluded.join(", ")}`;

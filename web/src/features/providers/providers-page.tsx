@@ -16,7 +16,7 @@ import { TryCall } from "./try-call.tsx";
 
 type Props = { search: ProvidersSearch; onSearch: (change: ProvidersSearch) => void };
 
-/** Who answers calls, and with whose credential. */
+/** The providers that can be called, and the credentials used for them. */
 export function ProvidersPage({ search, onSearch }: Props): ReactNode {
   const canRead = useCan("providers:read");
   const canWrite = useCan("providers:write");
@@ -27,7 +27,7 @@ export function ProvidersPage({ search, onSearch }: Props): ReactNode {
   const failures = useNewestFailures([...(calls.data?.values() ?? [])].some(({ failed }) => failed > 0));
   const closeTry = () => {
     onSearch({ try: undefined });
-    // The call counts.
+    // The call just made counts too.
     void calls.refetch();
     if (failures.isFetched) void failures.refetch();
   };

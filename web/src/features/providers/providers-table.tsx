@@ -9,7 +9,7 @@ import type { KnownProvider } from "./queries.ts";
 
 type TableProps = {
   providers: readonly KnownProvider[];
-  /** Undefined while nobody knows. */
+  /** Undefined until loaded. */
   calls: ReadonlyMap<string, Calls> | undefined;
   failures: ReadonlyMap<string, Failure> | undefined;
   canCall: boolean;
@@ -83,7 +83,7 @@ function Row({ known, calls, failures, canCall, canWrite, onTry, onAdd }: RowPro
   );
 }
 
-/** In words where there is room. */
+/** Shows its label only if there is space. */
 function Action({ icon, does, to, onClick }: { icon: IconName; does: string; to: string; onClick: () => void }) {
   return (
     <Button size="sm" icon={icon} title={`${does} ${to}`} onClick={onClick}>

@@ -17,12 +17,12 @@ export function useKnownProviders() {
   );
 }
 
-/** Those of both environments, oldest first. `isAllowed`: whether the person may see them. */
+/** The settings of both environments, oldest first. `isAllowed`: whether the person may read them. */
 export function useSettings(isAllowed: boolean) {
   return useApiQuery(["providers", "settings"], allSettings, { enabled: isAllowed });
 }
 
-/** Every page. The server bounds how many there are. */
+/** Loads all pages. The server bounds their number. */
 async function allSettings(api: Api, signal: AbortSignal): Promise<Setting[]> {
   const settings: Setting[] = [];
   for (let page = 1; ; page += 1) {
@@ -35,7 +35,7 @@ async function allSettings(api: Api, signal: AbortSignal): Promise<Setting[]> {
   }
 }
 
-/** Names of the models of a provider that can be called, as the provider has them. */
+/** The provider's own names of its callable models. */
 export function useModelsOf(provider: string) {
   return useApiQuery(["models", "of", provider], async (api, signal) => {
     const { data } = await bodyOf(api.GET("/api/models", { signal }));

@@ -1,9 +1,9 @@
 import { textOf } from "../../lib/search.ts";
 
 export type ProvidersSearch = {
-  /** Text in the name of the provider. */
+  /** A text contained in the provider's name. */
   find?: string | undefined;
-  /** The provider that one call is tried with. */
+  /** The provider of a test call. */
   try?: string | undefined;
 };
 

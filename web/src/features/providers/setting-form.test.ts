@@ -34,11 +34,11 @@ const bedrock: KnownProvider = {
   credential_members: ["api_key", "base_url", "access_key_id", "secret_access_key", "session_token", "region"],
 };
 
-test("a setting that nobody edits sends nothing, its key least of all", () => {
+test("saving an unedited setting sends nothing, especially not its key", () => {
   expect(changeOf(formOf(stored, start), fields, stored)).toEqual({});
 });
 
-test("only what was edited is sent; an emptied member is taken away, an emptied list is all models", () => {
+test("only edited fields are sent; an emptied member is removed, an emptied list means all models", () => {
   const form = {
     ...formOf(stored, start),
     available: " ",
@@ -56,7 +56,7 @@ test("only what was edited is sent; an emptied member is taken away, an emptied 
   });
 });
 
-test("a new setting has what was typed and leaves the rest to the server", () => {
+test("a new setting has the typed values and leaves the others to the server", () => {
   const form = { ...formOf(undefined, start), available: "lab-1\n\n lab-2 ,lab-3", members: { api_key: "sk-1" } };
   expect(newSettingOf(form, fields)).toEqual({
     provider: "my-lab",
@@ -67,13 +67,13 @@ test("a new setting has what was typed and leaves the rest to the server", () =>
   });
 });
 
-test("what was typed for another provider is not sent", () => {
+test("values typed for another provider are not sent", () => {
   const form = { ...formOf(undefined, start), members: { region: "us-east-1", api_key: "sk-1" } };
   expect(newSettingOf(form, fields)).not.toHaveProperty("region");
   expect(newSettingOf({ ...form, provider: "bedrock" }, memberFields(bedrock))).toMatchObject({ region: "us-east-1" });
 });
 
-test("a key of AWS has three parts beside the key of Bedrock's own", () => {
+test("an AWS key has three parts, separate from Bedrock's own key", () => {
   expect(keyFields(bedrock).map(({ name }) => name)).toEqual([
     "api_key",
     "access_key_id",
@@ -83,7 +83,7 @@ test("a key of AWS has three parts beside the key of Bedrock's own", () => {
   expect(keyFields(undefined).map(({ name }) => name)).toEqual(["api_key"]);
 });
 
-test("a missing name and a weight that is none are said at their fields", () => {
+test("a missing name and an invalid weight are reported at their fields", () => {
   expect(Object.keys(problemsOf({ ...formOf(undefined, start), provider: " ", weight: "0" }))).toEqual([
     "provider",
     "weight",

@@ -2,14 +2,14 @@ import type { Environment } from "../../api/client.ts";
 import type { Member, MemberField } from "./members.ts";
 import type { NewSetting, Setting, SettingChange } from "./queries.ts";
 
-/** A setting as it is typed. */
+/** The setting form's values, as typed. */
 export type SettingForm = {
   provider: string;
   name: string;
-  /** Empty: none, and of what is secret and stored: as it is. */
+  /** Empty means no value; for a stored secret it means unchanged. */
   members: Readonly<Partial<Record<Member, string>>>;
   environment: Environment | "both";
-  /** Names of models, one in each line; empty for all. */
+  /** One model name per line; empty for all. */
   available: string;
   excluded: string;
   weight: string;
@@ -33,7 +33,7 @@ const publicMembers = ["access_key_id", "region", "account_id", "api_version", "
 
 type Problems = Readonly<Partial<Record<string, string>>>;
 
-/** What cannot be sent as it is typed, by field. */
+/** Input errors by field. */
 export function problemsOf({ provider, weight }: SettingForm): Problems {
   const isWeight = Number(weight) > 0 && Number.isFinite(Number(weight));
   return {
@@ -42,7 +42,7 @@ export function problemsOf({ provider, weight }: SettingForm): Problems {
   };
 }
 
-/** A new setting, as the server takes it. */
+/** The request body of a new setting. */
 export function newSettingOf(form: SettingForm, fields: readonly MemberField[]): NewSetting {
   const { name, available_models, exclude_models, ...rest } = traitsOf(form);
   return {
@@ -55,7 +55,10 @@ export function newSettingOf(form: SettingForm, fields: readonly MemberField[]):
   };
 }
 
-/** What differs from the stored setting: nothing else is sent, so that nobody undoes what somebody else changed meanwhile. */
+/**
+ * The fields that differ from the stored setting. Only these are sent, so that changes that somebody else made
+ * meanwhile persist.
+ */
 export function changeOf(form: SettingForm, fields: readonly MemberField[], before: Setting): SettingChange {
   const stored = formOf(before, { provider: before.provider, environment: "prod" });
   const [now, then] = [traitsOf(form), traitsOf(stored)];

@@ -13,7 +13,7 @@ import { SettingsTable } from "./settings-table.tsx";
 
 type PanelProps = { canRead: boolean; canWrite: boolean; onEdit: (edited: Edited) => void };
 
-/** The organization's own credentials, without what is secret in them. */
+/** The organization's own credentials, without their secrets. */
 export function SettingsPanel({ canRead, canWrite, onEdit }: PanelProps): ReactNode {
   const { data: settings, error, refetch } = useSettings(canRead);
   const [deleted, setDeleted] = useState<Setting>();

@@ -10,7 +10,7 @@ type FieldsProps = {
   errorOf: (name: string) => string | readonly string[] | undefined;
 };
 
-/** Which calls a credential serves. */
+/** The calls that a credential serves. */
 export function TraitFields({ form, onChange, errorOf }: FieldsProps): ReactNode {
   const environment = useEnvironment();
   const environments =

@@ -14,13 +14,13 @@ export function TryCall({ provider, onClose }: { provider: string; onClose: () =
   const { runs, send, stop, isRunning } = useRuns();
   const listId = useId();
   const names = models.data ?? [];
-  // Where there is one, there is no choice.
+  // A single model is preselected.
   const model = typed ?? (names.length === 1 ? names[0] : "") ?? "";
   const run = runs[0];
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const messages = [{ role: "user", content: message }];
-    // Another model or another try would hide what is wrong.
+    // A fallback or a retry would hide the error.
     send([{ id: 0, name: `${provider}/${model.trim()}` }], { messages, disable_fallback: true, retries: 0 });
   };
   return (

@@ -3,7 +3,7 @@ import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import type { Window } from "../../charts/use-window.ts";
 import type { KnownValues, Place } from "../../query-bar/complete.ts";
 
-/** What the spans of the window have for the place of the cursor in a query bar. */
+/** Suggestions from the spans of the window for the place of the cursor in a query bar. */
 export function useKnownValues({ start, end }: Pick<Window, "start" | "end">, place: Place | undefined): KnownValues {
   const environment = useEnvironment();
   const field = place?.wants === "value" && place.field.hasFacet === true ? place.field.name : undefined;

@@ -2,7 +2,7 @@ import { bodyOf } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import { figureOptions, filtersOf, type Scope } from "./queries.ts";
 
-/** The keys of metadata that the spans have, the most frequent first. */
+/** The metadata keys of the spans, most frequent first. */
 export function useMetadataKeys(
   scope: Pick<Scope, "query"> & { window: Pick<Scope["window"], "start" | "end" | "isMoving"> },
 ): string[] {

@@ -5,16 +5,16 @@ import { parseQuery } from "../../query-bar/parse-query.ts";
 import type { Query } from "../../query-bar/query.ts";
 import { toFilters } from "../../query-bar/to-filters.ts";
 
-/** The spans that figures are about: a window, and a typed query. */
+/** The spans that figures cover: a window and a query. */
 export type Scope = { window: Window; query: string };
 
 type AskedBefore = { queryKey: readonly unknown[] } | undefined;
 
 /**
- * Figures stay on the screen until those of the next window are there. What is of another environment, of other spans or of another
- * kind does not.
+ * Previous figures stay visible until those of the next window are loaded, but not those of another environment, query
+ * or kind.
  *
- * @param key that of the query, without its environment
+ * @param key the query key without its environment
  */
 export function figureOptions(
   environment: string,
@@ -25,7 +25,7 @@ export function figureOptions(
   return {
     placeholderData: <T>(before: T | undefined, asked: AskedBefore): T | undefined =>
       asked !== undefined && withoutWindow(asked.queryKey) === own ? before : undefined,
-    // `useFresh` asks for these anew.
+    // Marks queries that `useFresh` refetches.
     meta: { isFigure: window.isMoving },
   };
 }
@@ -35,7 +35,7 @@ const windowNames = new Set(["start_time", "end_time"]);
 const withoutWindow = (key: readonly unknown[]): string =>
   JSON.stringify(key, (name, value: unknown) => (windowNames.has(name) ? undefined : value));
 
-/** Terms that cannot be read are left out: the query bar says what is wrong with them. */
+/** Invalid terms are left out: the query bar reports them. */
 export const filtersOf = (query: string, more: Query = []) => toFilters([...parseQuery(query).query, ...more]);
 
 type SeriesOptions = {

@@ -8,17 +8,17 @@ import { useKnownValues } from "./known-values.ts";
 type QueryFieldProps = {
   label: string;
   hint: string;
-  /** Undefined where there are filters that no typed query says. */
+  /** Undefined if the query language cannot express the filters. */
   value: string | undefined;
-  /** Those filters in words. */
+  /** A description of those filters. */
   kept?: string;
   onChange: (query: string) => void;
-  /** Values of its spans are offered. */
+  /** The window whose values are suggested. */
   window: Pick<Window, "start" | "end">;
   error: string | undefined;
 };
 
-/** A typed query as a field of a form: what stands in it counts, without Enter. */
+/** A query as a form field: its text applies without Enter. */
 export function QueryField({ label, hint, value, kept, onChange, window, error }: QueryFieldProps): ReactNode {
   const [place, setPlace] = useState<Place>();
   const input = useRef<HTMLInputElement>(null);
@@ -35,7 +35,7 @@ export function QueryField({ label, hint, value, kept, onChange, window, error }
           </Button>
         </div>
       ) : (
-        // Escape closes what is offered, not the dialog around the form.
+        // Escape closes the suggestions, not the dialog around the form.
         <div
           role="presentation"
           className="flex"

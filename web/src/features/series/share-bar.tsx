@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Lies behind the name of a row, as long as its share of the largest one. */
+/** A bar behind the name of a row, sized by its share of the largest row. */
 export function ShareBar({ share, className }: { share: number; className: string }): ReactNode {
   return (
     <span

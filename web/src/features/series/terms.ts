@@ -1,6 +1,6 @@
 import type { FieldTerm } from "../../query-bar/query.ts";
 
-/** What the counts of errors count. */
+/** Selects the spans that error counts include. */
 export const failedTerm: FieldTerm = {
   type: "field",
   field: "failed",

@@ -4,15 +4,16 @@ import { bodyOf } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import { filtersOf, type Scope } from "./queries.ts";
 
-/** How often it is asked whether there is anything new. */
+/** The interval of checks for new spans. */
 const pulseMs = 3000;
 const pulseWindowMs = 15 * 60_000;
-/** What the figures took to be counted is, at most, this share of the time: a large instance is asked more rarely. */
+/** Computing the figures may take at most this share of the time: a large instance refreshes less often. */
 const busyShare = 0.1;
 
 /**
- * Asks for the figures of a moving window anew once a span came that they count, and not while nothing comes or nobody looks. What
- * ended long before it was sent is seen when the window moves on, which is every minute.
+ * Refetches the figures of a moving window when a new span that they count has arrived, and not while nothing arrives
+ * or the page is hidden. A span that ended long before it was sent appears when the window moves, which is every
+ * minute.
  */
 export function useFresh({ window, query: typed }: Scope): void {
   const environment = useEnvironment();
@@ -42,7 +43,7 @@ export function useFresh({ window, query: typed }: Scope): void {
   }, [newest, queries, environment]);
 }
 
-/** Of the span that ended last, in the last minutes; null where there is none. */
+/** The id of the span that ended last, within the last minutes; null if there is none. */
 function useNewestId(typed: string, isAsked: boolean): string | null | undefined {
   const environment = useEnvironment();
   const filters = filtersOf(typed);

@@ -6,7 +6,7 @@ import { withTerms } from "./rows-behind.ts";
 
 type RowsSearch = { q?: string | undefined; sort?: string | undefined; range?: undefined; from?: string; to?: string };
 
-/** The way to the logs behind a figure: the query of the screen with more terms, in its window or in a part of it. */
+/** Links to the spans behind a figure: the screen's query with more terms, in its window or a part of it. */
 export function useOpenRows(query: string) {
   const navigate = useNavigate();
   return useMemo(() => {

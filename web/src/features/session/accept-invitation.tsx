@@ -11,7 +11,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Field, Input } from "../../ui/input.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 
-/** Who was invited chooses a password, and is signed in. */
+/** An invited person chooses a password and is signed in. */
 export function AcceptInvitation({ token }: { token: string }): ReactNode {
   const [password, setPassword] = useState("");
   const api = useApi();
@@ -76,7 +76,7 @@ export function AcceptInvitation({ token }: { token: string }): ReactNode {
   );
 }
 
-/** It may have been used by the very person who opens it again. */
+/** The same person may already have used it. */
 function UnusableInvitation({ error }: { error: Error }): ReactNode {
   return (
     <>

@@ -5,7 +5,10 @@ import { identityOf, type Me } from "../../api/use-me.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 
-/** Over the page when the session ended: what was typed there stays. Another person gets a page of their own. */
+/**
+ * Shown over the page when the session ended, so that typed input is kept. Signing in as another person reloads the
+ * page.
+ */
 export function SessionDialog({ before }: { before: Me }): ReactNode {
   const queries = useQueryClient();
   const watch = useSessionWatch();
@@ -25,7 +28,7 @@ export function SessionDialog({ before }: { before: Me }): ReactNode {
             watch.resume();
             void queries.invalidateQueries();
           } else {
-            // The dialog stays over what was shown until that is gone.
+            // The dialog covers the previous data until it is removed.
             queries.clear();
             location.assign("/");
           }

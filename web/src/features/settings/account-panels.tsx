@@ -3,7 +3,7 @@ import type { Me } from "../../api/use-me.ts";
 import { PasswordPanel } from "./password-panel.tsx";
 import { SessionsPanel } from "./sessions-panel.tsx";
 
-/** What people settle for themselves. */
+/** The settings of the signed-in person. */
 export function AccountPanels({ me }: { me: Me }): ReactNode {
   return (
     <div className="flex flex-col gap-3 md:gap-4">

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { changedMembers } from "./audit-changes.ts";
 
-test("a change says what it was before where an earlier entry about the same thing tells, the newest of them", () => {
+test("a change shows its previous value if an earlier entry with the same target has it, from the newest such entry", () => {
   const entry = { target: "a", changes: { role: "admin", name: "", password: null, models: ["m"] } };
   const earlier = [
     { target: "b", changes: { role: "owner" } },

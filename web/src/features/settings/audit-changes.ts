@@ -1,10 +1,10 @@
-/** What an entry of the audit log says that was sent. */
+/** An entry of the audit log: its target and the values that were sent. */
 type Entry = { target: string | null; changes: Readonly<Record<string, unknown>> };
 
-/** A member that was sent: `value` in words; `before` where an earlier entry about the same thing says it. */
+/** A changed member: `value` as text; `before` if an earlier entry with the same target contains it. */
 export type ChangedMember = { name: string; value: string; before: string | undefined; isHidden: boolean };
 
-/** @param earlier entries before it, the newest first, as far as they are at hand */
+/** @param earlier the entries before it, newest first, as far as loaded */
 export function changedMembers({ target, changes }: Entry, earlier: readonly Entry[]): ChangedMember[] {
   return Object.entries(changes).map(([name, value]) => {
     const before = earlier.find(
@@ -15,7 +15,7 @@ export function changedMembers({ target, changes }: Entry, earlier: readonly Ent
   });
 }
 
-/** The log keeps null of what may be secret. */
+/** The log stores null instead of possible secrets. */
 function inWords(value: unknown): string {
   if (value === null) return "not shown";
   if (typeof value === "string") return value === "" ? "empty" : value;

@@ -10,7 +10,7 @@ import { ChangesCell } from "./changes-cell.tsx";
 import { Pages } from "../../ui/pages.tsx";
 import { pagesOf, useAuditLog, useNames } from "./queries.ts";
 
-/** Who changed what, the newest first. */
+/** The audit log, newest first. */
 export function AuditPanel(): ReactNode {
   const [page, setPage] = useState(1);
   const log = useAuditLog(page);
@@ -54,7 +54,7 @@ export function AuditPanel(): ReactNode {
   );
 }
 
-/** What it was done to, by its name where that is known. */
+/** The target of an action, by name if known. */
 function Target({ id, name }: { id: string | null; name: string | undefined }): ReactNode {
   return (
     <Cell className={cx("max-w-48!", name === undefined && "figures text-muted")} title={id ?? undefined}>

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { visibleLine } from "../../lib/visible-text.ts";
 import type { ChangedMember } from "./audit-changes.ts";
 
-/** What was changed, in a line; opened, all of it. */
+/** The changes in one line; expandable to all of them. */
 export function ChangesCell({ members }: { members: readonly ChangedMember[] }): ReactNode {
   if (members.length === 0) return <td className="h-row px-2" />;
   return (

@@ -19,7 +19,7 @@ const parts: Readonly<Record<string, string>> = {
   writer: "Writer",
 };
 
-/** How the server is that answered; behind a load balancer another may answer next. */
+/** The state of the server that responded; behind a load balancer another may respond next. */
 export function InstancePanel(): ReactNode {
   const readiness = useReadiness();
   const version = useVersion().data;

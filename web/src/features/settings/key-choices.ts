@@ -5,7 +5,10 @@ export type KeyUse = "all" | "send" | "call" | "ingest" | "read";
 
 type Use = { label: string; permissions: ApiKey["permissions"] | undefined };
 
-/** What keys are made for. Without permissions a key may do what its maker may, but for managing people and keys. */
+/**
+ * Presets of permissions for keys. Without permissions a key may do what its creator may, except manage people and
+ * keys.
+ */
 export const keyUses: Record<KeyUse, Use> = {
   all: { label: "Everything but people and keys", permissions: undefined },
   send: { label: "Send spans and scores, call models", permissions: ["spans:write"] },

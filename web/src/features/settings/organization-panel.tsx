@@ -18,7 +18,7 @@ const kinds = [
   { value: "days", label: "For so many days" },
 ] as const;
 
-/** Name, how long spans are kept, and what test keys may use. Only admins change them. */
+/** The name, the retention of spans, and the limits of test keys. Only admins can change them. */
 export function OrganizationPanel({ me }: { me: Me }): ReactNode {
   const { organization } = me;
   const canChange = me.role === "admin" || me.is_instance_admin;

@@ -27,7 +27,7 @@ const verbs: Readonly<Record<string, string>> = {
   delete: "delete",
 };
 
-/** Permissions in a few words: those of a choice when a key is made, else verbs with what they are about. */
+/** A short description of permissions: the label of a preset, otherwise verbs with their resources. */
 export function permissionWords(permissions: Permissions): string {
   const use = Object.values(keyUses).find(({ permissions: chosen }) => isSame(chosen ?? [], permissions));
   if (use !== undefined) return use.label;
@@ -41,7 +41,7 @@ export function permissionWords(permissions: Permissions): string {
   return [...byVerb].map(([verb, words]) => `${verbs[verb] ?? verb} ${words.join(", ")}`).join("; ");
 }
 
-/** What a key that may do everything has, in the fewest names. */
+/** The permissions of a key that may do everything, in the fewest names. */
 const everything: Permissions = [
   "spans:write",
   "spans:read",

@@ -38,7 +38,7 @@ export function useAuditLog(page: number) {
   );
 }
 
-/** What people and keys of today are called, by their ids. */
+/** The current names of people and keys, by id. */
 export function useNames(): ReadonlyMap<string, string> {
   const query = { page: 1, page_size: 1000 };
   const members = useApiQuery(["members", "names"], (api, signal) =>
@@ -53,12 +53,12 @@ export function useNames(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** How many pages a list of so many has. */
+/** The number of pages of a list with this many entries. */
 export function pagesOf(count: number): number {
   return Math.max(1, Math.ceil(count / pageSize));
 }
 
-/** A change after which the lists that begin with these names are asked for again. */
+/** A mutation that invalidates the lists whose keys start with these names. */
 function useChange<In, Out>(names: readonly string[], change: (api: Api, given: In) => Promise<Out>) {
   const api = useApi();
   const queries = useQueryClient();
@@ -103,7 +103,7 @@ export const useEndSession = () =>
     bodyOf(api.DELETE("/api/auth/sessions/{id}/", { params: { path: { id } } })),
   );
 
-/** The answer replaces the session of this browser; all others end. */
+/** The response replaces this browser's session; all other sessions end. */
 export const useChangePassword = () =>
   useChange(["sessions"], (api, body: { current_password: string; new_password: string }) =>
     bodyOf(api.POST("/api/auth/password/", { body })),

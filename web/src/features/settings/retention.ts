@@ -1,19 +1,19 @@
 export type RetentionKind = "instance" | "forever" | "days";
 
-/** What the form shows of days, null (the setting of the server) or 0 (for ever). */
+/** The form's values for days, null (the server's setting) or 0 (unlimited). */
 export function retentionText(days: number | null): { kind: RetentionKind; days: string } {
   if (days === null) return { kind: "instance", days: "90" };
   return days === 0 ? { kind: "forever", days: "90" } : { kind: "days", days: String(days) };
 }
 
-/** The inverse; undefined for what is no number of days. */
+/** The inverse; undefined for an invalid number of days. */
 export function retentionOf(kind: RetentionKind, days: string): number | null | undefined {
   if (kind === "instance") return null;
   if (kind === "forever") return 0;
   return /^[1-9]\d{0,5}$/.test(days.trim()) ? Number(days) : undefined;
 }
 
-/** Whether spans that are kept now may go: fewer days than before, or days where it was another way of keeping them. */
+/** Whether stored spans may be deleted: fewer days than before, or days instead of another kind of retention. */
 export function deletesSpans(before: number | null, after: number | null | undefined): boolean {
   if (after === null || after === undefined || after === 0) return false;
   return before === null || before === 0 || after < before;

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 
-/** What the server shows this once. */
+/** A secret that the server shows only once. */
 export function SecretOnce({ label, secret }: { label: string; secret: string }): ReactNode {
   return (
     <div className="flex flex-col gap-2">

@@ -10,7 +10,7 @@ import { useToast } from "../../ui/toast.tsx";
 import { Time } from "../../ui/value.tsx";
 import { useEndSession, useSessions, type Session } from "./queries.ts";
 
-/** Where the person is signed in. */
+/** The person's sessions. */
 export function SessionsPanel(): ReactNode {
   const sessions = useSessions();
   return (

@@ -6,7 +6,7 @@ import { useAddScore, useEvaluators } from "./score-queries.ts";
 
 type AddProps = { id: string; scored: readonly string[]; onDone: () => void };
 
-/** A score of one of the evaluators that have not scored the span. */
+/** Adds a score of an evaluator that has not scored the span. */
 export function AddScore({ id, scored, onDone }: AddProps): ReactNode {
   const evaluators = useEvaluators(true);
   const add = useAddScore(id);

@@ -5,7 +5,7 @@ import { enteredOf } from "./score-value.ts";
 
 type ChangeProps = { id: string; score: Score; onDone: () => void };
 
-/** Another value for a score that is there. */
+/** Changes the value of an existing score. */
 export function ChangeScore({ id, score, onDone }: ChangeProps): ReactNode {
   const evaluators = useEvaluators(true);
   const change = useChangeScore(id);

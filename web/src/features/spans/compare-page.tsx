@@ -13,7 +13,7 @@ import { SpanSkeleton } from "./span-skeleton.tsx";
 
 type PageProps = { ids: readonly string[]; onIds: (ids: readonly string[]) => void };
 
-/** Spans side by side: what was said, with scores and note above it. */
+/** Spans side by side: the conversations, with scores and notes above. */
 export function ComparePage({ ids, onIds }: PageProps): ReactNode {
   if (ids.length === 0) {
     return (
@@ -37,7 +37,7 @@ export function ComparePage({ ids, onIds }: PageProps): ReactNode {
           Scores over time
         </Link>
       </header>
-      {/* It scrolls sideways, so the keyboard has to reach it. */}
+      {/* Scrolls sideways, so it must be focusable by keyboard. */}
       <div
         role="region"
         aria-label="Spans"

@@ -9,7 +9,7 @@ import { firstText } from "../messages/members.ts";
 import { vectorsIn } from "./vectors.ts";
 import { listOf, textOf, type Span } from "./span-record.ts";
 
-/** What a span holds beside messages: input and output of tools and agents, recordings, vectors. */
+/** The content of a span other than messages: input and output of tools and agents, recordings, vectors. */
 export function ContentParts({ span, conversation }: { span: Span; conversation: Conversation }): ReactNode {
   const { input, output, sent, answers } = conversation;
   const vectors = vectorsIn(span["embedding"]);

@@ -7,7 +7,7 @@ import { textOf, type Span } from "./span-record.ts";
 
 const modelTypes = /^(?:chat|completion|text|response|generation)$/;
 
-/** Where the span belongs, and what can be done with it elsewhere. */
+/** Links to the trace, thread and other context of the span, and actions on it. */
 export function ContextLinks({ id, span }: { id: string; span: Span }): ReactNode {
   const trace = textOf(span, "trace_unique_id");
   const thread = textOf(span, "thread_identifier");

@@ -17,13 +17,13 @@ import { OfferedTools } from "./offered-tools.tsx";
 import { useNewMessages, type Added } from "./span-queries.ts";
 import { listOf, textOf, type Span } from "./span-record.ts";
 
-/** So long a conversation waits to be told what is new in it. */
+/** How long the conversation waits for the list of its new messages. */
 const patienceMs = 500;
 
-/** More is not fetched twice. */
+/** Larger conversations are not fetched twice. */
 const largeChars = 300_000;
 
-/** What was said, as a conversation where there are messages; else what went in and what came out. */
+/** The messages of a span as a conversation; without messages, its input and output. */
 export function ConversationTab({ id, span }: { id: string; span: Span }): ReactNode {
   const [form, setForm] = useStoredForm();
   const conversation = useMemo(() => readConversation(span), [span]);
@@ -45,7 +45,7 @@ export function ConversationTab({ id, span }: { id: string; span: Span }): React
 }
 
 function Messages({ id, span, conversation }: { id: string; span: Span; conversation: Conversation }): ReactNode {
-  // Of a first question, or of a span that belongs to nothing, all is new.
+  // Everything is new in a first question, or in a span without thread, session and trace.
   const belongs = ["thread_identifier", "session_identifier", "trace_unique_id"].some(
     (member) => textOf(span, member) !== undefined,
   );
@@ -62,7 +62,7 @@ function Messages({ id, span, conversation }: { id: string; span: Span; conversa
       );
     return toSections(conversation, isNewBy(conversation, added.data));
   }, [conversation, added.data, belongs]);
-  // The border between old and new should not move while somebody reads.
+  // The border between old and new messages should not move while somebody reads.
   if (isAsked && added.isPending && !isLate)
     return <p className="p-3 text-muted">Looking for what is new in this turn …</p>;
   return (
@@ -77,7 +77,7 @@ function Messages({ id, span, conversation }: { id: string; span: Span; conversa
   );
 }
 
-/** Whether this long has passed since the component came. */
+/** Whether this much time has passed since the component was mounted. */
 function useDelay(ms: number): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
@@ -87,7 +87,7 @@ function useDelay(ms: number): boolean {
   return isOver;
 }
 
-/** By the messages themselves; of large ones by their number, as if the others came first. */
+/** Compares the messages; for large conversations it uses their number, as if the old ones came first. */
 function isNewBy(conversation: Conversation, added: Added | undefined): boolean[] {
   if (added === undefined) return guessNew(conversation);
   const messages = [...conversation.sent, ...conversation.answers];

@@ -5,7 +5,7 @@ import { bucketName, readReceipt, type Receipt, type ReceiptLine } from "./recei
 import type { Span } from "./span-record.ts";
 import { whyNoCost } from "./unknown-reasons.ts";
 
-/** The receipt: what was counted, at which price, and where the price is from. */
+/** The receipt: the counted units, their prices, and the source of the prices. */
 export function CostTab({ span }: { span: Span }): ReactNode {
   const receipt = readReceipt(span);
   if (receipt === undefined) return <p className="p-3 text-muted">{whyNoCost(span)}</p>;

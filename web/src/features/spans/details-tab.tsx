@@ -10,7 +10,7 @@ import { recordOf, type Span } from "./span-record.ts";
 import { JsonTree } from "../../ui/json-tree.tsx";
 import { useTimeZone } from "../../ui/value.tsx";
 
-/** What is known of a span beside its content, and what people say of it. */
+/** The fields of a span other than its content, and its notes and scores. */
 export function DetailsTab({ id, span }: { id: string; span: Span }): ReactNode {
   const zone = useTimeZone();
   const properties = recordOf(span, "properties");

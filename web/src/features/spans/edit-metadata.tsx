@@ -10,7 +10,7 @@ type Draft = { key: string; text: string; isNew: boolean };
 
 const keysShown = 200;
 
-/** Keys and values. One at a time is edited; what is typed stays until it is saved. */
+/** Edits keys and values one at a time; unsaved input is kept. */
 export function EditMetadata({ id, metadata }: { id: string; metadata: Record<string, unknown> }): ReactNode {
   const update = useUpdateSpan(id);
   const [draft, setDraft] = useState<Draft | undefined>(undefined);

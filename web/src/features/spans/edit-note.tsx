@@ -8,7 +8,7 @@ import { ErrorLine } from "./error-line.tsx";
 
 const noteChars = 10_000;
 
-/** Pin, thumbs, and a remark. What is typed stays until it is saved, whatever the server says. */
+/** Edits pin, feedback and note. Input is kept until it is saved, even after an error. */
 export function EditNote({ id, span }: { id: string; span: Span }): ReactNode {
   const update = useUpdateSpan(id);
   const saved = textOf(span, "note") ?? "";

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useCan } from "../../api/use-me.ts";
 
-/** All controls in it are off where the role does not permit to edit. */
+/** Disables all controls in it if the role does not permit editing. */
 export function Editable({ children }: { children: ReactNode }): ReactNode {
   const mayEdit = useCan("scores:write");
   return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { ApiError } from "../../api/api-error.ts";
 
-/** What the server said to an edit, beside what was typed. */
+/** The error of an edit, shown beside the input. */
 export function ErrorLine({ error }: { error: Error | null }): ReactNode {
   if (error === null) return null;
   const requestId = error instanceof ApiError ? error.requestId : undefined;

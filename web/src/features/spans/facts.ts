@@ -2,7 +2,7 @@ import { formatDuration, formatInteger, unknown } from "../../lib/format.ts";
 import { formatExactTime, type TimeZone } from "../../lib/time.ts";
 import { numberOf, textOf, type Span } from "./span-record.ts";
 
-/** A line of a list: what it is, and its value as text. */
+/** A line of a list: a label and a value as text. */
 export type Fact = { label: string; value: string; title?: string };
 
 export function timingOf(span: Span, zone: TimeZone): Fact[] {
@@ -52,7 +52,7 @@ const callMembers = [
   ["Warnings", "warnings"],
 ] as const;
 
-/** Who was called, how, and what that used. What was not stated has no line. */
+/** The model, parameters and usage of a call. Missing values have no line. */
 export function parametersOf(span: Span): Fact[] {
   return factsOf(span, callMembers);
 }

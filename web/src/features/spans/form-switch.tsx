@@ -3,7 +3,7 @@ import type { MessageForm } from "../messages/message-form.ts";
 
 const key = "spanway.message-form";
 
-/** What this browser chose last. */
+/** The last choice in this browser. */
 export function useStoredForm(): [MessageForm, (form: MessageForm) => void] {
   const [form, setForm] = useState<MessageForm>(() => (stored() === "text" ? "text" : "markdown"));
   const change = (next: MessageForm): void => {
@@ -11,7 +11,7 @@ export function useStoredForm(): [MessageForm, (form: MessageForm) => void] {
     try {
       localStorage.setItem(key, next);
     } catch {
-      // A browser that keeps nothing forgets the choice.
+      // The choice is lost if storage is unavailable.
     }
   };
   return [form, change];

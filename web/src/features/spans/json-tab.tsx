@@ -4,7 +4,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { JsonTree } from "../../ui/json-tree.tsx";
 import { useWholeSpan } from "./span-queries.ts";
 
-/** Every member of the span, as the API gives it. */
+/** Every member of the span, as the API returns it. */
 export function JsonTab({ id }: { id: string }): ReactNode {
   const span = useWholeSpan(id);
   if (span.data === undefined) {

@@ -1,10 +1,10 @@
-/** A value as it is typed: text as it is, anything else as JSON. Text that would read as JSON has quotes. */
+/** The editable form of a value: text unchanged, anything else as JSON. Text that would parse as JSON is quoted. */
 export function typedValue(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value) ?? "";
   return readTyped(value) === value ? value : JSON.stringify(value);
 }
 
-/** The inverse: what is JSON is what it says, everything else is text. */
+/** The inverse: valid JSON is parsed, everything else is text. */
 export function readTyped(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -13,7 +13,7 @@ export function readTyped(text: string): unknown {
   }
 }
 
-/** What is wrong with a key that is new; undefined where nothing is. */
+/** The problem of a new key; undefined if it is valid. */
 export function keyProblem(key: string, taken: readonly string[]): string | undefined {
   if (key === "") return "A key is needed.";
   if (key.startsWith("_")) return "Keys that begin with _ are reserved: they are not shown.";

@@ -7,10 +7,10 @@ export type Neighbour = { id: string; name: string };
 export type Neighbours = { within: "thread" | "trace"; before: Neighbour | undefined; after: Neighbour | undefined };
 
 const dayMs = 86_400_000;
-/** So far away a neighbour is looked for. */
+/** How far away a neighbour is searched. */
 const reachDays = 7;
 
-/** The span before and the one behind it, in its thread, else in its trace. */
+/** The previous and the next span of the thread, or of the trace if there is no thread. */
 export function useNeighbours(id: string, span: Span) {
   const place = placeOf(span);
   const end = textOf(span, "timestamp");

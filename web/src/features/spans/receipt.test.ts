@@ -14,7 +14,7 @@ const receipt = {
   previous: [{ cost: null, price_version: "old", repriced_at: "2026-11-01T00:00:00Z" }],
 };
 
-test("a receipt of every kind of line", () => {
+test("a receipt with every kind of line", () => {
   expect(readReceipt({ cost: 0.0236, cost_details: receipt })).toEqual({
     cost: 0.0236,
     source: "Price table: genai-prices@0.1.8 anthropic/claude-sonnet-4-6",
@@ -45,6 +45,6 @@ test.each([[{}], [{ cost_details: null }], [{ cost_details: "x" }]])("no receipt
   expect(readReceipt(span)).toBeUndefined();
 });
 
-test("names of buckets in words", () => {
+test("bucket names as words", () => {
   expect(bucketName("cache_write_5m")).toBe("Cache write 5m");
 });

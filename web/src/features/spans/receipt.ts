@@ -4,19 +4,19 @@ import { listOf, numberOf, recordOf, textOf, type Span } from "./span-record.ts"
 export type ReceiptLine = { bucket: string; quantity: number; unit: "tokens" | "units"; rate: number; amount: number };
 export type Unpriced = { bucket: string; quantity: number | undefined; reason: string };
 
-/** How the cost of a span came about. */
+/** How the cost of a span was computed. */
 export type Receipt = {
   cost: number | undefined;
-  /** What the prices come from, in words. */
+  /** The source of the prices, as text. */
   source: string;
   sourceDate: string | undefined;
   lines: ReceiptLine[];
-  /** Of the lines; undefined where there are none. */
+  /** The sum of the lines; undefined if there are none. */
   sum: number | undefined;
   adjustments: Array<{ kind: string; value: string; factor: number }>;
   assumptions: string[];
   unpriced: Unpriced[];
-  /** What the price table says, beside a cost that was stated. */
+  /** The cost by the price table, if the span stated another cost. */
   tableCost: number | undefined;
   previous: Array<{ cost: number | undefined; version: string; at: string }>;
 };

@@ -5,7 +5,7 @@ import { JsonTree } from "../../ui/json-tree.tsx";
 import { useWholeSpan } from "./span-queries.ts";
 import type { Span } from "./span-record.ts";
 
-/** Request and response of the provider, as they were sent and as they came. */
+/** The raw request to the provider and its response. */
 export function RequestTab({ id }: { id: string }): ReactNode {
   const span = useWholeSpan(id);
   if (span.data === undefined) {

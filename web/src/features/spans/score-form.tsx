@@ -10,14 +10,14 @@ type FormProps = {
   evaluator: Evaluator;
   first?: { entered: readonly string[]; explanation: string };
   saving: { isPending: boolean; error: Error | null };
-  /** The members of the score that were entered. */
+  /** Called with the entered members of the score. */
   onSave: (score: Record<string, unknown>) => void;
   onCancel: () => void;
-  /** What stands before the value. */
+  /** Shown before the value. */
   children?: ReactNode;
 };
 
-/** The value of a score, and why. */
+/** Edits the value of a score and its explanation. */
 export function ScoreForm({ evaluator, first, saving, onSave, onCancel, children }: FormProps): ReactNode {
   const [entered, setEntered] = useState<readonly string[]>(first?.entered ?? []);
   const [explanation, setExplanation] = useState(first?.explanation ?? "");
