@@ -7,7 +7,7 @@ import { useDeleteScore, useScoreAgain, useScores, type Score } from "./score-qu
 import { scoreText } from "./score-value.ts";
 import { ErrorLine } from "./error-line.tsx";
 
-/** What evaluators and people say of the span. */
+/** The scores of the span, by evaluators and people. */
 export function ScoreList({ id }: { id: string }): ReactNode {
   const scores = useScores(id);
   const remove = useDeleteScore(id);
@@ -39,7 +39,7 @@ function ScoreItem({ id, score, onRemove }: ItemProps): ReactNode {
   const [isChanging, setChanging] = useState(false);
   const again = useScoreAgain(id);
   const name = visibleLine(score.evaluator_name);
-  // Where no mouse points at them, buttons are always there.
+  // Devices without hover always show the buttons.
   const hidden = "opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 [@media(hover:none)]:opacity-100";
   return (
     <div className="group">

@@ -43,7 +43,7 @@ export function useAddScore(spanId: string) {
   });
 }
 
-/** Changes what is given of a score, which is then the score of whoever changed it. */
+/** Updates the given members of a score; the person who changes it becomes its scorer. */
 export function useChangeScore(spanId: string) {
   const api = useApi();
   const scorer = useEmail();
@@ -57,7 +57,7 @@ export function useChangeScore(spanId: string) {
   });
 }
 
-/** Runs the evaluator of a score again, as it is now, and replaces the score by what it says. */
+/** Runs the score's evaluator again in its current form, and replaces the score with the result. */
 export function useScoreAgain(spanId: string) {
   const api = useApi();
   const forget = useForgetScores(spanId);

@@ -18,7 +18,7 @@ test.each([
   ["multi_select", ["a", "b"], { categorical_value: ["a", "b"] }],
   ["text", ["fine"], { string_value: "fine" }],
   ["json", ['{"a":1}'], { json_value: '{"a":1}' }],
-] as const)("the value of a %s evaluator is sent, and shown again to be changed", (score_value_type, entered, body) => {
+] as const)("the value of a %s evaluator is sent, and shown again for editing", (score_value_type, entered, body) => {
   expect(enteredValue({ score_value_type }, entered)).toEqual(body);
   expect(enteredOf({ ...noValue, ...body } as unknown as Score)).toEqual(entered);
 });
@@ -28,11 +28,11 @@ test.each([
   ["numerical", ["four"]],
   ["text", [" "]],
   ["multi_select", []],
-] as const)("nothing of a %s evaluator was entered: %j", (score_value_type, entered) => {
+] as const)("nothing entered for a %s evaluator: %j", (score_value_type, entered) => {
   expect(enteredValue({ score_value_type }, entered)).toBeUndefined();
 });
 
-test("how values are asked for", () => {
+test("the kind of input for a value", () => {
   expect(formOf({ score_value_type: "numerical", score_config: { min_score: 1, max_score: 5 } })).toEqual({
     kind: "number",
     min: 1,
@@ -52,6 +52,6 @@ test.each([
   [{ categorical_value: ["a", "b"] }, "a, b"],
   [{ json_value: "{}" }, "{}"],
   [{ status: "failed" }, "failed"],
-] as const)("a score in words: %j", (score, text) => {
+] as const)("a score as text: %j", (score, text) => {
   expect(scoreText({ status: "success", ...noValue, ...score } as unknown as Score)).toBe(text);
 });

@@ -1,6 +1,6 @@
 import type { Evaluator, Score } from "./score-queries.ts";
 
-/** A score in words. */
+/** A score as text. */
 export function scoreText(score: Score): string {
   if (score.status === "failed") return "failed";
   if (score.numerical_value !== null) {
@@ -17,7 +17,7 @@ export type ScoreForm =
   | { kind: "boolean" }
   | { kind: "text" };
 
-/** How the value of an evaluator is asked for. */
+/** The kind of input for an evaluator's value. */
 export function formOf({
   score_value_type,
   score_config,
@@ -44,7 +44,7 @@ export function formOf({
   }
 }
 
-/** The value of a score as it would have been entered. */
+/** The input that corresponds to the value of a score. */
 export function enteredOf(score: Score): string[] {
   const { numerical_value: number, boolean_value: flag, categorical_value: names } = score;
   if (names !== null) return names;
@@ -52,7 +52,7 @@ export function enteredOf(score: Score): string[] {
   return value === null ? [] : [String(value)];
 }
 
-/** The member of a score that holds what was entered; undefined where nothing was. */
+/** The member of a score for the input; undefined if nothing was entered. */
 export function enteredValue(
   { score_value_type }: Pick<Evaluator, "score_value_type">,
   entered: readonly string[],

@@ -1,16 +1,16 @@
 import { choiceOf, textOf } from "../../lib/search.ts";
 import { spanTabs, type SpanTab } from "./span-tabs.ts";
 
-/** What the page of a span has in its URL: the conversation is left out. */
+/** The URL parameters of the page of a span; the default tab, the conversation, is omitted. */
 export function parseSpanSearch(search: Record<string, unknown>): { tab?: SpanTab | undefined } {
   const tab = choiceOf(search, "tab", spanTabs);
   return tab === undefined ? {} : { tab };
 }
 
-/** How many spans fit side by side. */
+/** The most spans compared side by side. */
 export const comparedMax = 6;
 
-/** The spans side by side, by id, separated by commas. */
+/** The ids of the compared spans, separated by commas. */
 export function parseCompareSearch(search: Record<string, unknown>): { spans?: string | undefined } {
   const spans = textOf(search, "spans");
   return spans === undefined ? {} : { spans };

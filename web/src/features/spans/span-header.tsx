@@ -12,7 +12,7 @@ import { whyNoCost, whyNoTokens } from "./unknown-reasons.ts";
 
 type Props = { id: string; span: Span; onClose: (() => void) | undefined };
 
-/** Which span it is, how it went, and its figures. */
+/** The name, status and figures of a span. */
 export function SpanHeader({ id, span, onClose }: Props): ReactNode {
   const name = visibleLine(nameOf(span)).slice(0, 200);
   const type = textOf(span, "log_type") ?? "span";
@@ -36,7 +36,7 @@ export function SpanHeader({ id, span, onClose }: Props): ReactNode {
   );
 }
 
-/** The page of the span, in the environment that is shown. */
+/** The URL of the span's page, in the current environment. */
 function linkOf(id: string): string {
   const url = new URL(`/spans/${encodeURIComponent(id)}`, location.origin);
   const env = new URLSearchParams(location.search).get("env");

@@ -21,7 +21,7 @@ type Props = {
   onTab: (tab: SpanTab) => void;
 };
 
-/** All that is known of one span, as high as its parent: beside a list or a trace, or a page of its own. */
+/** Everything about one span, as high as its parent: beside a list or a trace, or as a page. */
 export function SpanPanel({ id, onClose, tab = "conversation", onTab }: Props): ReactNode {
   const span = useSpan(id);
   const scroller = useRef<HTMLDivElement>(null);

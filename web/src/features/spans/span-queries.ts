@@ -5,10 +5,10 @@ import { useApi, useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import { isRecord, parseExactly } from "../../lib/exact-json.ts";
 import { panelFields, type Span } from "./span-record.ts";
 
-/** A span of an id never changes but by edits, which write the answer here. */
+/** A span with a given id changes only by edits, which update this cache with their response. */
 const staleMs = 60_000;
 
-/** What the panel shows, without the request and the response as they were sent. */
+/** The members that the panel shows, without the raw request and response. */
 export function useSpan(id: string) {
   return useApiQuery(
     ["span", id],
@@ -28,10 +28,12 @@ export function useWholeSpan(id: string) {
   });
 }
 
-/** What a span adds to its conversation: the messages that no earlier span of it holds, or how many others there are. */
+/**
+ * The new messages of a span: those that no earlier span of its conversation contains, or the number of resent ones.
+ */
 export type Added = { messages: unknown[] } | { resentCount: number };
 
-/** `form` is `count` where the messages are so large that they should not be fetched twice. */
+/** `form` is `count` if the messages are too large to be fetched twice. */
 export function useNewMessages(id: string, form: "messages" | "count", isAsked: boolean) {
   return useApiQuery(
     ["span", id, "new", form],
@@ -45,7 +47,7 @@ export function useNewMessages(id: string, form: "messages" | "count", isAsked: 
   );
 }
 
-/** As text, so that no digit of a long number is lost. */
+/** Read as text, so that long numbers keep all digits. */
 async function askSpan(api: Api, id: string, fields: string | undefined, signal: AbortSignal): Promise<Span> {
   const query = fields === undefined ? {} : { include_fields: fields };
   const text = await bodyOf(
@@ -62,7 +64,7 @@ export type SpanChange = {
   metadata?: Record<string, unknown>;
 };
 
-/** Notes, pins, rates a span or changes its metadata, and shows what the server made of it. */
+/** Sets note, pin or feedback of a span or changes its metadata, and shows the server's result. */
 export function useUpdateSpan(id: string) {
   const api = useApi();
   const queries = useQueryClient();

@@ -1,8 +1,8 @@
 import { isRecord } from "../../lib/exact-json.ts";
 
 /**
- * The members of a span that the panel asks for. Request and response as they were sent only their own tabs ask for. Of a call with
- * messages, `input` and `output` say the same once more.
+ * The members of a span that the panel requests. Only their own tabs request the raw request and response. For a call
+ * with messages, `input` and `output` would repeat them.
  */
 export const panelFields = `
   unique_id environment timestamp start_time log_type log_method model provider_id deployment_name
@@ -21,7 +21,10 @@ export const panelFields = `
   .trim()
   .split(/\s+/);
 
-/** A span as the API gives it. Any member may be missing or of another type than its name says: read it with the helpers below. */
+/**
+ * A span as the API returns it. Any member may be missing or of another type than its name suggests: read it with the
+ * helpers below.
+ */
 export type Span = Readonly<Record<string, unknown>>;
 
 export function textOf(span: Span, member: string): string | undefined {
@@ -44,7 +47,7 @@ export function listOf(span: Span, member: string): unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : [];
 }
 
-/** What a span is called: its name, else the model, else its type. */
+/** The display name of a span: its name, otherwise the model, otherwise its type. */
 export function nameOf(span: Span): string {
   return textOf(span, "span_name") ?? textOf(span, "model") ?? textOf(span, "log_type") ?? "span";
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { IconButton } from "../../ui/button.tsx";
 
-/** What stands where a span will be. */
+/** The placeholder of a span while it loads. */
 export function SpanSkeleton({ onClose }: { onClose: (() => void) | undefined }): ReactNode {
   return (
     <div aria-busy aria-label="Loading the span" className="flex animate-pulse flex-col gap-3 p-3">

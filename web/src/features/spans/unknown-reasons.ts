@@ -1,6 +1,6 @@
 import { numberOf, textOf, type Span } from "./span-record.ts";
 
-/** Why a figure of a span is not known, in a sentence. */
+/** Why a figure of a span is unknown, in a sentence. */
 export function whyNoCost(span: Span): string {
   const unpriced = textOf(span, "unpriced");
   const model = textOf(span, "model");

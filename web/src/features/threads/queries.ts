@@ -12,10 +12,10 @@ type Asked = { start: string; end: string; find: string | undefined; sort: Threa
 
 const threadsAtOnce = 100;
 const spansAtOnce = 100;
-/** Of a thread that a link leads to, nobody knows when it began. */
+/** The start time of a thread opened by a link is unknown. */
 const ever = "2000-01-01T00:00:00Z";
 
-/** Threads with a span in the window, page after page. */
+/** Threads with a span in the window, page by page. */
 export function useThreads({ start, end, find, sort }: Asked) {
   const api = useApi();
   const environment = useEnvironment();
@@ -37,7 +37,7 @@ function findFilter(text: string) {
   return { connector: "OR", filter_params: [{ thread_identifier: condition }, { customer_identifier: condition }] };
 }
 
-/** What the turns of a thread say and cost; messages only in the span that said them first. */
+/** The messages and costs of a thread's turns; each message only in the first span that contains it. */
 const turnFields = [
   "unique_id,timestamp,start_time,latency,log_type,span_name,model,trace_unique_id,span_parent_id,customer_identifier",
   "counted_cost,counted_tokens,unpriced,failed,status_code,error_message,new_messages",
@@ -70,7 +70,7 @@ export function useThreadSpans(thread: string) {
 
 const wrapperTypes = ["agent", "workflow", "task", "custom", "handoff"];
 
-/** Input and output of what stands around model calls, for turns of which no model call is in the thread. */
+/** Input and output of the spans around model calls, for turns whose model calls are not in the thread. */
 export function useThreadWrappers(thread: string, isAsked: boolean) {
   const environment = useEnvironment();
   return useApiQuery(

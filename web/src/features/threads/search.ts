@@ -4,9 +4,9 @@ export const threadSorts = ["-timestamp", "-total_cost", "-total_tokens", "-log_
 export type ThreadSort = (typeof threadSorts)[number];
 
 export type ThreadsSearch = {
-  /** The open one. */
+  /** The open thread. */
   thread?: string | undefined;
-  /** Text in the id, or in that of the customer. */
+  /** A text contained in the id of the thread or customer. */
   find?: string | undefined;
   sort?: ThreadSort | undefined;
 };

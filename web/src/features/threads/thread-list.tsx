@@ -60,7 +60,7 @@ function ThreadItem({ thread, isOpen, onOpen }: { thread: Thread; isOpen: boolea
   );
 }
 
-/** Spans without a trace are turns too. */
+/** A span without a trace counts as a turn. */
 function countOf(traces: number, spans: number): string {
   return formatNumberOf(traces === 0 ? spans : traces, "turn");
 }

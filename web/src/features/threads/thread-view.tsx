@@ -10,7 +10,7 @@ import { useThreadSpans, useThreadWrappers } from "./queries.ts";
 import { TurnView } from "./turn-view.tsx";
 import { readTurns, withWrappers } from "./turns.ts";
 
-/** A conversation, turn by turn, with what each of them cost. */
+/** A conversation, turn by turn, with the cost of each turn. */
 export function ThreadView({ thread, onClose }: { thread: string; onClose: () => void }): ReactNode {
   const spans = useThreadSpans(thread);
   const turns = useMemo(() => readTurns((spans.data?.pages ?? []).flatMap(({ rows }) => rows)), [spans.data]);

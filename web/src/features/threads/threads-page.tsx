@@ -25,7 +25,7 @@ const sorts: Array<{ value: ThreadSort; label: string }> = [
   { value: "-log_count", label: "Spans" },
 ];
 
-/** Threads beside the one that is open; on a narrow screen one or the other. */
+/** The threads beside the open one; a narrow screen shows one or the other. */
 export function ThreadsPage({ window, search, onSearch }: Props): ReactNode {
   const { thread: open, find, sort = "-timestamp" } = search;
   const threads = useThreads({ ...window, find, sort });

@@ -6,7 +6,7 @@ import { Cost, Count, Duration, Time } from "../../ui/value.tsx";
 import { MessageView } from "../messages/message-view.tsx";
 import type { Turn } from "./turns.ts";
 
-/** What the user said and saw; on demand also what happened in between. */
+/** The messages that the user wrote and saw; on demand also those in between. */
 export const TurnView = memo(function TurnView({ turn, number }: { turn: Turn; number: number }): ReactNode {
   const [isWhole, setWhole] = useState(false);
   const { messages, seen, error } = turn;

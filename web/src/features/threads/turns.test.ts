@@ -21,8 +21,8 @@ function span(trace: string | undefined, second: number, more: object = {}) {
 const said = ({ seen }: Turn) =>
   seen.map(({ role, parts }) => [role, ...parts.map((part) => (part.kind === "text" ? part.text : part.kind))]);
 
-describe("a conversation as its user saw it", () => {
-  test("one turn for each trace, without instructions, thoughts and tools", () => {
+describe("a conversation as the user saw it", () => {
+  test("one turn for each trace, without instructions, reasoning and tools", () => {
     const turns = readTurns([
       span("a", 1, { new_messages: [{ role: "system", content: "s" }, user("q1"), assistant(null, call)] }),
       span("a", 3, {
@@ -71,8 +71,8 @@ describe("a conversation as its user saw it", () => {
   });
 });
 
-describe("what a turn costs", () => {
-  test("what counts, and how many calls have no price", () => {
+describe("the cost of a turn", () => {
+  test("counted costs, and the number of calls without a price", () => {
     const [turn] = readTurns([
       span("a", 1, { counted_cost: 0.5, counted_tokens: 10 }),
       span("a", 2, { counted_cost: 0.25, counted_tokens: 5 }),
@@ -82,11 +82,11 @@ describe("what a turn costs", () => {
     expect(turn).toMatchObject({ cost: 0.75, tokens: 15, unpricedCount: 1 });
   });
 
-  test("nothing known is unknown, not 0", () => {
+  test("the sum of unknown values is unknown, not 0", () => {
     expect(readTurns([span("a", 1)])[0]).toMatchObject({ cost: undefined, tokens: undefined, unpricedCount: 1 });
   });
 
-  test("a failed turn says why", () => {
+  test("a failed turn has an error message", () => {
     expect(readTurns([span("a", 1, { failed: true, error_message: "boom" })])[0]).toMatchObject({
       isFailed: true,
       error: "boom",

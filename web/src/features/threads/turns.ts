@@ -5,30 +5,32 @@ import { pairTools } from "../messages/pair-tools.ts";
 import { readMessage } from "../messages/read-message.ts";
 import type { SpanRow } from "./queries.ts";
 
-/** One question of a conversation and what became of it: the spans of one trace, or a span without one. */
+/**
+ * One question of a conversation and everything done to answer it: the spans of one trace, or a span without a trace.
+ */
 export type Turn = {
   key: string;
   trace: string | undefined;
-  /** The last model call, else the last span. */
+  /** The last model call, otherwise the last span. */
   spanId: string;
   startedAt: string | undefined;
   /** From the first start to the last end. */
   seconds: number | undefined;
   models: string[];
-  /** USD; undefined where the cost of no span is known. */
+  /** USD; undefined if no span has a known cost. */
   cost: number | undefined;
   unpricedCount: number;
   tokens: number | undefined;
   error: string | undefined;
   isFailed: boolean;
   spanCount: number;
-  /** All that was new, results put to their calls. */
+  /** All new messages, with tool results attached to their calls. */
   messages: DisplayMessage[];
-  /** What the user said and saw of it. */
+  /** The messages that the user wrote or saw. */
   seen: DisplayMessage[];
 };
 
-/** The turns of the spans of a thread, which come in the order of their ends. */
+/** Groups the spans of a thread, ordered by end time, into turns. */
 export function readTurns(rows: readonly SpanRow[]): Turn[] {
   const byTrace = Map.groupBy(
     rows,
@@ -70,7 +72,7 @@ function readTurn(key: string, spans: readonly SpanRow[]): Turn {
   };
 }
 
-/** Turns that have no messages, with input and output of what stands around their calls. */
+/** Gives turns without messages the input and output of the spans around their calls. */
 export function withWrappers(turns: readonly Turn[], wrappers: readonly SpanRow[]): Turn[] {
   return turns.map((turn) => {
     if (turn.messages.length > 0) return turn;
@@ -92,7 +94,7 @@ function message(role: "user" | "assistant", value: unknown, place: number): Dis
 
 const seenKinds: ReadonlySet<DisplayPart["kind"]> = new Set(["text", "refusal", "media", "file"]);
 
-/** Of a message what its user wrote or read: no instructions, no thoughts, no tools. */
+/** The parts of a message that the user wrote or read: no instructions, reasoning or tools. */
 function seenOf(given: DisplayMessage): DisplayMessage[] {
   if (given.tone !== "user" && given.tone !== "assistant") return [];
   const parts = given.parts.filter(({ kind }) => seenKinds.has(kind));

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Colours of tokens as pixels of a canvas hold them: bytes of red, green, blue and alpha, the lowest first. */
+/** The colours of tokens as canvas pixels: bytes of red, green, blue and alpha, red in the lowest byte. */
 export function readColors(names: readonly string[]): number[] {
   const style = getComputedStyle(document.documentElement);
   return names.map((name) => {
@@ -14,7 +14,7 @@ export function readColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** A number that changes with the theme: what is painted has to be painted anew. */
+/** A number that changes with the theme, when a canvas must be repainted. */
 export function useThemeChanges(): number {
   const [changes, setChanges] = useState(0);
   useEffect(() => {

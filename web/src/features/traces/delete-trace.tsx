@@ -11,10 +11,10 @@ import { useToast } from "../../ui/toast.tsx";
 import type { TraceHeader } from "./model/trace-model.ts";
 import { cutLine } from "./parts/untrusted.tsx";
 
-/** What has to be typed: the first characters of the id, as nobody types all of it. */
+/** How many characters of the id have to be typed as confirmation. */
 const typedChars = 8;
 
-/** Deletes a whole trace, when its id was typed. */
+/** Deletes a whole trace after its id was typed. */
 export function DeleteTrace({ header, onDeleted }: { header: TraceHeader; onDeleted: () => void }): ReactNode {
   const api = useApi();
   const queries = useQueryClient();
@@ -79,7 +79,7 @@ export function DeleteTrace({ header, onDeleted }: { header: TraceHeader; onDele
   );
 }
 
-/** From before its first span to the end of its last: a deletion takes what ended within its window. */
+/** From before the first start to the last end: a deletion covers spans that ended within its window. */
 function wholeWindow({ start_time, timestamp }: TraceHeader): { start_time: string; end_time: string } {
   const startMs = Math.min(Date.parse(start_time), Date.parse(timestamp)) - 1000;
   const endMs = Math.max(Date.parse(timestamp), Date.now()) + 1000;

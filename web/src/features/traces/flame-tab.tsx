@@ -15,7 +15,7 @@ type FlameTabProps = { model: TraceModel; search: TraceSearch; change: ChangeSea
 
 const weightNames: Record<FlameWeight, string> = { time: "Time", cost: "Cost", tokens: "Tokens" };
 
-/** Where the time or the money went: each bar is as wide as what its spans and all below them took. */
+/** Shows where time or money was spent: the width of a bar is the total of its spans and their descendants. */
 export function FlameTab({ model, search, change, onOpen }: FlameTabProps): ReactNode {
   const weight = search.weight ?? "time";
   const isEach = search.each === "1";

@@ -24,7 +24,7 @@ const looks: Readonly<Record<string, KindLook>> = {
 
 const otherLook: KindLook = { icon: "circle", color: "--kind-custom" };
 
-/** How spans of a kind are drawn: an icon, and the name of a colour among the tokens. */
+/** The icon and the colour token of a kind of span. */
 export function kindLook(kind: string): KindLook {
   return Object.hasOwn(looks, kind) ? (looks[kind] ?? otherLook) : otherLook;
 }

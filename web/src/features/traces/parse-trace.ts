@@ -5,10 +5,10 @@ export type TraceBody = ReadableStream<Uint8Array<ArrayBuffer>> | null;
 
 const unreadable = "The trace could not be read.";
 
-/** To start a worker takes longer than to read less than this. */
+/** Smaller responses parse faster than a worker starts. */
 const largeBytes = 512 * 1024;
 
-/** Reads the answer of a route of traces, a large one without stopping the page. */
+/** Parses the response of a trace route, a large one without blocking the page. */
 export async function parseTrace(body: TraceBody, signal: AbortSignal): Promise<TraceModel> {
   if (body === null) throw new Error(unreadable);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
@@ -24,7 +24,7 @@ export async function parseTrace(body: TraceBody, signal: AbortSignal): Promise<
 
 type Reader = ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
 
-/** In a worker, which starts while the rest comes. */
+/** Parses in a worker, which starts while the response is still arriving. */
 async function parseBeside(start: Uint8Array<ArrayBuffer>[], reader: Reader, signal: AbortSignal): Promise<TraceModel> {
   const worker = new Worker(new URL("./trace-worker.ts", import.meta.url), { type: "module" });
   const send = (piece: Uint8Array<ArrayBuffer>) => worker.postMessage(piece, [piece.buffer]);

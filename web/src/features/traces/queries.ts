@@ -12,20 +12,20 @@ const figuresKey = (id: string) => ["traces", id, "figures"] as const;
 
 const fields = tableFields.join(",");
 
-/** A trace with its tree, without what its spans were given and answered. */
+/** A trace with its tree, without the inputs and outputs of its spans. */
 export function useTrace(id: string): UseQueryResult<TraceModel> {
   const ask = async (api: Api, signal: AbortSignal) => {
     const params = { path: { trace_unique_id: id }, query: { tree: "table" as const, include_fields: fields } };
     const answer = api.GET("/api/traces/{trace_unique_id}/", { params, signal, parseAs: "stream" });
     return await parseTrace(await bodyOf<TraceBody>(answer), signal);
   };
-  // Columns are compared in no time only when they are the same.
+  // Deep comparison of columns would take long.
   return useApiQuery(treeKey(id), ask, { structuralSharing: false, gcTime: 60_000 });
 }
 
 type Look = { says: string; unchanged: number; tookMs: number };
 
-/** While spans may still come, asks for the figures alone, and reads the tree anew when they have changed. */
+/** While more spans may arrive, polls only the figures, and reloads the tree when they have changed. */
 export function useLiveTrace(id: string, header: TraceHeader | undefined): void {
   const queries = useQueryClient();
   const environment = useEnvironment();
@@ -54,7 +54,7 @@ export function useLiveTrace(id: string, header: TraceHeader | undefined): void 
   }, [hasChanged, look.dataUpdatedAt, queries, environment, id]);
 }
 
-/** Of figures that are sums of whole numbers: those of dollars may differ by how they were added. */
+/** Uses only sums of whole numbers: sums of dollars may differ by the order of addition. */
 function fingerprint({ span_count, error_count, total_tokens, unpriced_count, timestamp }: TraceHeader): string {
   return [span_count, error_count, total_tokens, unpriced_count, timestamp].join(" ");
 }

@@ -5,19 +5,19 @@ import { choiceOf, listOf, textOf } from "../../lib/search.ts";
 export const flameWeights = ["time", "cost", "tokens"] as const;
 export type FlameWeight = (typeof flameWeights)[number];
 
-/** What the URL says of one trace, beside what every screen has. What is as it is by default is left out. */
+/** The URL parameters of a trace, in addition to the shared ones. Default values are omitted. */
 export type TraceSearch = {
-  /** `unique_id` of the span that is open, and the tab of its panel. */
+  /** `unique_id` of the open span, and the tab of its panel. */
   span?: string | undefined;
   panel?: SpanTab | undefined;
   tab?: "flame" | undefined;
   /** `from-to`, milliseconds since the start of the trace. */
   zoom?: string | undefined;
   find?: string | undefined;
-  /** Kinds whose spans are folded (`*`: all), and kinds that are left out. */
+  /** Folded kinds (`*`: all), and hidden kinds. */
   fold?: string[] | undefined;
   hide?: string[] | undefined;
-  /** Of the flame graph: what bars weigh, whether each span is its own bar, and which is across the whole width. */
+  /** For the flame graph: the weight of bars, whether each span is its own bar, and the focused bar. */
   weight?: FlameWeight | undefined;
   each?: "1" | undefined;
   focus?: string | undefined;

@@ -9,7 +9,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Input } from "../../ui/input.tsx";
 import type { TraceHeader } from "./model/trace-model.ts";
 
-/** Makes the public page of a trace, and takes it away. */
+/** Creates and removes the public page of a trace. */
 export function ShareTrace({ header }: { header: TraceHeader }): ReactNode {
   const api = useApi();
   const queries = useQueryClient();

@@ -17,7 +17,7 @@ import { TraceView } from "./trace-view.tsx";
 
 type SharedTraceProps = { organization: string; id: string; search: TraceSearch; change: ChangeSearch };
 
-/** A trace for everybody who has its link: what the public route answers, and nothing that needs more than that. */
+/** A trace for everybody with its link: it shows only the data of the public route. */
 export function SharedTrace({ organization, id, search, change }: SharedTraceProps): ReactNode {
   const { data: model, error, refetch } = useSharedTrace(organization, id);
   const zone = useTimeZone();

@@ -2,10 +2,10 @@ import type { TimeWindow } from "./model/axis.ts";
 import type { PathStretch } from "./model/critical-path.ts";
 import type { TraceModel } from "./model/trace-model.ts";
 
-/** What every row of a trace is drawn from. */
+/** The data shared by all rows of a trace. */
 export type RowScene = {
   model: TraceModel;
   window: TimeWindow;
-  /** Undefined where the critical path is not shown. */
+  /** Undefined if the critical path is hidden. */
   path: ReadonlyMap<number, PathStretch[]> | undefined;
 };

@@ -20,11 +20,11 @@ type TraceViewProps = {
   model: TraceModel;
   search: TraceSearch;
   change: ChangeSearch;
-  /** What is shown of the span that is open. */
+  /** Renders the open span. */
   renderSpan: (index: number, close: () => void) => ReactNode;
 };
 
-/** A trace as tree and waterfall, or as a flame graph, with the span that is open beside it. */
+/** A trace as tree and waterfall, or as a flame graph, with the open span beside it. */
 export function TraceView({ model, search, change, renderSpan }: TraceViewProps): ReactNode {
   const { spans } = model;
   const findRef = useRef<HTMLInputElement>(null);
@@ -62,7 +62,7 @@ export function TraceView({ model, search, change, renderSpan }: TraceViewProps)
 
 const roomShare = 0.1;
 
-/** A span with some time before and after it. */
+/** The time range of a span with a margin on both sides. */
 function aroundSpan({ spans, bounds }: TraceModel, index: number): { from: number; to: number } {
   const [from, to] = [at(spans.starts, index) - bounds.startMs, at(spans.finishes, index) - bounds.startMs];
   const room = Math.max((to - from) * roomShare, 0.5);

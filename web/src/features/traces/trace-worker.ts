@@ -3,7 +3,10 @@ import { readTrace, transferOf } from "./model/trace-model.ts";
 const decoder = new TextDecoder();
 let text = "";
 
-/** Reads one trace beside the page, of pieces that end with null: parsing 30 MB there would stop it for a third of a second. */
+/**
+ * Parses one trace in a worker, from chunks that end with null: parsing 30 MB on the page would block it for a third of
+ * a second.
+ */
 addEventListener("message", ({ data }: MessageEvent<Uint8Array | null>) => {
   if (data !== null) {
     text += decoder.decode(data, { stream: true });

@@ -8,14 +8,14 @@ import type { ChangeSearch, TraceSearch } from "./search.ts";
 import type { Tree } from "./use-tree.ts";
 
 export type Steps = {
-  /** Spans, or -1. */
+  /** Indexes of spans, or -1. */
   cursor: number;
   open: number;
   pick: (index: number) => void;
   close: () => void;
-  /** Rows down, or up. */
+  /** Moves down by rows, or up if negative. */
   move: (rows: number) => void;
-  /** Folds or goes to the parent; unfolds or goes to the first below. */
+  /** `out` folds or goes to the parent; `into` unfolds or goes to the first child. */
   out: () => void;
   into: () => void;
   toError: (step: 1 | -1) => void;
@@ -23,7 +23,7 @@ export type Steps = {
   toMatch: (step: 1 | -1) => void;
 };
 
-/** Where one is in a trace, and the ways from there. While a span is open, it is the one that one is at. */
+/** The cursor in a trace and its moves. While a span is open, the cursor is on it. */
 export function useSteps(
   model: TraceModel,
   tree: Tree,
@@ -53,7 +53,7 @@ export function useSteps(
     tree.reveal(index);
     goTo(index);
   };
-  /** Whoever asks for what failed or was slow wants to see it. */
+  /** Jumps to failures and slow spans also open the span. */
   const openAt = (index: number | undefined) => {
     if (index === undefined) return;
     tree.reveal(index);

@@ -10,7 +10,7 @@ type KeyActions = {
   zoomToSpan: () => void;
 };
 
-/** Keys of the tree, wherever no text is typed. With Shift jumps go back. */
+/** Keyboard shortcuts of the trace, active unless a text field has the focus. With Shift, jumps go backwards. */
 export function useTraceKeys({ steps, focusSearch, togglePath, resetZoom, zoomToSpan }: KeyActions): void {
   const way = ({ shiftKey }: { shiftKey: boolean }) => (shiftKey ? -1 : 1);
   useKeys([
@@ -27,7 +27,7 @@ export function useTraceKeys({ steps, focusSearch, togglePath, resetZoom, zoomTo
   ]);
 }
 
-/** Keys that mean something else in other controls: those of the tree while it has the focus. */
+/** Keys that have another meaning in other controls: they work only while the tree has the focus. */
 export function pressInTree(event: KeyboardEvent, steps: Steps): void {
   const actions: Record<string, () => void> = {
     ArrowDown: () => steps.move(1),

@@ -10,17 +10,17 @@ export type Tree = {
   hiddenKinds: Uint8Array;
   placeOf: PlaceOf;
   setFolded: (index: number, isFolded: boolean) => void;
-  /** Unfolds what is above a span. */
+  /** Unfolds the ancestors of a span. */
   reveal: (index: number) => void;
 };
 
 const none: readonly string[] = [];
 
-/** The rows of a tree, by what the URL folds and hides and by what was opened and closed by hand since. */
+/** The rows of a tree, by the folded and hidden kinds in the URL and the spans folded or unfolded by hand since. */
 export function useTree(spans: TraceSpans, search: { fold?: string[] | undefined; hide?: string[] | undefined }): Tree {
   const kinds = search.fold ?? none;
   const [hand, setHand] = useState<{ kinds: readonly string[]; spans: ReadonlyMap<string, boolean> }>();
-  // Folding by kind begins anew.
+  // A change of the folded kinds discards folding by hand.
   const byHand = useMemo(
     () => (hand !== undefined && hand.kinds.join("\n") === kinds.join("\n") ? hand.spans : new Map<string, boolean>()),
     [hand, kinds],

@@ -5,14 +5,14 @@ import type { ChangeSearch } from "./search.ts";
 export type Zoom = {
   window: TimeWindow;
   isWhole: boolean;
-  /** Shows a window at once; the URL follows when it stays. */
+  /** Shows a window immediately; the URL follows once it is stable. */
   show: (window: TimeWindow) => void;
   reset: () => void;
 };
 
 const settleMs = 250;
 
-/** The stretch of time that is shown: the URL's, but for the moment in which it changes. */
+/** The visible time range: that of the URL, except during a change. */
 export function useZoom(bounds: TraceBounds, zoom: string | undefined, change: ChangeSearch): Zoom {
   const [draft, setDraft] = useState<TimeWindow>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

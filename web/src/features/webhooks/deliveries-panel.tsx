@@ -13,7 +13,7 @@ import { Time } from "../../ui/value.tsx";
 import { Pages } from "../../ui/pages.tsx";
 import { deliveriesPageSize, useDeliveries, useRedeliver, type Delivery, type Webhook } from "./queries.ts";
 
-/** What became of the events of a webhook, newest first. */
+/** The deliveries of a webhook, newest first. */
 export function DeliveriesPanel({ webhook, onClose }: { webhook: Webhook; onClose: () => void }): ReactNode {
   const [page, setPage] = useState(1);
   const { data, error, refetch } = useDeliveries(webhook.id, page);

@@ -9,7 +9,7 @@ import { SecretOnce } from "../settings/secret-once.tsx";
 import { eventOptions } from "./events.ts";
 import { changeOf, useCreateWebhook, useUpdateWebhook, type Webhook } from "./queries.ts";
 
-/** Makes a webhook and shows its secret, or changes one. */
+/** Creates a webhook and shows its secret, or edits one. */
 export function EditWebhook({ webhook, onClose }: { webhook?: Webhook; onClose: () => void }): ReactNode {
   const [name, setName] = useState(webhook?.name ?? "");
   const [url, setUrl] = useState(webhook?.url ?? "");

@@ -1,6 +1,6 @@
 import type { Webhook } from "./queries.ts";
 
-/** What webhooks are told, in words. */
+/** Labels of webhook events. */
 export const eventLabels: Record<Webhook["event_type"], string> = {
   request_log: "A span was stored",
   trace_completed: "A trace ended",

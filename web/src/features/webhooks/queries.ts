@@ -12,7 +12,7 @@ type WebhookForm = Pick<Webhook, "name" | "url" | "event_type">;
 
 const refreshMs = 30_000;
 
-/** Those that get events of the environment of the URL. */
+/** The webhooks that receive events of the environment in the URL. */
 export function useWebhooks() {
   const environment = useEnvironment();
   return useApiQuery(
@@ -36,7 +36,10 @@ export function useDeliveries(id: number, page: number) {
   );
 }
 
-/** What differs from the webhook: nothing else is sent, so that nobody undoes what somebody else changed meanwhile. */
+/**
+ * The fields that differ from the webhook. Only these are sent, so that changes that somebody else made meanwhile
+ * persist.
+ */
 export function changeOf(form: WebhookForm, webhook: Webhook): WebhookChange {
   return {
     ...(form.name !== webhook.name && { name: form.name }),
@@ -64,7 +67,7 @@ export const useUpdateWebhook = () =>
     bodyOf(api.PATCH("/api/webhooks/{id}/", { params: { path: { id } }, body })),
   );
 
-/** The answer has the new secret, this once. */
+/** The response contains the new secret, only this once. */
 export const useRotateSecret = () =>
   useChange((api, id: number) => bodyOf(api.POST("/api/webhooks/{id}/rotate/", { params: { path: { id } } })));
 

@@ -6,7 +6,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { SecretOnce } from "../settings/secret-once.tsx";
 import { useRotateSecret, type Webhook } from "./queries.ts";
 
-/** Asks, and shows the new secret. */
+/** Asks for confirmation, and shows the new secret. */
 export function RotateSecret({ webhook, onClose }: { webhook: Webhook; onClose: () => void }): ReactNode {
   const rotate = useRotateSecret();
   const name = visibleLine(webhook.name);

@@ -14,11 +14,11 @@ export type TracesScope = {
   query: string;
   filters: Filters;
   window: { start: string; end: string };
-  /** Why the query is not asked. */
+  /** Why the query is not sent. */
   problem: string | undefined;
 };
 
-/** What the list is about: a typed query and a window. `reload` moves a window that ends now. */
+/** The query and the window of the list. `reload` moves a window that ends now. */
 export function useTracesScope({ q = "", range, from, to }: RangeSearch & { q?: string | undefined }, reload: number) {
   // `reload` is no part of the window, but asks for a new one.
   // oxlint-disable-next-line react/exhaustive-deps
@@ -31,7 +31,7 @@ export function useTracesScope({ q = "", range, from, to }: RangeSearch & { q?: 
 
 const pageSize = 100;
 
-/** Traces with a span in the window that the query lets through, page by page. */
+/** Traces that have a matching span in the window, page by page. */
 export function useTraces({ filters, window, problem }: TracesScope, sort: TraceOrder) {
   const api = useApi();
   const environment = useEnvironment();
@@ -47,7 +47,7 @@ export function useTraces({ filters, window, problem }: TracesScope, sort: Trace
     getNextPageParam: ({ next }, all) => (next === null ? undefined : all.length + 1),
     placeholderData: keepPreviousData,
   });
-  // A trace that moved to the next page meanwhile is there twice.
+  // A trace that moved to the next page between two requests occurs twice.
   const rows = useMemo(() => {
     const all = pages.data?.pages.flatMap(({ results }) => results) ?? [];
     return [...new Map(all.map((row) => [`${row.environment} ${row.trace_unique_id}`, row])).values()];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { nextOrder, parseTracesSearch } from "./search.ts";
 
-test("keeps what the list knows, and leaves out what is as it is by default", () => {
+test("keeps valid parameters, and omits default values", () => {
   expect(parseTracesSearch({ q: "status:error", sort: "-total_cost" })).toEqual({
     q: "status:error",
     sort: "-total_cost",
@@ -10,7 +10,7 @@ test("keeps what the list knows, and leaves out what is as it is by default", ()
   expect(parseTracesSearch({ sort: "-password", q: ["a", "b"] })).toEqual({});
 });
 
-test("a head sorts by the largest, then by the smallest, then as at first", () => {
+test("a click on a head sorts descending, then ascending, then by the default", () => {
   expect(nextOrder("-timestamp", "total_cost")).toBe("-total_cost");
   expect(nextOrder("-total_cost", "total_cost")).toBe("total_cost");
   expect(nextOrder("total_cost", "total_cost")).toBe("-timestamp");

@@ -7,9 +7,9 @@ export type TraceOrder = TraceSort | `-${TraceSort}`;
 const orders: readonly TraceOrder[] = traceSorts.flatMap((name): TraceOrder[] => [name, `-${name}`]);
 export const defaultOrder: TraceOrder = "-timestamp";
 
-/** What the list of traces has in its URL beside the shared parameters. */
+/** The URL parameters of the list of traces, in addition to the shared ones. */
 export type TracesSearch = {
-  /** The typed query. */
+  /** The query as typed. */
   q?: string | undefined;
   sort?: TraceOrder | undefined;
 };
@@ -20,7 +20,7 @@ export function parseTracesSearch(search: Record<string, unknown>): TracesSearch
   return { ...(q && { q }), ...(sort && sort !== defaultOrder && { sort }) };
 }
 
-/** What a click on the head of a column leads to: the largest first, then the smallest, then newest first again. */
+/** The sort order after a click on a column head: descending, then ascending, then newest first. */
 export function nextOrder(order: TraceOrder, name: TraceSort): TraceOrder {
   if (order === `-${name}`) return name;
   return order === name && name !== "timestamp" ? defaultOrder : `-${name}`;

@@ -11,7 +11,7 @@ export type TraceColumn = {
   title: string;
   sort?: TraceSort;
   isNumber?: boolean;
-  /** Classes of its cells: which ones give way where there is little room. */
+  /** CSS classes of the cells; some hide the column on narrow screens. */
   className?: string;
   show: (row: TraceRow, zone: TimeZone) => ReactNode;
 };

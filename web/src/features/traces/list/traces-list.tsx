@@ -20,7 +20,7 @@ type TracesListProps = {
   onOpen: (row: TraceRow) => void;
 };
 
-/** The traces of a window, and a query over their spans. */
+/** The traces of a window, filtered by a query over their spans. */
 export function TracesList({ search, change, onOpen }: TracesListProps): ReactNode {
   const [reload, setReload] = useState(0);
   const [current, setCurrent] = useState(-1);
@@ -91,7 +91,7 @@ export function TracesList({ search, change, onOpen }: TracesListProps): ReactNo
 
 type FooterProps = { pages: TracePages; hasQuery: boolean; onClear: () => void };
 
-/** What stands below the last row: that more comes, that nothing is there, or what went wrong. */
+/** The line below the last row: loading, empty or error. */
 function Footer({ pages, hasQuery, onClear }: FooterProps): ReactNode {
   if (pages.error !== null) return <ErrorPanel error={pages.error} onRetry={() => void pages.refetch()} />;
   if (pages.isPending && pages.fetchStatus !== "idle") return <SkeletonRows rows={20} />;

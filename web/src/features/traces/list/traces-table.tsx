@@ -9,14 +9,14 @@ import { nextOrder, type TraceOrder } from "./search.ts";
 import { traceColumns, type TraceColumn } from "./trace-cells.tsx";
 
 const rowPx = 28;
-/** So many rows before the last, the next page is asked for. */
+/** The next page is requested when this many rows are left. */
 const nearEnd = 30;
 
 type TracesTableProps = {
   rows: readonly TraceRow[];
   zone: TimeZone;
   order: TraceOrder;
-  /** The row that the keyboard is at, or -1. */
+  /** The row with keyboard focus, or -1. */
   current: number;
   onOrder: (order: TraceOrder) => void;
   onOpen: (row: number) => void;
@@ -24,7 +24,7 @@ type TracesTableProps = {
   footer: ReactNode;
 };
 
-/** Traces as a table of any length: only the rows in view are there. */
+/** A table of traces of any length: only visible rows are rendered. */
 export function TracesTable(props: TracesTableProps): ReactNode {
   const { rows, zone, current, onOpen, onEnd } = props;
   const scrollRef = useRef<HTMLDivElement>(null);
@@ -71,7 +71,7 @@ export function TracesTable(props: TracesTableProps): ReactNode {
   );
 }
 
-/** The widths of the columns that are shown, by the room that there is. */
+/** The widths of the visible columns, depending on the available space. */
 const rowLook =
   "grid h-row items-center border-b border-line px-3 gap-x-3 " +
   "grid-cols-[108px_minmax(0,1fr)_40px_84px] @lg:grid-cols-[152px_minmax(0,1fr)_44px_84px_84px] " +

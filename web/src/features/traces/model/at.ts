@@ -1,4 +1,4 @@
-/** The element at an index that is within the list: plain access would be `T | undefined` everywhere. */
+/** The element at an index known to be in the list: plain access would have the type `T | undefined` everywhere. */
 export function at<T>(list: ArrayLike<T>, index: number): T {
   return list[index] as T;
 }

@@ -6,7 +6,7 @@ import { ms, node } from "./trees.fixture.ts";
 
 const bounds = { startMs: ms(0), endMs: ms(1000), lengthMs: 1000 };
 
-test("reaches from the first start to the last end, also of children that lie outside of their parents", () => {
+test("reaches from the first start to the last end, even if children lie outside their parents", () => {
   const spans = readSpans([
     node("root", [10, 50], {}, [node("early", [-5, 20]), node("late", [40, 90])]),
     { unique_id: "x" },
@@ -16,7 +16,7 @@ test("reaches from the first start to the last end, also of children that lie ou
   expect(boundsOf(readSpans([node("moment", [3, 3])])).lengthMs).toBe(1);
 });
 
-test("places spans as shares of the window, cut at its edges", () => {
+test("places spans as shares of the window, clipped at its edges", () => {
   const window = { from: 100, to: 300 };
   expect(placeIn(window, ms(0), ms(150), ms(200))).toEqual({
     left: 0.25,
@@ -29,7 +29,7 @@ test("places spans as shares of the window, cut at its edges", () => {
   expect(placeIn(window, ms(0), Number.NaN, Number.NaN)).toBeUndefined();
 });
 
-test("zooms around a moment that stays where it is, and never out of the trace", () => {
+test("zooms around a fixed time, and never beyond the trace", () => {
   expect(zoomWindow({ from: 0, to: 1000 }, bounds, 0.5, 400)).toEqual({ from: 200, to: 700 });
   expect(zoomWindow({ from: 200, to: 700 }, bounds, 4, 400)).toEqual({ from: 0, to: 1000 });
   const step = fc.record({
@@ -49,13 +49,13 @@ test("zooms around a moment that stays where it is, and never out of the trace",
   );
 });
 
-test("keeps windows of other traces within this one", () => {
+test("clips windows of other traces to this one", () => {
   expect(clampWindow({ from: 5000, to: 6000 }, bounds)).toEqual({ from: 0, to: 1000 });
   expect(clampWindow({ from: 900, to: 1200 }, bounds)).toEqual({ from: 700, to: 1000 });
   expect(clampWindow({ from: Number.NaN, to: 3 }, bounds)).toEqual({ from: 0, to: 1000 });
 });
 
-test("ticks are round, in the window, and not more than there is room for", () => {
+test("ticks are round, within the window, and fit the available space", () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 1e9, noNaN: true }),
@@ -85,11 +85,11 @@ test.each([
   [90_000, 30_000, "1:30"],
   [60_500, 500, "1:00.5"],
   [5_400_000, 3_600_000, "1.5 h"],
-])("a tick at %d of steps of %d reads %s", (at, step, label) => {
+])("a tick at %d with steps of %d is labelled %s", (at, step, label) => {
   expect(tickLabel(at, step)).toBe(label);
 });
 
-test("a zoom goes through the URL", () => {
+test("a zoom survives a round trip through the URL", () => {
   expect(parseZoom(formatZoom({ from: 12, to: 3400.25 }))).toEqual({ from: 12, to: 3400.25 });
   for (const text of [undefined, "", "5", "9-3", "a-b", "-5-3", "1e9-2e9"]) expect(parseZoom(text)).toBeUndefined();
 });

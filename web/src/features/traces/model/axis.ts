@@ -1,12 +1,15 @@
 import { at } from "./at.ts";
 import type { TraceSpans } from "./trace-spans.ts";
 
-/** A stretch of time, milliseconds since the start of the trace. */
+/** A time range in milliseconds since the start of the trace. */
 export type TimeWindow = { from: number; to: number };
 
 export type TraceBounds = { startMs: number; endMs: number; lengthMs: number };
 
-/** From the first start to the last end. Spans without any time do not count; a trace of one moment is a millisecond long. */
+/**
+ * From the first start to the last end. Spans without any time do not count; a trace without length is a millisecond
+ * long.
+ */
 export function boundsOf({ starts, finishes }: TraceSpans): TraceBounds {
   let startMs = Number.POSITIVE_INFINITY;
   let endMs = Number.NEGATIVE_INFINITY;
@@ -18,17 +21,17 @@ export function boundsOf({ starts, finishes }: TraceSpans): TraceBounds {
   return { startMs, endMs, lengthMs: Math.max(endMs - startMs, 1) };
 }
 
-/** No window is shorter: a thousandth of a millisecond is what clocks tell. */
+/** The shortest window: a thousandth of a millisecond, the resolution of timestamps. */
 const shortestMs = 0.001;
 
-/** The window within the trace; all of it where nothing is left. */
+/** The window clipped to the trace; the whole trace if nothing is left. */
 export function clampWindow({ from, to }: TimeWindow, { lengthMs }: TraceBounds): TimeWindow {
   const length = Math.min(Math.max(to - from, shortestMs), lengthMs);
   const start = Math.min(Math.max(from, 0), lengthMs - length);
   return Number.isFinite(start + length) ? { from: start, to: start + length } : { from: 0, to: lengthMs };
 }
 
-/** `factor` below 1 shows less. The moment `center` stays where it is. */
+/** A `factor` below 1 zooms in. The time `center` keeps its position. */
 export function zoomWindow(window: TimeWindow, bounds: TraceBounds, factor: number, center: number): TimeWindow {
   const length = Math.min(Math.max((window.to - window.from) * factor, shortestMs), bounds.lengthMs);
   const share = (center - window.from) / (window.to - window.from);
@@ -46,10 +49,10 @@ export function isWhole({ from, to }: TimeWindow, { lengthMs }: TraceBounds): bo
   return from <= 0 && to >= lengthMs;
 }
 
-/** Where a stretch lies in a window, as shares of its width. */
+/** The position of a time range in a window, as shares of its width. */
 export type Place = { left: number; width: number; isCutLeft: boolean; isCutRight: boolean };
 
-/** Undefined where the stretch lies outside. Times are milliseconds since the epoch. */
+/** Undefined if the range is outside the window. Times are milliseconds since the epoch. */
 export function placeIn(window: TimeWindow, startMs: number, from: number, to: number): Place | undefined {
   const length = window.to - window.from;
   const left = (from - startMs - window.from) / length;
@@ -59,7 +62,7 @@ export function placeIn(window: TimeWindow, startMs: number, from: number, to: n
   return { left: start, width: Math.min(right, 1) - start, isCutLeft: left < 0, isCutRight: right > 1 };
 }
 
-/** Round moments of a window, at most `most`. */
+/** Round times in a window, at most `most`. */
 export function ticksOf({ from, to }: TimeWindow, most: number): { ticks: number[]; stepMs: number } {
   const stepMs = roundStep((to - from) / Math.max(1, most));
   const first = Math.ceil(from / stepMs - 1e-9);
@@ -78,7 +81,7 @@ const longSteps = [
   ...[1, 2, 7, 14, 30].map((n) => n * day),
 ];
 
-/** The least round step that is not below `least`. */
+/** The smallest round step of at least `least`. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   const decimal = [1, 2, 5, 10].map((n) => n * power).find((step) => step >= least * (1 - 1e-9)) ?? 10 * power;
@@ -87,7 +90,7 @@ function roundStep(least: number): number {
   return longSteps.find((step) => step >= least * (1 - 1e-9)) ?? inDays();
 }
 
-/** A moment since the start, as fine as the step between ticks needs. */
+/** The label of a time since the start, with the precision that the step between ticks needs. */
 export function tickLabel(ms: number, stepMs: number): string {
   if (ms === 0) return "0";
   if (stepMs >= hour) return `${trim(ms / hour, 1)} h`;
@@ -108,7 +111,7 @@ function clock(ms: number, digits: number): string {
   return `${minutes}:${seconds.padStart(digits === 0 ? 2 : digits + 3, "0")}`;
 }
 
-/** `120-3400.5`: what the URL says of a zoom. Undefined where it is none. */
+/** Parses a zoom from the URL, such as `120-3400.5`. Undefined if it is invalid. */
 export function parseZoom(text: string | undefined): TimeWindow | undefined {
   const match = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text ?? "");
   if (match === null) return undefined;

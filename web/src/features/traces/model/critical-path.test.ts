@@ -9,7 +9,7 @@ function pathOf(tree: TreeNode[]): [string, number, number][] {
   return criticalPath(spans).stretches.map(({ span, from, to }) => [spans.ids[span]!, from - ms(0), to - ms(0)]);
 }
 
-test("goes back along the children that ended last, and over the span itself between them", () => {
+test("goes backwards through the children that ended last, and through the span itself between them", () => {
   const tree = [
     node("root", [0, 100], {}, [
       node("plan", [10, 30]),
@@ -28,7 +28,7 @@ test("goes back along the children that ended last, and over the span itself bet
   ]);
 });
 
-test("does not count what ran on after the root, nor what still ran when the next began", () => {
+test("excludes spans that ended after the root, or were still running when the next one began", () => {
   expect(pathOf([node("root", [0, 50], {}, [node("background", [10, 500])])])).toEqual([
     ["root", 0, 10],
     ["background", 10, 50],
@@ -39,7 +39,7 @@ test("does not count what ran on after the root, nor what still ran when the nex
   ]);
 });
 
-test("follows what runs on after the call that asked for it; between them the agent's own time counts", () => {
+test("follows tools that run on after the call that requested them; the time between them is the agent's own", () => {
   const tree = [
     node("agent", [0, 100], {}, [node("call", [10, 20], {}, [node("tool", [25, 60])]), node("answer", [60, 90])]),
   ];
@@ -53,7 +53,7 @@ test("follows what runs on after the call that asked for it; between them the ag
   ]);
 });
 
-test("counts a child whose clock is behind from the start of its parent, and follows roots one after another", () => {
+test("clamps a child with a slow clock to its parent's start, and follows roots in sequence", () => {
   expect(pathOf([node("root", [10, 50], {}, [node("early", [0, 20])])])).toEqual([
     ["early", 10, 20],
     ["root", 20, 50],
@@ -64,7 +64,7 @@ test("counts a child whose clock is behind from the start of its parent, and fol
   ]);
 });
 
-test("of any trace stretches follow each other within their spans", () => {
+test("for any trace, stretches follow each other and lie within their spans", () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       const spans = readSpans(tree);
@@ -81,7 +81,7 @@ test("of any trace stretches follow each other within their spans", () => {
   );
 });
 
-test("of any trace with one root stretches leave no gap", () => {
+test("for any trace with one root, stretches leave no gap", () => {
   fc.assert(
     fc.property(anyTree, (roots) => {
       const spans = readSpans([node("root", [0, 2000], {}, roots)]);
@@ -91,6 +91,6 @@ test("of any trace with one root stretches leave no gap", () => {
   );
 });
 
-test("follows 5,000 levels", () => {
+test("handles 5,000 levels", () => {
   expect(pathOf(chain(5000))).toHaveLength(5000);
 });

@@ -1,26 +1,26 @@
 import { at } from "./at.ts";
 import type { TraceSpans } from "./trace-spans.ts";
 
-/** A stretch during which the trace waited for this span itself. Milliseconds since the epoch. */
+/** A time range during which the trace waited for this span itself. Milliseconds since the epoch. */
 export type PathStretch = { span: number; from: number; to: number };
 
 export type CriticalPath = {
   /** 1 for spans on the path. */
   isOn: Uint8Array<ArrayBuffer>;
-  /** In the order of time, without overlaps, and without gaps below one root. */
+  /** Ordered by time, without overlaps, and without gaps below a single root. */
   stretches: PathStretch[];
 };
 
-/** The stretches of each span, in the order of time. */
+/** The stretches of each span, ordered by time. */
 export function stretchesBySpan({ stretches }: CriticalPath): Map<number, PathStretch[]> {
   return Map.groupBy(stretches, ({ span }) => span);
 }
 
 /**
- * What the end of the trace waited for: from the end backwards, the child that ended last before the moment at hand, then what
- * that waited for, down to the first start. Where no child qualifies it is the span itself. A child ends when all below it has, as
- * tools often run on after the call that asked for them; but a root ends when it says. Iterative: paths may be thousands of spans
- * deep.
+ * Computes what the end of the trace waited for: going backwards from the end, the child that ended last before the
+ * current time, then what that child waited for, down to the first start. If no child qualifies, the span itself
+ * counts. A child ends when all its descendants have ended, since tools often run on after the call that requested
+ * them; a root ends at its own end time. Iterative, because paths may be thousands of spans deep.
  */
 export function criticalPath(spans: TraceSpans): CriticalPath {
   const isOn = new Uint8Array(spans.count);
@@ -39,9 +39,9 @@ export function criticalPath(spans: TraceSpans): CriticalPath {
       continue;
     }
     frame.next += 1;
-    // Nothing waited for what still ran when the next child had started.
+    // Nothing waited for a child that was still running when the next one started.
     if (frame.taken > 0 && at(finishes, child) > frame.moment) continue;
-    // A clock that is behind may place a child before its parent: it counts from the parent's start.
+    // With a slow clock a child may start before its parent: it is clamped to the parent's start.
     const floor = Math.max(at(spans.starts, child), frame.floor);
     const moment = Math.min(at(finishes, child), frame.moment);
     if (!(moment > floor)) continue;
@@ -54,10 +54,10 @@ export function criticalPath(spans: TraceSpans): CriticalPath {
   return { isOn, stretches };
 }
 
-/** A span on the way back: between `floor` and `moment` it is not yet told what was waited for. */
+/** A span on the way back: what it waited for between `floor` and `moment` is not determined yet. */
 type Frame = { span: number; moment: number; floor: number; next: number; taken: number };
 
-/** What lies after the end of a span itself, between things below it, is the time of the ancestor that still ran. */
+/** Time after the end of the span itself, between its descendants, belongs to the nearest ancestor still running. */
 function add(spans: TraceSpans, stretches: PathStretch[], span: number, from: number, to: number): void {
   const pieces: PathStretch[] = [];
   for (let [runs, low] = [span, from]; runs !== -1 && low < to; runs = at(spans.parents, runs)) {
@@ -69,7 +69,7 @@ function add(spans: TraceSpans, stretches: PathStretch[], span: number, from: nu
   stretches.push(...pieces.reverse());
 }
 
-/** When a span and all below it had ended; roots when they say. */
+/** When a span and all its descendants had ended; for roots, their own end time. */
 function lastFinishes({ count, parents, finishes }: TraceSpans): Float64Array {
   const last = Float64Array.from(finishes);
   for (let index = count - 1; index >= 0; index -= 1) {
@@ -80,7 +80,7 @@ function lastFinishes({ count, parents, finishes }: TraceSpans): Float64Array {
   return last;
 }
 
-/** Of each span its children, the one that finished last first; the roots of -1. */
+/** The children of each span, the last finished first; roots are the children of -1. */
 function childrenByFinish({ count, parents }: TraceSpans, finishes: Float64Array): (parent: number) => Int32Array {
   const order = Int32Array.from({ length: count }, (_, index) => index).sort(
     (a, b) => at(parents, a) - at(parents, b) || at(finishes, b) - at(finishes, a) || b - a,

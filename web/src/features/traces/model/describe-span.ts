@@ -3,7 +3,7 @@ import { at } from "./at.ts";
 import type { TraceModel } from "./trace-model.ts";
 import { hasFlag, kindOf, labelOf, textOf } from "./trace-spans.ts";
 
-/** What is known of the times of a span beside how long it took, in words. */
+/** Notes on the timing of a span other than its duration. */
 function timeNotes({ spans }: TraceModel, index: number): string[] {
   const after = at(spans.finishes, index) - at(spans.finishes, at(spans.parents, index));
   const isUnknown = Number.isNaN(at(spans.durations, index)) && !hasFlag(spans, index, "reversed");
@@ -13,7 +13,7 @@ function timeNotes({ spans }: TraceModel, index: number): string[] {
   ];
 }
 
-/** What cannot be right about the place and the times of a span, in words. */
+/** Notes on inconsistent placement and times of a span. */
 export function oddities(model: TraceModel, index: number): string[] {
   const { spans } = model;
   const before = at(spans.starts, at(spans.parents, index)) - at(spans.starts, index);
@@ -25,7 +25,7 @@ export function oddities(model: TraceModel, index: number): string[] {
   ];
 }
 
-/** Why a span stands at the top though it names a parent. */
+/** Why a span that names a parent is shown at the top level. */
 function placeNote({ spans }: TraceModel, index: number): string | undefined {
   const parent = spans.namedParents.get(index);
   if (parent === undefined) return undefined;
@@ -34,7 +34,7 @@ function placeNote({ spans }: TraceModel, index: number): string | undefined {
     : `Its parents lead back to itself: the circle was cut above it.`;
 }
 
-/** A span in a few lines of plain text. */
+/** A span as a few lines of plain text. */
 export function describeSpan(model: TraceModel, index: number): string {
   const { spans, totals } = model;
   const model_ = textOf(spans, spans.models, index);
@@ -52,7 +52,7 @@ export function describeSpan(model: TraceModel, index: number): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
-/** What a span and all below it cost, as far as it is known. */
+/** The cost of a span and its descendants, as far as it is known. */
 export function costOf({ totals }: TraceModel, index: number): string {
   const unpriced = at(totals.unpriced, index);
   const cost = at(totals.costs, index);

@@ -15,7 +15,7 @@ const loop = readSpans([
   ]),
 ]);
 
-test("gives each span its share of the width, from left to right below its parent", () => {
+test("gives each span its share of the width, left to right below its parent", () => {
   const own = treeTotals(loop).selfTimes;
   const bars = flameBars(flameOfSpans(loop, own), everything);
   expect(bars.map(({ node, x, width, level }) => [node, x, width, level])).toEqual([
@@ -28,7 +28,7 @@ test("gives each span its share of the width, from left to right below its paren
   ]);
 });
 
-test("takes spans of one name below one parent together", () => {
+test("merges spans with the same name below one parent", () => {
   const tree = flameOfNames(loop, treeTotals(loop).selfTimes);
   const bars = flameBars(tree, everything);
   expect(bars.map(({ node, x, width }) => [loop.ids[tree.spans[node]!], tree.counts[node], x, width])).toEqual([
@@ -39,7 +39,7 @@ test("takes spans of one name below one parent together", () => {
   ]);
 });
 
-test("shows a focus across the width, below its ancestors", () => {
+test("shows a focused node at full width, below its ancestors", () => {
   const tree = flameOfSpans(loop, treeTotals(loop).selfTimes);
   expect(flameBars(tree, { ...everything, focus: 4 })).toEqual([
     { node: 0, x: 0, width: 100, level: 0 },
@@ -70,7 +70,7 @@ test("merged or not, weights add up and bars stay within their parents", () => {
   );
 });
 
-test("draws no more bars than there is room for, and only the levels that are seen", () => {
+test("draws no more bars than fit, and only visible levels", () => {
   const many = readSpans([
     node(
       "root",
@@ -93,6 +93,6 @@ test("draws no more bars than there is room for, and only the levels that are se
   expect(flameBars(tree, { focus: -1, width: 1000, first: 4, last: 6 }).map(({ level }) => level)).toEqual([4, 5, 6]);
 });
 
-test("shows nothing where nothing weighs anything", () => {
+test("shows nothing if all weights are zero", () => {
   expect(flameBars(flameOfSpans(loop, loop.countedCosts), everything)).toEqual([]);
 });

@@ -2,22 +2,22 @@ import { at } from "./at.ts";
 import { kindOf, labelOf, textOf, type TraceSpans } from "./trace-spans.ts";
 
 /**
- * A tree whose nodes weigh what their spans weigh themselves plus all below. In columns, in the order of the tree, like the
- * spans of a trace.
+ * A tree whose nodes weigh as much as their spans and all descendants. Stored in columns in tree order, like the spans
+ * of a trace.
  */
 export type FlameTree = {
   parents: Int32Array;
   ends: Int32Array;
   depths: Int32Array;
-  /** With all below. */
+  /** Including all descendants. */
   weights: Float64Array;
-  /** The first span of each node, and how many spans it stands for. */
+  /** The first span of each node, and the number of spans it stands for. */
   spans: Int32Array;
   counts: Int32Array;
   total: number;
 };
 
-/** Each span a node. */
+/** One node for each span. */
 export function flameOfSpans(spans: TraceSpans, ownWeights: Float64Array): FlameTree {
   return sumUp({
     parents: spans.parents,
@@ -29,7 +29,7 @@ export function flameOfSpans(spans: TraceSpans, ownWeights: Float64Array): Flame
   });
 }
 
-/** Spans of one kind and name below the same node are one: a loop of a thousand calls becomes a single bar. */
+/** Merges spans with the same kind and name below the same node: a loop of a thousand calls becomes a single bar. */
 export function flameOfNames(spans: TraceSpans, ownWeights: Float64Array): FlameTree {
   const places = new Map<string, number>();
   const merged: { first: number; parent: number; own: number; count: number; children: number[] }[] = [];
@@ -52,7 +52,7 @@ export function flameOfNames(spans: TraceSpans, ownWeights: Float64Array): Flame
   return sumUp(inOrder(merged, roots));
 }
 
-/** Merged nodes were found in the order of their first spans, which is not that of their own tree. */
+/** Merged nodes are found in the order of their first spans, which differs from the order of the merged tree. */
 function inOrder(
   merged: readonly { first: number; own: number; count: number; children: number[] }[],
   roots: readonly number[],
@@ -98,13 +98,13 @@ function sumUp({ own, ...tree }: Omit<FlameTree, "weights" | "total"> & { own: F
   return { ...tree, weights, total };
 }
 
-/** A bar, in pixels across and levels down. `node` is -1 where several that are too thin are drawn as one. */
+/** A bar, in pixels across and levels down. `node` is -1 if the bar stands for several that are too thin. */
 export type FlameBar = { node: number; x: number; width: number; level: number };
 
 /**
- * The bars that can be seen: the focus (-1: everything) across the whole width, its ancestors above it, and of what is below it
- * the levels from `first` to `last`. What is thinner than a pixel is drawn as one bar with its neighbours and not entered, so
- * that as many bars come out as there is room for.
+ * The visible bars: the focus (-1: everything) at full width, its ancestors above it, and its descendants in the levels
+ * from `first` to `last`. Nodes thinner than a pixel are merged with their neighbours into one bar and their
+ * descendants skipped, so that the number of bars is bounded by the width.
  */
 export function flameBars(
   tree: FlameTree,
@@ -121,7 +121,7 @@ export function flameBars(
   const scale = width / total;
   const start = Math.max(focus, 0);
   const end = focus === -1 ? tree.parents.length : at(tree.ends, focus);
-  // Where the next bar of each depth begins.
+  // The start of the next bar at each depth.
   const nextX: number[] = [];
   const crumbs = new Map<number, FlameBar>();
   for (let node = start; node < end;) {
@@ -140,7 +140,7 @@ export function flameBars(
   return bars;
 }
 
-/** Thin bars beside each other become one. */
+/** Merges adjacent thin bars. */
 function addCrumb(bars: FlameBar[], crumbs: Map<number, FlameBar>, bar: FlameBar): void {
   const before = crumbs.get(bar.level);
   if (before !== undefined && bar.x - (before.x + before.width) < 0.01) {
@@ -151,7 +151,7 @@ function addCrumb(bars: FlameBar[], crumbs: Map<number, FlameBar>, bar: FlameBar
   bars.push(bar);
 }
 
-/** The deepest level that has a bar. */
+/** The deepest level with a bar. */
 export function flameDepth({ depths }: FlameTree): number {
   return depths.reduce((most, depth) => Math.max(most, depth), 0);
 }

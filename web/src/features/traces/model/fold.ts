@@ -1,12 +1,15 @@
 import { at } from "./at.ts";
 import type { TraceSpans } from "./trace-spans.ts";
 
-/** What is folded: spans of some kinds, or (`*`) all of them, and what was opened or closed by hand since. */
+/** The fold state: folded kinds (`*` for all), and spans folded or unfolded by hand since. */
 export type FoldChoice = { kinds: readonly string[]; byHand: ReadonlyMap<string, boolean> };
 
 export const everyKind = "*";
 
-/** 1 for each span whose descendants are not shown. By hand a span is named by its `unique_id`, which stays when more spans come. */
+/**
+ * 1 for each span whose descendants are hidden. Spans folded by hand are identified by `unique_id`, which stays the
+ * same when more spans arrive.
+ */
 export function foldedSpans(spans: TraceSpans, { kinds, byHand }: FoldChoice, placeOf: PlaceOf): Uint8Array {
   const isEvery = kinds.includes(everyKind);
   const isFoldedKind = spans.kindNames.map((kind) => isEvery || kinds.includes(kind));
@@ -24,7 +27,7 @@ export function kindsToFlags(spans: TraceSpans, kinds: readonly string[]): Uint8
 
 export type KindCount = { kind: string; count: number; failed: number };
 
-/** The kinds of a trace, the most frequent first. */
+/** The kinds of a trace, most frequent first. */
 export function countKinds(spans: TraceSpans, failed: Int32Array): KindCount[] {
   const counts = spans.kindNames.map((kind) => ({ kind, count: 0, failed: 0 }));
   for (const kind of spans.kinds) at(counts, kind).count += 1;
@@ -34,7 +37,7 @@ export function countKinds(spans: TraceSpans, failed: Int32Array): KindCount[] {
 
 export type PlaceOf = (id: string) => number | undefined;
 
-/** The span of each `unique_id`. They are put in order when one is first asked for: a trace that nobody clicks in needs none. */
+/** Looks up a span by `unique_id`. The index is built at the first lookup: a trace that nobody clicks in needs none. */
 export function placesOf({ ids }: TraceSpans): PlaceOf {
   let places: Map<string, number> | undefined;
   return (id) => {

@@ -13,7 +13,7 @@ function lines(tree: Parameters<typeof readSpans>[0], size: { width: number; hei
   );
 }
 
-test("draws spans from top to bottom, each at least a pixel wide", () => {
+test("draws spans from top to bottom, each at least one pixel wide", () => {
   const tree = [
     node("a", [0, 100], { log_type: "agent" }, [
       node("b", [20, 50], { log_type: "chat" }),

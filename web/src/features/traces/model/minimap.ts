@@ -3,8 +3,8 @@ import type { TraceBounds } from "./axis.ts";
 import { spanFlags, type TraceSpans } from "./trace-spans.ts";
 
 /**
- * The whole trace in a few pixels: the tree from top to bottom, time from left to right. Of each pixel the kind of a span there
- * plus 1, 0 where none is; `failedPixel` where one failed.
+ * The whole trace in a few pixels: the tree from top to bottom, time from left to right. Each pixel is the kind of a
+ * span there plus 1, or 0 if there is none; `failedPixel` if a span failed.
  */
 export function minimapPixels(
   spans: TraceSpans,
@@ -12,7 +12,7 @@ export function minimapPixels(
   { width, height }: { width: number; height: number },
 ): Uint16Array {
   const pixels = new Uint16Array(width * height);
-  // Few spans are as high as there is room for, many share a line.
+  // A few spans get the available height each, many share a line.
   const pitch = Math.min(5, height / Math.max(1, spans.count));
   const thickness = pitch < 2 ? 1 : Math.floor(pitch) - 1;
   for (let index = 0; index < spans.count; index += 1) {
@@ -31,7 +31,7 @@ export function minimapPixels(
 
 export const failedPixel = 65_535;
 
-/** A failure stays visible below what comes after it. */
+/** Later spans do not paint over a failure. */
 function paintOver(pixels: Uint16Array, paint: number, from: number, to: number): void {
   for (let place = from; place < to; place += 1) if (pixels[place] !== failedPixel) pixels[place] = paint;
 }

@@ -3,16 +3,16 @@ const leastMs = 1_500;
 const mostMs = 15_000;
 
 /**
- * When to look at a trace again; false once no span of it ended for a while. Slower while nothing changes, and never so often
- * that reading takes more than a tenth of the time.
+ * The delay before the next poll of a trace; false once no span of it has ended for a while. Polls less often while
+ * nothing changes, and so that requests take at most a tenth of the time.
  */
 export function nextLookMs(state: {
   nowMs: number;
-  /** When the last span ended, by the server's clock. */
+  /** The end time of the last span, by the server's clock. */
   newestMs: number;
-  /** Looks in a row that brought nothing new. */
+  /** Consecutive polls without changes. */
   unchanged: number;
-  /** How long the last look took. */
+  /** How long the last poll took. */
   tookMs: number;
 }): number | false {
   if (!isRunning(state.nowMs, state.newestMs)) return false;
@@ -20,7 +20,7 @@ export function nextLookMs(state: {
   return Math.min(Math.max(waitMs, state.tookMs * 9), Math.max(mostMs, state.tookMs * 9));
 }
 
-/** Whether spans may still come. A clock far ahead tells nothing of that. */
+/** Whether more spans may arrive. An end time far in the future is ignored. */
 export function isRunning(nowMs: number, newestMs: number): boolean {
   return Math.abs(nowMs - newestMs) <= quietMs;
 }

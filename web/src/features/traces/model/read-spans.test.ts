@@ -4,7 +4,7 @@ import { parseMs, readSpans, readTable, tableFields, type TreeNode } from "./rea
 import { buffersOf, hasFlag, kindOf, labelOf, textOf } from "./trace-spans.ts";
 import { anyTree, chain, ms, node } from "./trees.fixture.ts";
 
-test("puts each span before its descendants, and tells where they end", () => {
+test("puts each span before its descendants, and marks where they end", () => {
   const tree = [
     node("a", [0, 9], {}, [node("b", [1, 2], {}, [node("c", [1, 1])]), node("d", [3, 4])]),
     node("e", [5, 6]),
@@ -16,7 +16,7 @@ test("puts each span before its descendants, and tells where they end", () => {
   expect([...spans.depths]).toEqual([0, 1, 2, 1, 0]);
 });
 
-test("keeps every span of any tree once, below the parent that it has there", () => {
+test("keeps every span of any tree once, below its parent", () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       const spans = readSpans(tree);
@@ -57,7 +57,7 @@ test("reads a chain of 50,000 levels", () => {
   expect(spans.ends.every((end) => end === 50_000)).toBe(true);
 });
 
-test("tells unknown from zero, and times to the microsecond", () => {
+test("distinguishes unknown from zero, and times to the microsecond", () => {
   const spans = readSpans([
     { ...node("a", [0, 9]), cost: 0, latency: null, start_time: "2026-05-05T05:00:00.123456Z" },
     { unique_id: "b", timestamp: "2026-05-05T05:00:00Z", cost: null, latency: 1.5 },
@@ -65,7 +65,7 @@ test("tells unknown from zero, and times to the microsecond", () => {
   expect([...spans.costs]).toEqual([0, Number.NaN]);
   expect([...spans.durations]).toEqual([Number.NaN, 1500]);
   expect(spans.starts[0]).toBeCloseTo(ms(123.456), 3);
-  // Without a start it is one moment.
+  // Without a start time the span has zero length.
   expect([spans.starts[1], spans.finishes[1]]).toEqual([ms(0), ms(0)]);
   expect(parseMs("no time")).toBeNaN();
 });
@@ -91,7 +91,7 @@ test("marks failures, calls without a price, orphans, cut cycles and ends before
   expect(spans.finishes.at(-1)).toBe(ms(5));
 });
 
-test("names spans by what is known of them", () => {
+test("labels spans by what is known of them", () => {
   const spans = readSpans([
     { unique_id: "1", span_name: "plan", log_type: "task" },
     { unique_id: "2", model: "gpt-4o", log_type: "chat" },
@@ -103,7 +103,7 @@ test("names spans by what is known of them", () => {
   expect(textOf(spans, spans.models, 1)).toBe("gpt-4o");
 });
 
-test("passes between threads whole", () => {
+test("transfers completely between threads", () => {
   const spans = readSpans([node("a", [0, 1], { cost: 2, span_name: "n" })]);
   const before = structuredClone(spans);
   expect(structuredClone(spans, { transfer: buffersOf(spans) })).toEqual(before);

@@ -1,6 +1,6 @@
 import { spanFlags, type TraceSpans } from "./trace-spans.ts";
 
-/** A node of `span_tree` as the routes of traces answer it. Members that are null may be left out. */
+/** A node of `span_tree` as the trace routes return it. Null members may be omitted. */
 export type TreeNode = {
   unique_id?: string | null;
   span_unique_id?: string | null;
@@ -29,12 +29,12 @@ export type TreeNode = {
   children?: readonly TreeNode[];
 };
 
-/** Log types that are calls of a model: those without a cost are unpriced. */
+/** Log types that are model calls: those without a cost are unpriced. */
 const modelCalls = new Set(
   "chat completion text response generation embedding speech transcription reranker".split(" "),
 );
 
-/** What the page asks of the spans of a table. */
+/** The columns of the span table that the page requests. */
 export const tableFields = [
   "unique_id",
   "span_unique_id",
@@ -63,14 +63,14 @@ export const tableFields = [
 /** Spans as rows, each directly before its descendants. */
 export type SpanTable = {
   members: readonly string[];
-  /** Of each row the one of its parent. */
+  /** For each row, the row of its parent. */
   parents: readonly (number | null)[];
   rows: readonly (readonly unknown[])[];
 };
 
 type Visit = (node: TreeNode, index: number, parent: number) => void;
 
-/** Puts a tree into columns. Nothing recurses: a tree may be as deep as it has spans. */
+/** Reads a tree into columns. Iterative, because a tree may be as deep as it has spans. */
 export function readSpans(roots: readonly TreeNode[], onNode?: (node: TreeNode, index: number) => void): TraceSpans {
   return readAll(countNodes(roots), (visit) =>
     walk(roots, (node, index, parent) => {
@@ -82,7 +82,7 @@ export function readSpans(roots: readonly TreeNode[], onNode?: (node: TreeNode, 
 
 export function readTable({ members, parents, rows }: SpanTable): TraceSpans {
   return readAll(rows.length, (visit) => {
-    // One object for all rows, which nobody keeps.
+    // One object reused for all rows; nobody may retain it.
     const node: Record<string, unknown> = {};
     for (const [index, row] of rows.entries()) {
       for (let member = 0; member < members.length; member += 1) node[members[member] as string] = row[member];
@@ -160,7 +160,7 @@ function readFigures(spans: TraceSpans, node: TreeNode, index: number): void {
   spans.flags[index] = flags;
 }
 
-/** Milliseconds since the epoch with the fraction that `Date` drops; NaN where there is no time. */
+/** Milliseconds since the epoch with the fraction that `Date` drops; NaN if there is no time. */
 export function parseMs(text: string | null | undefined): number {
   if (!text) return Number.NaN;
   const ms = Date.parse(text);
@@ -195,7 +195,7 @@ function walk(roots: readonly TreeNode[], enter: Visit): void {
   }
 }
 
-/** Each text once. The first is ''. */
+/** Deduplicates texts. The first entry is ''. */
 function createDictionary() {
   const list = [""];
   const places = new Map([["", 0]]);

@@ -12,7 +12,7 @@ function choice(spans: TraceSpans, { folded = [], hidden = [] }: { folded?: stri
   };
 }
 
-/** The rows as a walk of the nested tree tells them. */
+/** The expected rows, from a walk of the nested tree. */
 function rowsByHand(tree: readonly TreeNode[], folded: string[], hidden: string[]): [string, number][] {
   const rows: [string, number][] = [];
   const list = (nodes: readonly TreeNode[], level: number): void => {
@@ -26,7 +26,7 @@ function rowsByHand(tree: readonly TreeNode[], folded: string[], hidden: string[
   return rows;
 }
 
-test("shows what is neither folded nor of a hidden kind, whatever the tree", () => {
+test("shows spans that are neither folded nor of a hidden kind, for any tree", () => {
   const choices = fc.record({
     tree: anyTree,
     folded: fc.array(fc.nat(60).map((n) => `s${n}`)),
@@ -43,7 +43,7 @@ test("shows what is neither folded nor of a hidden kind, whatever the tree", () 
   );
 });
 
-test("stands for a span that has no row with the nearest ancestor that has one, and tells what to unfold", () => {
+test("a span without a row is represented by its nearest ancestor with one, and the spans to unfold are listed", () => {
   const tree = [node("a", [0, 9], {}, [node("b", [0, 9], {}, [node("c", [0, 9], {}, [node("d", [0, 9])])])])];
   const spans = readSpans(tree);
   const folded = choice(spans, { folded: ["b", "c"] });
@@ -53,14 +53,14 @@ test("stands for a span that has no row with the nearest ancestor that has one, 
   expect(rowFor(treeRows(spans, none), spans, 3)).toBe(-1);
 });
 
-test("says that nothing is below where all of it is hidden", () => {
+test("reports nothing below a span if all descendants are hidden", () => {
   const tree = [node("a", [0, 1], { log_type: "agent" }, [node("t", [0, 1], { log_type: "tool" })])];
   const spans = readSpans(tree);
   expect(hasRowsBelow(spans, choice(spans, {}).hiddenKinds, 0)).toBe(true);
   expect(hasRowsBelow(spans, choice(spans, { hidden: ["tool"] }).hiddenKinds, 0)).toBe(false);
 });
 
-test("takes a chain of 5,000 levels", () => {
+test("handles a chain of 5,000 levels", () => {
   const spans = readSpans(chain(5000));
   expect(treeRows(spans, choice(spans, {})).levels.at(-1)).toBe(4999);
   expect(treeRows(spans, choice(spans, { folded: ["d10"] })).spans.length).toBe(11);

@@ -29,13 +29,13 @@ test.each([
   expect([...findSpans(spans, query)]).toEqual(found);
 });
 
-test("lists failures in order, and the slowest first: calls and tools before what wraps them", () => {
+test("lists failures in order, and the slowest first: calls and tools before wrappers", () => {
   expect([...failedSpans(spans)]).toEqual([1]);
   const ends = Int32Array.of(5, 2, 5, 4, 5);
   expect([...slowestSpans({ ends }, Float64Array.of(9, 1, 7, 3, 0), 3)]).toEqual([3, 1, 0]);
 });
 
-test("steps on from where one is, and around", () => {
+test("steps from the current position, and wraps around", () => {
   const sorted = Int32Array.of(3, 7, 9);
   expect([stepInOrder(sorted, -1, 1), stepInOrder(sorted, 7, 1), stepInOrder(sorted, 9, 1)]).toEqual([3, 9, 3]);
   expect([stepInOrder(sorted, 8, -1), stepInOrder(sorted, 3, -1)]).toEqual([7, 9]);

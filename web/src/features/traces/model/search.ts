@@ -2,8 +2,8 @@ import { at } from "./at.ts";
 import { spanFlags, type TraceSpans } from "./trace-spans.ts";
 
 /**
- * Spans that hold every word of a query in name, kind, model, provider, customer, error or an id, in the order of the tree. Texts
- * that many spans share are looked into once.
+ * Spans that contain every word of a query in name, kind, model, provider, customer, error or an id, in tree order. A
+ * text shared by many spans is searched once.
  */
 export function findSpans(spans: TraceSpans, query: string): Int32Array<ArrayBuffer> {
   const words = query.toLowerCase().split(/\s+/u).filter(Boolean);
@@ -36,8 +36,8 @@ export function failedSpans({ flags }: TraceSpans): Int32Array<ArrayBuffer> {
 }
 
 /**
- * The spans that took the most time themselves, the slowest first: calls and tools, then what only wraps others, such as the root,
- * whose own time is what nobody recorded. Those that took none are not slow.
+ * The spans with the longest own times, slowest first: calls and tools before spans with children, such as the root,
+ * whose own time is merely unrecorded. Spans without own time are left out.
  */
 export function slowestSpans(
   { ends }: Pick<TraceSpans, "ends">,
@@ -51,14 +51,14 @@ export function slowestSpans(
   return order.filter((index) => at(selfTimes, index) > 0).slice(0, most);
 }
 
-/** The next of a sorted list after a span, or the one before it; from the other end where there is none. */
+/** The next or previous entry of a sorted list relative to a span; wraps around at the end. */
 export function stepInOrder(sorted: Int32Array, from: number, step: 1 | -1): number | undefined {
   if (sorted.length === 0) return undefined;
   const after = step === 1 ? sorted.findIndex((index) => index > from) : sorted.findLastIndex((index) => index < from);
   return sorted[after === -1 ? (step === 1 ? 0 : sorted.length - 1) : after];
 }
 
-/** The next in a list of any order; its first where `from` is not in it. */
+/** The next or previous entry of an unsorted list; its first or last entry if `from` is not in it. */
 export function stepInList(list: Int32Array, from: number, step: 1 | -1): number | undefined {
   const place = list.indexOf(from);
   if (place === -1) return list[step === 1 ? 0 : list.length - 1];

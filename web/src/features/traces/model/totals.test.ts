@@ -4,7 +4,7 @@ import { readSpans } from "./read-spans.ts";
 import { treeTotals } from "./totals.ts";
 import { anyTree, node } from "./trees.fixture.ts";
 
-test("a span's own time is what nothing below it covers: parallel spans count once, and only within it", () => {
+test("a span's own time is not covered by any descendant: parallel spans count once, and only within it", () => {
   const tree = [
     node("root", [0, 100], {}, [
       node("a", [-20, 10]),
@@ -18,12 +18,12 @@ test("a span's own time is what nothing below it covers: parallel spans count on
   expect([...selfTimes]).toEqual([100 - 10 - 40 - 10, 30, 30, 10, 15, 410]);
 });
 
-test("what runs on after its parent is not the grandparent's own time either", () => {
+test("a descendant that runs on after its parent is not the grandparent's own time either", () => {
   const tree = [node("agent", [0, 100], {}, [node("call", [10, 20], {}, [node("tool", [25, 60])])])];
   expect([...treeTotals(readSpans(tree)).selfTimes]).toEqual([100 - 10 - 35, 10, 35]);
 });
 
-test("own times of any tree are those that stepping through milliseconds tells", () => {
+test("own times of any tree equal those counted millisecond by millisecond", () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       const spans = readSpans(tree);
@@ -40,7 +40,7 @@ test("own times of any tree are those that stepping through milliseconds tells",
   );
 });
 
-test("sums what counts, failures and missing prices of all that is below", () => {
+test("sums counted costs and tokens, failures and missing prices of all descendants", () => {
   const call = { log_type: "chat", counted_tokens: 10 };
   const tree = [
     node("agent", [0, 9], { log_type: "agent", cost: 3, counted_cost: 0, counted_tokens: 0 }, [

@@ -1,14 +1,14 @@
 import { at } from "./at.ts";
 import { spanFlags, type TraceSpans } from "./trace-spans.ts";
 
-/** What follows from the tree for each span. */
+/** Figures of each span that follow from the tree. */
 export type TreeTotals = {
-  /** Milliseconds of a span during which none of its children ran. */
+  /** Milliseconds of a span during which none of its descendants ran. */
   selfTimes: Float64Array<ArrayBuffer>;
-  /** Of a span with all that is below it: what they count for in the trace. */
+  /** The counted cost and tokens of a span and all its descendants. */
   costs: Float64Array<ArrayBuffer>;
   tokens: Float64Array<ArrayBuffer>;
-  /** Spans of the subtree that failed, and model calls without a price; the span itself included. */
+  /** Failed spans, and model calls without a price, in the subtree including the span itself. */
   failed: Int32Array<ArrayBuffer>;
   unpriced: Int32Array<ArrayBuffer>;
 };
@@ -30,12 +30,15 @@ export function treeTotals(spans: TraceSpans): TreeTotals {
 
 const orZero = (value: number): number => (Number.isNaN(value) ? 0 : value);
 
-/** Beyond so many ancestors a span that runs on after them all is not looked at: a chain of such spans must not take forever. */
+/**
+ * How many ancestors a span that runs on after all of them is compared with: this bounds the time for a chain of such
+ * spans.
+ */
 const ancestorsLookedAt = 64;
 
 /**
- * The length of a span less the time that anything below it ran, parallel spans once. What is below often runs on after its own
- * parent, as the tools that a model asked for do: that time is not its grandparent's own either.
+ * The length of a span minus the time that any descendant ran; parallel spans count once. Descendants often run on
+ * after their own parent, as tools that a model requested do: that time is not their grandparent's own either.
  */
 function selfTimes(spans: TraceSpans): Float64Array<ArrayBuffer> {
   const { starts, finishes, parents } = spans;
@@ -46,7 +49,7 @@ function selfTimes(spans: TraceSpans): Float64Array<ArrayBuffer> {
     for (let step = 0; span !== -1 && step < ancestorsLookedAt; step += 1) {
       const [low, high] = [Math.max(from, at(starts, span)), Math.min(to, at(finishes, span))];
       if (high > low) pieces.push({ span, from: low, to: high });
-      // An ancestor that covers all of it stands for it above.
+      // Ancestors above one that covers the whole span need no own entry.
       if (from >= at(starts, span) && to <= at(finishes, span)) break;
       span = at(parents, span);
     }
@@ -61,6 +64,6 @@ function selfTimes(spans: TraceSpans): Float64Array<ArrayBuffer> {
     own[span] = at(own, span) - Math.max(0, to - Math.max(from, coveredTo));
     coveredTo = Math.max(coveredTo, to);
   }
-  // Adding fractions of milliseconds leaves crumbs.
+  // Rounds off errors of adding fractions of milliseconds.
   return own.map((ms) => Math.max(0, Math.round(ms * 1e6) / 1e6));
 }

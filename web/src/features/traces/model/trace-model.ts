@@ -5,7 +5,7 @@ import { failedSpans, slowestSpans } from "./search.ts";
 import { treeTotals, type TreeTotals } from "./totals.ts";
 import { buffersOf, type TraceSpans } from "./trace-spans.ts";
 
-/** A trace as its routes answer it, less the tree. A public one has no customer. */
+/** A trace as its routes return it, without the tree. A shared trace has no customer. */
 export type TraceHeader = {
   trace_unique_id: string;
   unique_organization_id: string;
@@ -31,21 +31,21 @@ export type TraceHeader = {
 
 type TraceAnswer = TraceHeader & ({ span_tree: TreeNode[] } | { span_table: SpanTable });
 
-/** What models and tools were given and answered, of each span; null where nothing is said. */
+/** The inputs and outputs of each span; null if there is none. */
 export type SpanTexts = { inputs: (string | null)[]; outputs: (string | null)[] };
 
-/** A trace with everything that follows from it alone. */
+/** A trace with everything derived from it alone. */
 export type TraceModel = {
   header: TraceHeader;
   spans: TraceSpans;
   bounds: TraceBounds;
   totals: TreeTotals;
   path: CriticalPath;
-  /** In the order of the tree. */
+  /** In tree order. */
   failed: Int32Array<ArrayBuffer>;
-  /** The slowest first, wrappers last. */
+  /** Slowest first, wrappers last. */
   slowest: Int32Array<ArrayBuffer>;
-  /** Undefined where the answer is slim. */
+  /** Undefined if the response contains no texts. */
   texts?: SpanTexts;
 };
 
@@ -74,7 +74,7 @@ export function readTrace(text: string): TraceModel {
   };
 }
 
-/** Without what no header shows, which may be large. */
+/** Drops members that no header shows, which may be large. */
 function headerOf(answer: TraceHeader): TraceHeader {
   const left = new Set(["input", "output", "metadata", "span_tree", "span_table"]);
   return Object.fromEntries(Object.entries(answer).filter(([name]) => !left.has(name))) as TraceHeader;
@@ -85,7 +85,7 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** What a transfer between threads hands over instead of copying. */
+/** The buffers to transfer between threads instead of copying. */
 export function transferOf({ spans, totals, path, failed, slowest }: TraceModel): ArrayBuffer[] {
   const own = Object.values(totals).map((column) => column.buffer);
   return [...buffersOf(spans), ...own, path.isOn.buffer, failed.buffer, slowest.buffer];

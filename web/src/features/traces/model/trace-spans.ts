@@ -1,6 +1,7 @@
 /**
- * The spans of a trace in columns, in the order of the tree: each span directly before its descendants, siblings by start. One
- * index means the same span in every column. Columns pass between threads without a copy, and take a tenth of what objects take.
+ * The spans of a trace as columns in tree order: each span directly before its descendants, siblings by start. An index
+ * refers to the same span in every column. Columns pass between threads without a copy, and take a tenth of the memory
+ * of objects.
  */
 export type TraceSpans = {
   count: number;
@@ -17,7 +18,7 @@ export type TraceSpans = {
   /** Milliseconds; NaN where unknown. */
   durations: Float64Array<ArrayBuffer>;
   firstTokens: Float64Array<ArrayBuffer>;
-  /** What the span itself says, and what it counts for in the trace. USD; NaN where unknown. */
+  /** The span's own cost, and its counted cost in the trace. USD; NaN if unknown. */
   costs: Float64Array<ArrayBuffer>;
   countedCosts: Float64Array<ArrayBuffer>;
   tokens: Float64Array<ArrayBuffer>;
@@ -30,7 +31,7 @@ export type TraceSpans = {
   /** Indexes into `kindNames`. */
   kinds: Uint32Array<ArrayBuffer>;
   kindNames: string[];
-  /** Indexes into `texts`, whose first is ''. */
+  /** Indexes into `texts`, whose first entry is ''. */
   names: Uint32Array<ArrayBuffer>;
   models: Uint32Array<ArrayBuffer>;
   providers: Uint32Array<ArrayBuffer>;
@@ -38,7 +39,7 @@ export type TraceSpans = {
   errors: Uint32Array<ArrayBuffer>;
   spanIds: Uint32Array<ArrayBuffer>;
   texts: string[];
-  /** Of spans at the top that name a parent: its id. */
+  /** The parent id of spans at the top level that name a parent. */
   namedParents: Map<number, string>;
 };
 
@@ -46,11 +47,11 @@ export const spanFlags = {
   failed: 1,
   /** A model call whose cost is unknown. */
   unpriced: 2,
-  /** Names a parent that the trace does not have. */
+  /** Names a parent that is not in the trace. */
   orphan: 4,
-  /** Stands at the top since its parents form a cycle. */
+  /** At the top level because its parents form a cycle. */
   cycleCut: 8,
-  /** The end that was sent lies before the start. */
+  /** The end that was sent is before the start. */
   reversed: 16,
 } as const;
 
@@ -66,12 +67,12 @@ export function kindOf(spans: TraceSpans, index: number): string {
   return spans.kindNames[spans.kinds[index] ?? 0] ?? "";
 }
 
-/** The name of a span, else what it is. */
+/** The display name of a span: its name, otherwise its model or kind. */
 export function labelOf(spans: TraceSpans, index: number): string {
   return textOf(spans, spans.names, index) || textOf(spans, spans.models, index) || kindOf(spans, index) || "span";
 }
 
-/** What a transfer between threads hands over instead of copying. */
+/** The buffers to transfer between threads instead of copying. */
 export function buffersOf(spans: TraceSpans): ArrayBuffer[] {
   return Object.values(spans).flatMap((column) => (ArrayBuffer.isView(column) ? [column.buffer] : []));
 }

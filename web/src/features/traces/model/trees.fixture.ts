@@ -3,7 +3,7 @@ import type { TreeNode } from "./read-spans.ts";
 
 const epochMs = Date.UTC(2026, 4, 5, 5);
 
-/** A node from `from` to `to`, milliseconds after a fixed moment. */
+/** A node from `from` to `to`, in milliseconds after a fixed time. */
 export function node(
   id: string,
   [from, to]: [number, number],
@@ -14,10 +14,10 @@ export function node(
   return { unique_id: id, span_name: id, start_time: time(from), timestamp: time(to), ...rest, children };
 }
 
-/** Milliseconds after that moment, as columns hold them. */
+/** Milliseconds after that time, as columns store them. */
 export const ms = (after: number): number => epochMs + after;
 
-/** Trees of any form, with siblings by their start, as routes answer them. Children lie anywhere in time. */
+/** Trees of any form, with siblings by start, as the routes return them. Children may lie anywhere in time. */
 export const anyTree: fc.Arbitrary<TreeNode[]> = fc
   .array(
     fc.record({
@@ -52,7 +52,7 @@ function byStart(a: TreeNode, b: TreeNode): number {
   return (a.start_time ?? "") < (b.start_time ?? "") ? -1 : 1;
 }
 
-/** A chain as deep as it has nodes. */
+/** A chain of nested nodes. */
 export function chain(depth: number): TreeNode[] {
   let below: TreeNode[] = [];
   for (let level = depth - 1; level >= 0; level -= 1)

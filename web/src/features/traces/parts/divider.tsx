@@ -2,7 +2,7 @@ import type { KeyboardEvent, PointerEvent, ReactNode } from "react";
 
 type DividerProps = {
   label: string;
-  /** In pixels, from the left edge of the parent, or from its right one. */
+  /** In pixels from the left edge of the parent, or from the right one. */
   value: number;
   isFromRight?: boolean;
   min: number;
@@ -13,7 +13,7 @@ type DividerProps = {
 
 const stepPx = 24;
 
-/** The line between two parts of its parent, to be dragged or moved with the arrow keys. */
+/** A draggable line between two parts of its parent, also moved with the arrow keys. */
 export function Divider({ label, value, isFromRight = false, min, max, onChange, className }: DividerProps): ReactNode {
   const set = (next: number) => onChange(Math.round(Math.min(Math.max(next, min), max)));
   const move = (event: PointerEvent<HTMLDivElement>) => {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** One figure of a trace below what it is. */
+/** One figure of a trace below its label. */
 export function Figure({
   label,
   title,

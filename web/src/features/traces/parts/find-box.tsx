@@ -13,7 +13,7 @@ type FindBoxProps = {
 
 const settleMs = 200;
 
-/** Searches the spans of the trace. Enter goes to the next one, Escape leaves. */
+/** Searches the spans of the trace. Enter goes to the next match, Escape leaves. */
 export function FindBox({ inputRef, value, matches, steps, onChange }: FindBoxProps): ReactNode {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);

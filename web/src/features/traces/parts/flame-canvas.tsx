@@ -23,7 +23,7 @@ type FlameCanvasProps = {
 
 const levelPx = 22;
 
-/** The bars of a flame graph, roots at the top. Only what is in view is laid out and painted. */
+/** The bars of a flame graph, roots at the top. Only the visible part is laid out and painted. */
 export function FlameCanvas({ model, tree, focus, weight, onHover, onFocus, onOpen }: FlameCanvasProps): ReactNode {
   const scrollRef = useRef<HTMLDivElement>(null);
   const canvasRef = useRef<HTMLCanvasElement>(null);

@@ -12,7 +12,7 @@ import { Untrusted } from "./untrusted.tsx";
 
 type KindsMenuProps = { model: TraceModel; search: TraceSearch; change: ChangeSearch };
 
-/** Which kinds of spans are shown, and which are folded. */
+/** Chooses which kinds of spans are hidden and which are folded. */
 export function KindsMenu({ model, search, change }: KindsMenuProps): ReactNode {
   const { fold = [], hide = [] } = search;
   const kinds = useMemo(() => countKinds(model.spans, model.failed), [model]);

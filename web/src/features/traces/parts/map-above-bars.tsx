@@ -4,12 +4,12 @@ import type { TraceModel } from "../model/trace-model.ts";
 import type { Zoom } from "../use-zoom.ts";
 import { Minimap } from "./minimap.tsx";
 
-/** As trace.css has it: where the bars are below the names. */
+/** The same as in trace.css: below this width the bars are below the names. */
 const narrowPx = 560;
 
 type MapProps = { model: TraceModel; zoom: Zoom; width: number; scroller: HTMLElement | null };
 
-/** The whole trace above the bars, as wide as they are: a moment is at the same place in both. */
+/** The whole trace above the bars, with the same width: a time has the same position in both. */
 export function MapAboveBars({ model, zoom, width, scroller }: MapProps): ReactNode {
   const isNarrow = width <= narrowPx;
   const scrollbar = scroller === null ? 0 : scroller.offsetWidth - scroller.clientWidth;

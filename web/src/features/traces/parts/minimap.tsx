@@ -8,10 +8,10 @@ import { useSize } from "../use-size.ts";
 import type { Zoom } from "../use-zoom.ts";
 
 const heightPx = 44;
-/** A drag shorter than that is a click, which shows everything. */
+/** A shorter drag is a click, which resets the zoom. */
 const leastDragPx = 4;
 
-/** The whole trace: drag across it to zoom, drag what is shown to move it. */
+/** The whole trace: drag across it to zoom, drag the selection to move it. */
 export function Minimap({ model, zoom }: { model: TraceModel; zoom: Zoom }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
   const { width } = useSize(ref);

@@ -6,7 +6,7 @@ import { cutLine, Untrusted } from "./untrusted.tsx";
 
 const look = "text-accent hover:underline";
 
-/** For whom a trace ran, and in which conversation. */
+/** The customer and the thread of a trace. */
 export function People({ header }: { header: TraceHeader }): ReactNode {
   const { customer_identifier: customer, thread_identifier: thread } = header;
   return (

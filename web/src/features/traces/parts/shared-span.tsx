@@ -13,7 +13,7 @@ import { Untrusted } from "./untrusted.tsx";
 
 type SharedSpanProps = { model: TraceModel; index: number; zone: TimeZone; onClose: () => void };
 
-/** A span of a shared trace: what its public route tells, and nothing else. */
+/** A span of a shared trace: only the data of the public route. */
 export function SharedSpan({ model, index, zone, onClose }: SharedSpanProps): ReactNode {
   const { spans, texts } = model;
   const error = textOf(spans, spans.errors, index);
@@ -106,7 +106,7 @@ function Text({
   );
 }
 
-/** JSON with line breaks; other text as it is. */
+/** Indents JSON; other text is unchanged. */
 function pretty(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text;
   try {

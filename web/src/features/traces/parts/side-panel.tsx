@@ -4,7 +4,7 @@ import { Divider } from "./divider.tsx";
 
 const leastPx = 320;
 
-/** A part beside the trace whose width can be changed; over it where there is no room for both. */
+/** A resizable panel beside the trace; it covers the trace if there is no space for both. */
 export function SidePanel({ label, children }: { label: string; children: ReactNode }): ReactNode {
   const ref = useRef<HTMLElement>(null);
   const { width } = useSize(ref);

@@ -5,12 +5,12 @@ import { hasFlag, kindOf } from "../model/trace-spans.ts";
 import { kindColor } from "../kinds.ts";
 import type { RowScene } from "../trace-context.ts";
 
-/** Only bars that are wider have room for the moment of the first token. */
+/** Only wider bars have space for the first-token mark. */
 const wideShare = 0.02;
 
 const percent = (share: number): string => `${(share * 100).toFixed(4)}%`;
 
-/** When a span ran, within the window: a bar, or a mark where it has no duration. The critical path is in full colour. */
+/** A span's time range in the window: a bar, or a mark if it has no duration. The critical path has full colour. */
 export function SpanBar({ scene, index }: { scene: RowScene; index: number }): ReactNode {
   const { model, window, path } = scene;
   const { spans, bounds } = model;
@@ -42,7 +42,7 @@ export function SpanBar({ scene, index }: { scene: RowScene; index: number }): R
   );
 }
 
-/** Thinner than this, stretches of one span would be hundreds on a pixel. */
+/** Thinner stretches are not drawn: one span could have hundreds per pixel. */
 const leastShare = 0.0004;
 
 function Stretch({ place, color }: { place: Place | undefined; color: string }): ReactNode {
@@ -64,7 +64,7 @@ function Moment({ place, color }: { place: Place; color: string }): ReactNode {
   );
 }
 
-/** Where a bar would be found: to the left or to the right of what is shown. */
+/** Marks a bar outside the window, to the left or right. */
 function OutsideMark({ isBefore }: { isBefore: boolean }): ReactNode {
   return (
     <span aria-hidden className={`absolute top-1 text-faint ${isBefore ? "left-1" : "right-1"}`}>

@@ -1,7 +1,7 @@
 import { at } from "../model/at.ts";
 import type { FlameTree } from "../model/flame.ts";
 
-/** The bar that an arrow key leads to; undefined for other keys. -1 as the place to start from means the first root. */
+/** The bar that an arrow key moves to; undefined for other keys. From -1 it is the first root. */
 export function stepFlame(tree: FlameTree, from: number, key: string): number | undefined {
   if (!["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"].includes(key)) return undefined;
   if (from === -1) return tree.parents.length > 0 ? 0 : undefined;

@@ -4,7 +4,7 @@ import { useSize } from "../use-size.ts";
 
 const tickPx = 110;
 
-/** Moments of the window above the bars, each with a line down the whole view. */
+/** Time labels above the bars, each with a line through the whole view. */
 export function TimeAxis({ window }: { window: TimeWindow }): ReactNode {
   const ref = useRef<HTMLDivElement>(null);
   const { width } = useSize(ref);

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Skeleton, SkeletonRows } from "../../../ui/skeleton.tsx";
 
-/** A trace that is being read. */
+/** The placeholder of a trace while it loads. */
 export function TraceSkeleton(): ReactNode {
   return (
     <div className="flex flex-col gap-3 p-4">

@@ -20,13 +20,13 @@ type TraceTableProps = {
   matches: ReadonlySet<number> | undefined;
 };
 
-/** Beside an open span, bars and costs give way to names. */
+/** Beside an open span, names get more space than bars and costs. */
 const firstSplit = { alone: 0.44, besideSpan: 0.68 };
 
-/** Of a large trace, enough to tell how many decimals costs have. */
+/** How many spans of a large trace decide the number of decimals of costs. */
 const costsLookedAt = 1000;
 
-/** The tree and the waterfall: one scroll, one row for each span. */
+/** The tree and the waterfall share one scroller, with one row per span. */
 export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProps): ReactNode {
   const tableRef = useRef<HTMLDivElement>(null);
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
@@ -42,7 +42,7 @@ export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProp
   useEffect(() => {
     latest.current = { steps, tree };
   });
-  // Rows that have not changed are not drawn anew when others have.
+  // Stable callbacks: unchanged rows are not rendered again.
   const pick = useCallback((index: number) => latest.current.steps.pick(index), []);
   const fold = useCallback((index: number, isFolded: boolean) => latest.current.tree.setFolded(index, isFolded), []);
   const row = steps.cursor === -1 ? -1 : (tree.rows.rowOf[steps.cursor] ?? -1);
@@ -107,7 +107,7 @@ export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProp
   );
 }
 
-/** Ctrl or ⌘ and the wheel over the bars zooms around the pointer; a wheel sideways moves along. */
+/** Ctrl or ⌘ and the wheel over the bars zooms around the pointer; a horizontal wheel pans. */
 function useWheelZoom(
   element: HTMLDivElement | null,
   split: number,
@@ -120,7 +120,7 @@ function useWheelZoom(
   });
   useEffect(() => {
     if (element === null) return undefined;
-    // A listener that stops the page from scrolling has to be added by hand.
+    // A listener that prevents scrolling has to be added by hand.
     const turn = (event: WheelEvent) => {
       const { split, bounds, zoom } = latest.current;
       const { left } = element.getBoundingClientRect();

@@ -3,7 +3,7 @@ import { Icon } from "../../../ui/icon.tsx";
 import type { TraceHeader } from "../model/trace-model.ts";
 import { cutLine, Untrusted } from "./untrusted.tsx";
 
-/** The name of a trace, and what can be done with it. */
+/** The name of a trace and its actions. */
 export function TraceTitle({ header, children }: { header: TraceHeader; children?: ReactNode }): ReactNode {
   const name = header.name || header.trace_unique_id;
   return (

@@ -21,7 +21,7 @@ type TraceToolbarProps = {
   findRef: Ref<HTMLInputElement>;
 };
 
-/** How the trace is looked at, and jumps to what matters in it. */
+/** View options of the trace, and jumps to failures, slow spans and matches. */
 export function TraceToolbar(props: TraceToolbarProps): ReactNode {
   const { model, search, change, steps, zoom, matches, findRef } = props;
   const isFlame = search.tab === "flame";

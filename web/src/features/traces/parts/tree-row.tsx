@@ -15,20 +15,20 @@ type TreeRowProps = {
   index: number;
   row: number;
   top: number;
-  /** How many levels it is indented, less those that all rows in view have. */
+  /** The indentation in levels, minus those that all visible rows share. */
   indent: number;
   level: number;
-  /** Undefined where nothing is below it. */
+  /** Undefined if there is nothing to fold. */
   isFolded: boolean | undefined;
   isOpen: boolean;
   isCursor: boolean;
-  /** Undefined where nothing is searched for. */
+  /** Undefined if there is no search. */
   isMatch: boolean | undefined;
   onPick: (index: number) => void;
   onFold: (index: number, isFolded: boolean) => void;
 };
 
-/** One span: its place in the tree, what it took and cost, and when it ran. */
+/** One span: its place in the tree, its duration and cost, and its bar. */
 export const TreeRow = memo(function TreeRow(props: TreeRowProps): ReactNode {
   const { scene, index, isOpen, isCursor } = props;
   const ground = isOpen ? "bg-accent-soft" : isCursor ? "bg-raised" : "hover:bg-raised/60";
@@ -56,7 +56,7 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps): ReactNode {
       <div
         role="gridcell"
         className="trace-bars relative min-w-0 overflow-hidden"
-        // Made when it is wanted: rows come and go while one scrolls.
+        // Created on hover, since rows are rendered often while scrolling.
         onMouseEnter={({ currentTarget }) => {
           currentTarget.title = cutLine(describeSpan(scene.model, index));
         }}

@@ -7,16 +7,16 @@ import type { Tree } from "../use-tree.ts";
 import { TreeRow } from "./tree-row.tsx";
 
 const rowPx = 28;
-/** More than are drawn at a time. */
+/** More rows than are drawn at a time. */
 const rowPlaces = 256;
-/** Levels beyond that are drawn as this one. */
+/** Deeper levels are drawn at this indentation. */
 const shownLevels = 14;
 
 type TreeRowsProps = {
   scene: RowScene;
   tree: Tree;
   scroller: HTMLDivElement;
-  /** Spans, or -1. */
+  /** Indexes of spans, or -1. */
   open: number;
   cursor: number;
   matches: ReadonlySet<number> | undefined;
@@ -24,7 +24,7 @@ type TreeRowsProps = {
   onFold: (index: number, isFolded: boolean) => void;
 };
 
-/** The rows in view. What is at the top of it stays there when rows come or go above. */
+/** The visible rows. The top row keeps its position when rows are added or removed above it. */
 export function TreeRows({ scene, tree, scroller, open, cursor, matches, onPick, onFold }: TreeRowsProps): ReactNode {
   const { rows, folded, hiddenKinds } = tree;
   const { spans } = scene.model;
@@ -33,7 +33,7 @@ export function TreeRows({ scene, tree, scroller, open, cursor, matches, onPick,
     getScrollElement: () => scroller,
     estimateSize: () => rowPx,
     overscan: 8,
-    // The axis stands above the rows, and stays when they scroll.
+    // The axis is above the rows and stays while they scroll.
     scrollMargin: rowPx,
     scrollPaddingStart: rowPx,
   });
@@ -49,7 +49,7 @@ export function TreeRows({ scene, tree, scroller, open, cursor, matches, onPick,
         const index = at(rows.spans, row);
         return (
           <TreeRow
-            // A row that leaves gives its place to one that comes: nothing is built anew.
+            // A row that scrolls out of view is reused for one that scrolls in, so that no elements are created.
             key={row % rowPlaces}
             scene={scene}
             index={index}
@@ -78,7 +78,7 @@ function DeepMark({ levels }: { levels: number }): ReactNode {
   );
 }
 
-/** Keeps the span at the top of the view where it is when the rows change. */
+/** Keeps the top span of the view in place when the rows change. */
 function useAnchor({ model: { spans } }: RowScene, rows: Rows, scroller: HTMLDivElement): void {
   const anchor = useRef<{ rows: Rows; id: string; offset: number }>(undefined);
   useLayoutEffect(() => {
@@ -99,7 +99,7 @@ function useAnchor({ model: { spans } }: RowScene, rows: Rows, scroller: HTMLDiv
   }, [rows, spans, scroller]);
 }
 
-/** Brings the row that the cursor is on into view when it moves, not when rows come. */
+/** Scrolls the cursor's row into view when the cursor moves, not when rows change. */
 function useShownCursor(
   scrollTo: (row: number, options: { align: "auto" }) => void,
   rows: Rows,

@@ -3,13 +3,16 @@ import { visibleLine } from "../../../lib/visible-text.ts";
 
 const shownChars = 200;
 
-/** A short text from data on one line: apart from the direction of the text around it, cut, what is invisible made visible. */
+/**
+ * A short untrusted text on one line: isolated from the surrounding text direction, truncated, with invisible
+ * characters made visible.
+ */
 export function Untrusted({ text, className }: { text: string; className?: string | undefined }): ReactNode {
   const shown = visibleLine(text.slice(0, shownChars));
   return <bdi className={className}>{text.length > shownChars ? `${shown}…` : shown}</bdi>;
 }
 
-/** The same as a plain text, for titles. */
+/** The same as plain text, for tooltips. */
 export function cutLine(text: string, chars = 1000): string {
   const shown = visibleLine(text.slice(0, chars));
   return text.length > chars ? `${shown}…` : shown;
