@@ -21,10 +21,8 @@ import { lazyPart } from "./ui/lazy-part.tsx";
 import { SkeletonRows } from "./ui/skeleton.tsx";
 import { parseSharedSearch, sharedNames, strictly } from "./shared-search.ts";
 
-/*
- * Every screen is a chunk of its own. A screen that has more in its URL than the shared parameters gives its route a
- * `validateSearch` from `features/<resource>/search.ts`; the component reads it with `getRouteApi("/logs").useSearch()`.
- */
+/* Every screen is a separate chunk. A screen with URL parameters of its own gives its route a `validateSearch` from
+   `features/<resource>/search.ts`; the component reads it with `getRouteApi("/logs").useSearch()`. */
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 
@@ -156,7 +154,7 @@ const providers = createRoute({
 
 const models = createRoute({
   getParentRoute: () => shell,
-  // `/models` is the list of the gateway.
+  // `/models` is a route of the gateway.
   path: "/catalogue",
   validateSearch: strictly(parseModelsSearch),
   staticData: { title: "Models" },
@@ -245,9 +243,9 @@ declare module "@tanstack/react-router" {
     router: typeof router;
   }
   interface StaticDataRouteOption {
-    /** What the top bar and the tab of the browser say. */
+    /** The title in the top bar and the browser tab. */
     title?: string;
-    /** It looks at a window of time, so the top bar offers one. */
+    /** The screen has a time window, so the top bar shows its picker. */
     hasRange?: boolean;
   }
 }

@@ -2,7 +2,10 @@ import { choiceOf } from "./lib/search.ts";
 import { parseRange, type RangeSearch } from "./lib/range.ts";
 import type { TimeZone } from "./lib/time.ts";
 
-/** What every screen has in its URL, and keeps on the way to the next one. Production and local time are left out. */
+/**
+ * URL parameters of every screen, kept when navigating to another one. Production and local time are the defaults and
+ * omitted.
+ */
 export type SharedSearch = RangeSearch & { env?: "test" | undefined; tz?: TimeZone | undefined };
 
 export function parseSharedSearch(search: Record<string, unknown>): SharedSearch {
@@ -14,8 +17,8 @@ export function parseSharedSearch(search: Record<string, unknown>): SharedSearch
 export const sharedNames = ["env", "range", "from", "to", "tz"] as const;
 
 /**
- * How a screen reads its own parameters. The router keeps whatever a route does not name as it stands in the URL: what `parse` leaves out
- * has to be undefined, or a screen would get it unread.
+ * How a screen parses its own parameters. The router keeps unknown parameters of the URL unchanged: those that `parse`
+ * drops must be set to undefined, or a screen would get them unvalidated.
  */
 export function strictly<T extends object>(parse: (search: Record<string, unknown>) => T) {
   return (search: Record<string, unknown>): T => ({

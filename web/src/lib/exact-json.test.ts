@@ -5,11 +5,11 @@ test.each([
   '{"id":12345678901234567890,"n":1}',
   "[-99999999999999999999, 0.12345678901234567890123, 3]",
   "12345678901234567890",
-])("digits stay: %s", (text) => {
+])("digits are preserved: %s", (text) => {
   expect(JSON.stringify(parseExactly(text))).toBe(text.replaceAll(" ", ""));
 });
 
-test("what a double holds is a number", () => {
+test("a number that a double can represent is a number", () => {
   expect(parseExactly('{"a":9007199254740991,"b":0.1,"c":1e3,"d":"12345678901234567890"}')).toEqual({
     a: 9007199254740991,
     b: 0.1,
@@ -18,7 +18,7 @@ test("what a double holds is a number", () => {
   });
 });
 
-test("a number that was kept is told from an object", () => {
+test("a preserved number differs from an object", () => {
   const [kept, object] = parseExactly('[12345678901234567891,{"rawJSON":"1"}]') as unknown[];
   expect([isExactNumber(kept), isExactNumber(object)]).toEqual([true, false]);
 });

@@ -1,6 +1,6 @@
 /**
- * JSON without losing digits: a number that a double cannot hold stays as it was written. JSON.stringify writes it back.
- * Browsers without `JSON.rawJSON` read the nearest double.
+ * JSON that preserves all digits: a number that a double cannot represent keeps its source text, and JSON.stringify
+ * writes it back. Browsers without `JSON.rawJSON` parse the nearest double.
  */
 export type ExactNumber = { readonly rawJSON: string };
 
@@ -8,7 +8,7 @@ type RawJson = { rawJSON(text: string): ExactNumber; isRawJSON(value: unknown): 
 type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 
 export function parseExactly(text: string): unknown {
-  // A reviver is called for each value, so only text with long numbers pays for it.
+  // A reviver is called for each value, so it is used only for text with long numbers.
   if (!longNumber.test(text) || !canKeep()) return JSON.parse(text) as unknown;
   const keep: Reviver = (_key, value, { source }) =>
     typeof value === "number" && source !== undefined && !isExact(value, source) ? rawJson().rawJSON(source) : value;
@@ -38,5 +38,5 @@ const digitsOf = (text: string): string =>
     .replace(/^0+|0+$/g, "");
 
 const canKeep = (): boolean => typeof rawJson().rawJSON === "function";
-/** Older than the types of the language. */
+/** TypeScript's types lack `JSON.rawJSON`. */
 const rawJson = (): RawJson => JSON as unknown as RawJson;

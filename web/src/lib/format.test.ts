@@ -22,7 +22,7 @@ test.each([
   formatInteger,
   formatPercent,
   formatShare,
-])("%o shows what is unknown as unknown, never as 0", (format) => {
+])("%o is shown as unknown, never as 0", (format) => {
   for (const value of [null, undefined, Number.NaN, Number.POSITIVE_INFINITY]) expect(format(value)).toBe("—");
 });
 
@@ -67,7 +67,7 @@ test.each([
   [10_485_760, "10 MB"],
 ])("%d bytes are %s", (value, text) => expect(formatBytes(value)).toBe(text));
 
-test("a share that is not nothing is not shown as nothing, and one that is not all not as all", () => {
+test("a nonzero share is never shown as 0 %, and one below 1 never as 100 %", () => {
   expect([0, 0.0001, 0.123, 0.9999, 1].map(formatShare)).toEqual(["0%", "<0.1%", "12.3%", ">99.9%", "100%"]);
 });
 
@@ -79,13 +79,13 @@ test("a number in a file has all its digits and no exponent", () => {
   expect(texts.slice(0, -1).map(Number)).toEqual(values.slice(0, -1));
 });
 
-test("amounts of a column are as long behind the point", () => {
+test("amounts of a column are padded to the same number of decimals", () => {
   const texts = ["$1.11", "$0.6863", "$3", "$0"];
   expect(texts.map((text) => `${text}${paddingTo(4, text)}`)).toEqual(["$1.1100", "$0.6863", "$3.0000", "$0.0000"]);
   expect(texts.map((text) => paddingTo(0, text))).toEqual(["", "", "", ""]);
 });
 
-test("a noun follows its number", () => {
+test("a noun agrees with its number", () => {
   expect([0, 1, 2, 1200].map((count) => formatNumberOf(count, "span"))).toEqual([
     "0 spans",
     "1 span",

@@ -1,4 +1,4 @@
-/** Everything that is shown of figures and times is written here. Unknown is `unknown`, never 0. */
+/** The formats of all figures. An unknown value is shown as `unknown`, never as 0. */
 
 export const unknown = "—";
 
@@ -65,20 +65,22 @@ export function decimalsOf(text: string): number {
   return point === -1 || !/\d$/.test(text) ? 0 : text.length - point - 1;
 }
 
-/** What is written behind amounts of a column, unseen, so that their points stand under one another. */
+/** Invisible padding after an amount, so that the decimal points of a column are aligned. */
 export function paddingTo(decimals: number, text: string): string {
   const missing = decimals - decimalsOf(text);
   if (missing <= 0) return "";
   return `${text.includes(".") ? "" : "."}${"0".repeat(missing)}`;
 }
 
-/** US dollars with every digit that is stored; for titles. */
+/** US dollars with every stored digit; for tooltips. */
 export function formatExactCost(value: Known<number>): string {
   if (isUnknown(value)) return unknown;
   return `$${value.toLocaleString("en-US", { maximumFractionDigits: 12 })}`;
 }
 
-/** All digits without an exponent, for files that other programs read: `0.00000036`, never `3.6e-7`. Empty where unknown. */
+/**
+ * All digits without an exponent, for files that other programs read: `0.00000036`, never `3.6e-7`. Empty if unknown.
+ */
 export function plainDecimal(value: Known<number>): string {
   if (isUnknown(value)) return "";
   const text = String(value);
@@ -90,7 +92,7 @@ export function plainDecimal(value: Known<number>): string {
   return `${sign}${digits.padEnd(whole.length + places, "0")}`;
 }
 
-/** Seconds in: `340 µs`, `12 ms`, `1.23 s`, `2 min 5 s`, `3 h 4 min`, `2 d 3 h`. */
+/** Formats seconds: `340 µs`, `12 ms`, `1.23 s`, `2 min 5 s`, `3 h 4 min`, `2 d 3 h`. */
 export function formatDuration(seconds: Known<number>): string {
   if (isUnknown(seconds)) return unknown;
   if (seconds < 0) return `-${formatDuration(-seconds)}`;
@@ -121,12 +123,12 @@ export function formatBytes(bytes: Known<number>): string {
   return unknown;
 }
 
-/** A share in, from 0 to 1: `12.3%`. What is not nothing is not shown as nothing. */
+/** Formats a share from 0 to 1: `12.3%`. A nonzero share is never shown as 0. */
 export function formatShare(share: Known<number>): string {
   return isUnknown(share) ? unknown : formatPercent(share * 100);
 }
 
-/** Per cent in, from 0 to 100: `12.3%`, `<0.1%`. */
+/** Formats a percentage from 0 to 100: `12.3%`, `<0.1%`. */
 export function formatPercent(percent: Known<number>): string {
   if (isUnknown(percent)) return unknown;
   if (percent > 0 && percent < 0.1) return "<0.1%";

@@ -5,13 +5,13 @@ const metricNames =
     " ",
   );
 
-/** What has to be read of a log. */
+/** The fields of a log that `inputsOf` needs. */
 export const logInputFields = [
   "input,output,prompt_messages,completion_message,completion_messages,ideal_output,metadata",
   ...metricNames,
 ].join(",");
 
-/** A log as an evaluator is given it: texts where there are, else its messages. */
+/** A log as input of an evaluator: its texts if there are any, otherwise its messages. */
 export function inputsOf(log: Readonly<Record<string, unknown>>) {
   return {
     input: firstSaid(log["input"], log["prompt_messages"]),
@@ -27,7 +27,7 @@ function firstSaid(...values: readonly unknown[]): string {
   return typeof said === "string" ? said : said === undefined ? "" : JSON.stringify(said);
 }
 
-/** The words of a message; the whole of one that is more than words. */
+/** The text of a message; the whole message if it contains more than text. */
 function spokenText(message: unknown): unknown {
   if (!isRecord(message)) return message;
   const { content, tool_calls: calls } = message;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseRange, windowOf } from "./range.ts";
 
-test("a preset ends at the next full minute, fixed ends stay", () => {
+test("a preset ends at the next full minute, fixed ends are kept", () => {
   const now = Date.parse("2026-11-29T20:00:01Z");
   expect(windowOf({ range: "1h" }, now)).toEqual({
     start: "2026-11-29T19:01:00.000Z",
@@ -11,7 +11,7 @@ test("a preset ends at the next full minute, fixed ends stay", () => {
   expect(windowOf(fixed, now)).toEqual({ start: fixed.from, end: fixed.to });
 });
 
-test("a range that cannot be is the default one", () => {
+test("an invalid range is replaced by the default", () => {
   expect(parseRange({ range: "1 century" })).toEqual({});
   expect(parseRange({ range: "toString" })).toEqual({});
   expect(parseRange({ from: "2026-11-02", to: "2026-11-01" })).toEqual({});

@@ -1,4 +1,4 @@
-/** The window of time that a screen looks at: a preset that moves with the clock, or two fixed moments. */
+/** The time window of a screen: a preset that moves with the clock, or two fixed times. */
 
 export const presets = {
   "15m": 900,
@@ -20,7 +20,7 @@ function isPreset(value: unknown): value is Preset {
   return typeof value === "string" && Object.hasOwn(presets, value);
 }
 
-/** The ends as ISO times. A preset ends now, at the full minute to come: queries of one minute share their key. */
+/** The ends as ISO times. A preset ends at the next full minute, so that queries within a minute share their key. */
 export function windowOf({ range, from, to }: RangeSearch, nowMs: number = Date.now()): { start: string; end: string } {
   if (from !== undefined && to !== undefined) return { start: from, end: to };
   const endMs = Math.ceil(nowMs / 60_000) * 60_000;
@@ -28,7 +28,7 @@ export function windowOf({ range, from, to }: RangeSearch, nowMs: number = Date.
   return { start: new Date(startMs).toISOString(), end: new Date(endMs).toISOString() };
 }
 
-/** Reads the range in a URL; what is no time, or ends before it starts, is left out. */
+/** Parses the range in a URL; invalid times, and an end before the start, are ignored. */
 export function parseRange(search: Record<string, unknown>): RangeSearch {
   const from = isoOf(search["from"]);
   const to = isoOf(search["to"]);

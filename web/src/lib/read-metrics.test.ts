@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readMetrics } from "./read-metrics.ts";
 
-test("values are read by name, over all labels; what is no figure is left out", () => {
+test("values are read by name and summed over labels; lines that are not numbers are ignored", () => {
   const text = [
     "# HELP spans_total Spans {with} words 1",
     "# TYPE spans_total counter",

@@ -1,4 +1,4 @@
-/** Values of Prometheus' text format by name; those with the same name and other labels are added up. */
+/** Parses values by name from Prometheus' text format; values with the same name and different labels are added. */
 export function readMetrics(text: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const line of text.split("\n")) {

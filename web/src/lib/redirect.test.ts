@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ownPath } from "./redirect.ts";
 
-test("a path of this page leads back to it, with its search", () => {
+test("a path of this site is accepted, with its search", () => {
   expect(ownPath("/logs?q=model:x&env=test#row")).toBe("/logs?q=model:x&env=test#row");
 });
 
@@ -15,4 +15,4 @@ test.each([
   "",
   "/login?to=/logs",
   undefined,
-])("%s leads nowhere", (value) => expect(ownPath(value)).toBeUndefined());
+])("%s is rejected", (value) => expect(ownPath(value)).toBeUndefined());

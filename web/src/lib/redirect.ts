@@ -1,4 +1,6 @@
-/** A path of this page to go to after signing in; undefined for what leads elsewhere, or would be read as another host. */
+/**
+ * The path of this site to open after signing in; undefined if it leads elsewhere or would be parsed as another host.
+ */
 export function ownPath(value: unknown): string | undefined {
   if (typeof value !== "string" || !value.startsWith("/")) return undefined;
   const base = "http://own.invalid";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { choiceOf, listOf, parseSearch, stringifySearch, textOf } from "./search.ts";
 
-test("what is written into a URL is read from it, whatever the text", () => {
+test("any text survives a round trip through the URL", () => {
   const value = fc.oneof(
     fc.string({ minLength: 1, unit: "grapheme" }),
     fc.array(fc.string({ minLength: 1 }), { minLength: 2 }),
@@ -15,12 +15,12 @@ test("what is written into a URL is read from it, whatever the text", () => {
   );
 });
 
-test("a query stays readable, and what is empty is left out", () => {
+test("a query stays readable, and empty parameters are omitted", () => {
   expect(stringifySearch({ q: "model:gpt-4o", page: 2, span: undefined, tab: "" })).toBe("?q=model:gpt-4o&page=2");
   expect(stringifySearch({})).toBe("");
 });
 
-test("a parameter of the wrong kind is as good as none", () => {
+test("a parameter of the wrong type is ignored", () => {
   const search = parseSearch("?tab=cost&tab=time&env=moon&q=x");
   expect(textOf(search, "tab")).toBeUndefined();
   expect(textOf(search, "q")).toBe("x");

@@ -1,4 +1,4 @@
-/** Search parameters are plain text in the URL: a link reads as it was typed. A name that occurs twice is a list. */
+/** Search parameters are plain text in the URL, so a link stays readable. A name that occurs twice is a list. */
 
 export type RawSearch = Record<string, string | string[]>;
 
@@ -11,7 +11,7 @@ export function parseSearch(text: string): RawSearch {
   return found;
 }
 
-/** The inverse of `parseSearch`. Undefined, null and empty text are left out. */
+/** The inverse of `parseSearch`. Undefined, null and empty text are omitted. */
 export function stringifySearch(search: Record<string, unknown>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {
@@ -20,12 +20,12 @@ export function stringifySearch(search: Record<string, unknown>): string {
       params.append(name, typeof each === "string" ? each : JSON.stringify(each));
     }
   }
-  // What a query allows unescaped stays readable.
+  // Characters that a query may contain unescaped stay readable.
   const text = params.toString().replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/%2F/g, "/").replace(/%40/g, "@");
   return text === "" ? "" : `?${text}`;
 }
 
-/** The text of one parameter; undefined where it is missing or a list. */
+/** The text of one parameter; undefined if it is missing or a list. */
 export function textOf(search: Record<string, unknown>, name: string): string | undefined {
   const value = search[name];
   if (typeof value === "number" || typeof value === "boolean") return String(value);
@@ -37,7 +37,7 @@ export function listOf(search: Record<string, unknown>, name: string): string[] 
   return value.length === 0 ? undefined : value;
 }
 
-/** The parameter where it is one of the choices. */
+/** The parameter if it is one of the choices. */
 export function choiceOf<const T extends string>(
   search: Record<string, unknown>,
   name: string,

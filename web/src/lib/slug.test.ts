@@ -8,9 +8,9 @@ test.each([
   ["x".repeat(59) + " y", "x".repeat(59)],
   ["List", "condition-list"],
   ["", ""],
-])("%j is %j", (name, slug) => expect(slugOf(name, "condition")).toBe(slug));
+])("%j becomes %j", (name, slug) => expect(slugOf(name, "condition")).toBe(slug));
 
-test("a name without Latin letters has a slug of its own, each time the same", () => {
+test("a name without Latin letters has a stable slug", () => {
   const slugs = ["エラー", "ошибки"].map((name) => slugOf(name, "evaluator"));
   expect(slugs).toEqual([
     expect.stringMatching(/^evaluator-[a-z0-9]+$/),

@@ -1,7 +1,7 @@
 /**
- * A slug out of a name, alike for everything that has both: letters, digits and hyphens.
+ * Derives a slug from a name, in the same way for all kinds of records: letters, digits and hyphens.
  *
- * @param noun what it is, such as `condition`, where the name alone would make none or a reserved one
+ * @param noun the kind of record, such as `condition`, used if the name alone would give an empty or reserved slug
  */
 export function slugOf(name: string, noun: string): string {
   const words = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
@@ -14,10 +14,10 @@ export function slugOf(name: string, noun: string): string {
   return reserved.test(slug) ? `${noun}-${slug}` : slug;
 }
 
-/** Paths end in `list/`, and ids have this form. */
+/** `list` is a path segment of the API, and ids have the second form. */
 const reserved = /^(?:list|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12})$/;
 
-/** FNV-1a: tells names of other scripts apart, and nothing more. */
+/** FNV-1a: only distinguishes names in other scripts. */
 function shortHash(text: string): string {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;

@@ -27,7 +27,7 @@ function formattersOf(timeZone: string | undefined) {
   };
 }
 
-/** `14:03:22.120`; the day comes first where it is not the day of `now`: `Nov 28 14:03:22`. */
+/** `14:03:22.120`; the date comes first unless it is that of `now`: `Nov 28 14:03:22`. */
 export function formatTime(moment: Moment, zone: TimeZone, now: number = Date.now()): string {
   const date = dateOf(moment);
   if (date === undefined) return unknown;
@@ -38,7 +38,7 @@ export function formatTime(moment: Moment, zone: TimeZone, now: number = Date.no
   return `${shortDay.format(date)}${year} ${clock}`;
 }
 
-/** `Nov 28, 14:03`, without the day if it is that of `now`: for the ends of ranges and axes. */
+/** `Nov 28, 14:03`, without the date if it is that of `now`: for the ends of ranges and axes. */
 export function formatMinute(moment: Moment, zone: TimeZone, now?: number): string {
   const date = dateOf(moment);
   if (date === undefined) return unknown;
@@ -53,7 +53,7 @@ export function formatDate(moment: Moment, zone: TimeZone): string {
   return date === undefined ? unknown : formatters[zone].date.format(date);
 }
 
-/** All of it, with the zone: `2026-11-28 14:03:22.120 UTC`; for titles. */
+/** Date and time with the zone: `2026-11-28 14:03:22.120 UTC`; for tooltips. */
 export function formatExactTime(moment: Moment, zone: TimeZone): string {
   const date = dateOf(moment);
   if (date === undefined) return unknown;
@@ -63,7 +63,7 @@ export function formatExactTime(moment: Moment, zone: TimeZone): string {
   return `${day.format(date)} ${second.format(date)}.${fraction} ${zoneName}`;
 }
 
-/** How long ago within a day; further away the day and the time of day: `3 h ago`, `Nov 28, 14:03`, `Nov 28 2025, 14:03`. */
+/** The elapsed time within a day; otherwise date and time: `3 h ago`, `Nov 28, 14:03`, `Nov 28 2025, 14:03`. */
 export function formatWhen(moment: Moment, zone: TimeZone, now: number = Date.now()): string {
   const date = dateOf(moment);
   if (date === undefined) return unknown;
@@ -92,12 +92,12 @@ export function formatAgo(moment: Moment, now: number = Date.now()): string {
   return seconds < 0 ? `in ${text}` : `${text} ago`;
 }
 
-/** The IANA name to send to the server. */
+/** The IANA name for the server. */
 export function zoneName(zone: TimeZone): string {
   return zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** For `<input type="datetime-local">`, to the minute. */
+/** For `<input type="datetime-local">`, with minute precision. */
 export function toInput(moment: Moment, zone: TimeZone): string {
   const date = dateOf(moment);
   if (date === undefined) return "";
@@ -105,8 +105,8 @@ export function toInput(moment: Moment, zone: TimeZone): string {
   return `${day.format(date)}T${minute.format(date)}`;
 }
 
-/** The inverse of `toInput`, as an ISO time; undefined for what is no time. */
+/** The inverse of `toInput`, as an ISO time; undefined if the text is not a time. */
 export function fromInput(text: string, zone: TimeZone): string | undefined {
-  // Without a zone a text with a time is local.
+  // A date-time without a zone is parsed as local time.
   return dateOf(zone === "utc" && text !== "" ? `${text}Z` : text)?.toISOString();
 }

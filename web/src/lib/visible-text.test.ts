@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { visibleLine, visibleText } from "./visible-text.ts";
 
-describe("text from data", () => {
+describe("untrusted text", () => {
   test.each([
     ["plain", "Größe 12 €, 你好, 👩‍👩‍👧, שלום", "Größe 12 €, 你好, 👩‍👩‍👧, שלום"],
     ["line breaks and tabs", "a\n\tb\r\nc", "a\n\tb\r\nc"],

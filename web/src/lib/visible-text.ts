@@ -1,6 +1,6 @@
 /**
- * Text from data, in a form that shows what is there. Controls that would change how the text around them looks (overrides of
- * direction, escape sequences, tags that nobody sees) become symbols, and half surrogates become U+FFFD.
+ * Makes untrusted text visible. Control characters that would change the display of the text around them (direction
+ * overrides, escape sequences, invisible tags) become symbols, and unpaired surrogates become U+FFFD.
  */
 export function visibleText(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
@@ -8,7 +8,7 @@ export function visibleText(text: string): string {
   return whole.replace(ansiColour, "").replace(hiddenAll, symbolOf);
 }
 
-/** The same on one line, for names, ids and titles. */
+/** The same on one line, for names, ids and tooltips. */
 export function visibleLine(text: string): string {
   return visibleText(text).replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ↵ ");
 }
@@ -17,7 +17,8 @@ export function visibleLine(text: string): string {
 // oxlint-disable-next-line no-control-regex
 const ansiColour = /\u001B\[[\d;:]*m/g;
 
-// C0 and C1 but tab and line breaks, embeddings and overrides and isolates, tags, invisible operators, interlinear marks.
+// C0 and C1 controls except tab and line breaks, embeddings, overrides and isolates, tags, invisible operators,
+// interlinear marks.
 const hiddenClass =
   "[\\0-\\u0008\\u000B\\u000C\\u000E-\\u001F\\u007F-\\u009F\\u202A-\\u202E\\u2061-\\u2064\\u2066-\\u2069\\uFFF9-\\uFFFB\\u{E0000}-\\u{E007F}]";
 const hidden = new RegExp(hiddenClass, "u");

@@ -15,7 +15,7 @@ const known: KnownValues = {
   ],
 };
 
-/** The text with `|` where the cursor is. */
+/** Parses a text in which `|` marks the cursor. */
 function at(marked: string) {
   const cursor = marked.indexOf("|");
   const text = marked.replace("|", "");
@@ -26,12 +26,12 @@ function at(marked: string) {
 function taken(marked: string, label: string): string {
   const { text, place } = at(marked);
   const suggestion = place && suggest(place, known).find((each) => each.label === label);
-  if (place === undefined || suggestion === undefined) throw new Error(`${label} is not offered`);
+  if (place === undefined || suggestion === undefined) throw new Error(`${label} is not suggested`);
   const applied = applySuggestion(text, place.replaces, suggestion.insert);
   return `${applied.text.slice(0, applied.cursor)}|${applied.text.slice(applied.cursor)}`;
 }
 
-test("fields are offered by the start of their word first, then by a part of their name", () => {
+test("fields are suggested by the start of a word first, then by a part of the name", () => {
   expect(at("mo|").labels?.slice(0, 1)).toEqual(["model"]);
   expect(at("|").labels?.slice(0, 3)).toEqual(["model", "status", "cost"]);
   expect(at("cost>1 cust|").labels).toContain("customer");
@@ -40,7 +40,7 @@ test("fields are offered by the start of their word first, then by a part of the
   expect(at("has:no|").labels).toEqual(["note"]);
 });
 
-test("values are offered with their counts, without those that are chosen", () => {
+test("values are suggested with their counts, without those already chosen", () => {
   expect(at("model:|").labels).toEqual(["gpt-4o", "claude sonnet"]);
   expect(at("model:cl|").labels).toEqual(["claude sonnet"]);
   expect(at("model:gpt-4o,|").labels).toEqual(["claude sonnet"]);
@@ -62,7 +62,7 @@ test.each([
   expect(taken(marked, label)).toBe(result);
 });
 
-test("at every cursor of every text something is offered that can be put there, or nothing", () => {
+test("at any cursor of any text, suggestions are valid there, or there are none", () => {
   const part = fc.constantFrom("model", ":", '"', " ", "-", ",", ">", "metadata.", "x", "has:", "\\", "é");
   fc.assert(
     fc.property(fc.array(part, { maxLength: 12 }), fc.nat(60), (parts, position) => {
@@ -93,7 +93,7 @@ test.each([
   expect(toggleValue(text, { field: "model", value: "a" })).toBe(result);
 });
 
-test("a value is excluded, and counts as chosen by any of its words", () => {
+test("a value can be excluded, and counts as chosen under any of its names", () => {
   expect(toggleValue("status:error", { field: "status", value: "success", negated: true })).toBe(
     "status:error -status:success",
   );
@@ -102,7 +102,7 @@ test("a value is excluded, and counts as chosen by any of its words", () => {
   expect(toggleValue("", { field: "status", value: "failed" })).toBe("status:error");
 });
 
-test("choosing a value twice leaves the query as it was, whatever the value", () => {
+test("toggling a value twice leaves the query unchanged, for any value", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1 }), fc.boolean(), (raw, negated) => {
       const value = raw.toWellFormed().replaceAll("\0", "");
@@ -116,7 +116,7 @@ test("choosing a value twice leaves the query as it was, whatever the value", ()
   );
 });
 
-test("the conditions on a field are left out, and a term is added once", () => {
+test("the conditions on a field can be removed, and a term is added only once", () => {
   expect(withoutField("model:a cost>1 -model:b has:model", "model")).toBe("cost>1");
   const term = { type: "field", field: "cost", operator: "gt", values: ["1"], negated: false } as const;
   expect(addTerm("model:a", term)).toBe("model:a cost>1");

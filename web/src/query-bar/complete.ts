@@ -3,7 +3,9 @@ import { parseQuery, type Token } from "./parse-query.ts";
 import { printValue, printWord } from "./print-query.ts";
 import type { Range } from "./scanner.ts";
 
-/** What somebody types at the cursor. `typed` is what is there up to the cursor, `replaces` all of that part. */
+/**
+ * The part of the query at the cursor. `typed` is the text up to the cursor, `replaces` the range of the whole part.
+ */
 export type Place =
   | { wants: "field"; typed: string; replaces: Range; isPresence: boolean }
   | { wants: "value"; typed: string; replaces: Range; field: QueryField; others: readonly string[] };
@@ -11,19 +13,19 @@ export type Place =
 export type Suggestion = {
   label: string;
   detail: string;
-  /** Spans with the value. */
+  /** The number of spans with the value. */
   count?: number;
-  /** What stands at `replaces` instead. */
+  /** The text that replaces `replaces`. */
   insert: string;
 };
 
-/** Values and metadata keys that the data has; undefined while they are not known. */
+/** Values and metadata keys in the data; undefined until they are loaded. */
 export type KnownValues = {
   values: ReadonlyArray<{ value: string; count: number }> | undefined;
   metadataKeys: ReadonlyArray<{ key: string; count: number }> | undefined;
 };
 
-/** Undefined where nothing can be offered, such as within quoted words. */
+/** Undefined if nothing can be suggested, such as within quoted words. */
 export function placeAt(text: string, cursor: number): Place | undefined {
   const { tokens } = parseQuery(text);
   const token = tokens.find(({ from, to }) => from < cursor && cursor <= to);
@@ -115,7 +117,7 @@ function valueSuggestions({ field, typed, others }: ValuePlace, { values }: Know
   });
 }
 
-/** The data says `failed` where people type `error`. */
+/** The API's value is `failed`, the query's is `error`. */
 function showChoice(field: QueryField, value: string): string {
   return field.name === "status" && value === "failed" ? "error" : value;
 }
@@ -124,7 +126,7 @@ function includesText(text: string, needle: string): boolean {
   return text.toLowerCase().includes(needle);
 }
 
-/** The text with a suggestion taken, and where the cursor stands then. A blank that is there already is not doubled. */
+/** The text with a suggestion applied, and the new cursor. An existing blank is not doubled. */
 export function applySuggestion(text: string, { from, to }: Range, insert: string): { text: string; cursor: number } {
   const rest = text.slice(to);
   const added = insert.endsWith(" ") && /^[\s,]/.test(rest) ? insert.slice(0, -1) : insert;

@@ -3,9 +3,9 @@ import { parseQuery, type Token } from "./parse-query.ts";
 import { printTerm, printValue } from "./print-query.ts";
 import type { FieldTerm } from "./query.ts";
 
-/** Edits of the text as facets make them. They leave alone what they are not about, also what is not finished. */
+/** Edits of the query text by facets. They leave other parts unchanged, including incomplete ones. */
 
-/** Adds a value to those that a field may have (or, with `negated`, must not have), or takes it out again. */
+/** Adds a value to those that a field may have (or, with `negated`, must not have), or removes it. */
 export function toggleValue(
   text: string,
   { field: name, value, negated = false }: { field: string; value: string; negated?: boolean },
@@ -17,7 +17,7 @@ export function toggleValue(
   return isChosen ? without : addValue(without, field, { value, negated });
 }
 
-/** Whether a query asks for a value, excludes it, or says nothing of it. */
+/** Whether a query includes a value, excludes it, or does not mention it. */
 export function valueState(text: string, name: string, value: string): "included" | "excluded" | "free" {
   const field = findField(name);
   if (field === undefined) return "free";
@@ -25,7 +25,7 @@ export function valueState(text: string, name: string, value: string): "included
   return token === undefined ? "free" : token.term.negated ? "excluded" : "included";
 }
 
-/** The text without any condition on a field: what its facet counts within. */
+/** The text without any condition on a field: its facet is counted with this query. */
 export function withoutField(text: string, name: string): string {
   const tokens = parseQuery(text).tokens.filter(
     ({ term }) => term !== undefined && term.type !== "text" && term.field === name,
@@ -33,7 +33,7 @@ export function withoutField(text: string, name: string): string {
   return tokens.reduceRight((rest, token) => cut(rest, token), text);
 }
 
-/** The text with a term more at its end, unless it is there. */
+/** Appends a term to the text, unless it is already there. */
 export function addTerm(text: string, term: FieldTerm): string {
   const printed = printTerm(term);
   const isThere = parseQuery(text).query.some((each) => printTerm(each) === printed);

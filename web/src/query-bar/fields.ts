@@ -1,4 +1,4 @@
-/** The fields of spans as users type them, beside their names in the API (docs/filter-language.md). */
+/** The fields of spans by their names in queries and in the API (docs/filter-language.md). */
 
 /** `dynamic`: metadata and scores, whose values are texts or numbers. */
 export type FieldKind = "text" | "dynamic" | "number" | "boolean" | "time";
@@ -6,20 +6,20 @@ export type FieldKind = "text" | "dynamic" | "number" | "boolean" | "time";
 export type Unit = "seconds" | "usd" | "count";
 
 export type QueryField = {
-  /** In the API. */
+  /** The API's name. */
   name: string;
-  /** As it is typed and printed. */
+  /** The name in queries. */
   word: string;
   kind: FieldKind;
   help: string;
   unit?: Unit;
-  /** `:` looks for a part of the text, in any case: nobody types all of it. */
+  /** `:` matches a part of the text, ignoring case: nobody types all of it. */
   isSearched?: true;
   /** The facets route lists its values. */
   hasFacet?: true;
-  /** All values that there are. */
+  /** All possible values. */
   choices?: readonly string[];
-  /** Other words for its values, lower case. */
+  /** Alternative names of its values, in lower case. */
   valueWords?: Readonly<Record<string, string>>;
 };
 
@@ -44,7 +44,7 @@ const count = field("number", { unit: "count" });
 const flag = field("boolean", { choices: ["true", "false"] });
 const time = field("time");
 
-/** In the order in which they are offered. */
+/** In the order of suggestions. */
 export const queryFields: readonly QueryField[] = [
   facet("model", "model", "Model that answered"),
   facet("status", "status", "success or error", {
@@ -141,14 +141,14 @@ const byName = new Map<string, QueryField>([
 const keyCharsMax = 1024;
 const evaluatorCharsMax = 254;
 
-/** The family of a word such as `metadata.plan`: the dot or two underscores separate it from its key. */
+/** The family of a name such as `metadata.plan`: the dot or two underscores separate it from its key. */
 export function familyOf(word: string): { family: "metadata" | "scores"; key: string } | undefined {
   const match = /^(metadata|scores?)(?:__|\.)(.*)$/s.exec(word);
   if (match === null) return undefined;
   return { family: match[1] === "metadata" ? "metadata" : "scores", key: match[2] ?? "" };
 }
 
-/** The field behind a typed word or a name of the API. */
+/** The field with a query name or API name. */
 export function findField(word: string): QueryField | undefined {
   const known = byName.get(word) ?? byName.get(aliases.get(word) ?? "");
   if (known !== undefined) return known;
@@ -169,7 +169,7 @@ function scoreField(evaluator: string): QueryField | undefined {
   return { name: `scores__${evaluator}`, word: `score.${evaluator}`, kind: "dynamic", help: "Score" };
 }
 
-/** The API's value for a typed one, where other words are known for it. */
+/** The API's value for a typed one, if it is an alternative name. */
 export function canonicalValue({ valueWords }: QueryField, value: string): string {
   const lower = value.toLowerCase();
   return valueWords !== undefined && Object.hasOwn(valueWords, lower) ? (valueWords[lower] ?? value) : value;

@@ -23,7 +23,7 @@ const operators: Readonly<Record<string, readonly [operator: Operator, negated: 
   gte: ["gte", false],
 };
 
-/** Other spellings that the API takes, such as those of conditions. */
+/** Other operator spellings that the API accepts, such as those of conditions. */
 const spellings: Readonly<Record<string, string>> = {
   equal: "",
   equals: "",
@@ -37,7 +37,10 @@ const spellings: Readonly<Record<string, string>> = {
   greater_than_or_equal: "gte",
 };
 
-/** The API's `filters` as a query; undefined where they say what no typed query does, such as OR between fields. */
+/**
+ * Converts the API's `filters` to a query; undefined if the query language cannot express them, such as OR between
+ * fields.
+ */
 export function fromFilters(filters: unknown): Query | undefined {
   if (!isObject(filters)) return undefined;
   const terms: Term[] = [];

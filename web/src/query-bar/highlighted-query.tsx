@@ -2,7 +2,7 @@ import { useMemo, type ReactNode } from "react";
 import { parseQuery, type Token } from "./parse-query.ts";
 import type { Range } from "./scanner.ts";
 
-/** The typed query in colours, under the text field whose own text is transparent: character by character the same text. */
+/** The query with syntax colours, under the input whose own text is transparent: both contain the same characters. */
 export function HighlightedQuery({ text, scrolled }: { text: string; scrolled: number }): ReactNode {
   const parts = useMemo(() => colouredParts(text), [text]);
   return (

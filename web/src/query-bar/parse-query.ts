@@ -11,12 +11,12 @@ import {
 import { Scanner, type Range, type ScannedValue } from "./scanner.ts";
 import { readValue } from "./values.ts";
 
-/** One word of the text between blanks, with the places of its parts. */
+/** One word of the text between blanks, with the ranges of its parts. */
 export type Token = Range & {
   term?: Term;
-  /** Why it is no term; names the token. */
+  /** Why it is not a valid term; names the token. */
   problem?: string;
-  /** Nothing is wrong but that it ends too early. */
+  /** The only problem is that it ends too early. */
   isUnfinished?: true;
   field?: Range & { word: string };
   operator?: Range;
@@ -29,7 +29,7 @@ export type ParsedQuery = {
   problems: ReadonlyArray<Range & { message: string }>;
 };
 
-/** Reads a typed query. Never throws: a token that is no term carries its problem, and the others are read all the same. */
+/** Parses a query. Never throws: an invalid token carries its problem, and the others are still parsed. */
 export function parseQuery(text: string): ParsedQuery {
   const scanner = new Scanner(text);
   const tokens: Token[] = [];
@@ -99,7 +99,7 @@ function bareProblem(text: string): { problem: string; isUnfinished?: true } | u
 function readOperator(scanner: Scanner): (Range & { text: string; operator: Operator; negated: boolean }) | undefined {
   const from = scanner.at;
   if (scanner.take(":")) {
-    // `cost:>5` is what users of other products type.
+    // `cost:>5` is common in other products.
     const spelt = operatorSpellings.find(([text]) => scanner.take(text));
     if (spelt === undefined) return { from, to: scanner.at, text: ":", operator: "is", negated: false };
     return { from, to: scanner.at, text: spelt[0], operator: spelt[1], negated: spelt[2] };

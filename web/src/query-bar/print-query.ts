@@ -1,7 +1,7 @@
 import { familyOf, findField, type QueryField } from "./fields.ts";
 import { operatorSpellings, type Query, type Term } from "./query.ts";
 
-/** A query as text that reads as the same query. */
+/** Prints a query as text that parses to the same query. */
 export function printQuery(query: Query): string {
   return query.map(printTerm).join(" ");
 }
@@ -21,14 +21,14 @@ function operatorText(operator: string, isSearched: boolean): string {
   return operatorSpellings.find(([, name, negated]) => name === operator && !negated)?.[0] ?? ":";
 }
 
-/** The field's word, its key quoted where it has to be. */
+/** The name of a field, with its key quoted if necessary. */
 export function printWord({ word }: QueryField): string {
   const { family, key = "" } = familyOf(word) ?? {};
   if (family === undefined || /^[\p{L}\p{N}_./@-]+$/u.test(key)) return word;
   return `${word.slice(0, word.length - key.length)}${quote(key)}`;
 }
 
-/** Quoted where it would read as something else, such as an operator before its value. */
+/** Quoted if it would be parsed as something else, such as an operator before its value. */
 export function printValue(value: string): string {
   return /^(?![<>=!~^$])[^\s,"*\p{C}\p{Z}]+$/u.test(value) ? value : quote(value);
 }
@@ -38,7 +38,7 @@ function printWords(text: string): string {
   return isWord ? text : quote(text);
 }
 
-/** As JSON, with what cannot be seen escaped: it would be lost on the way through a text field or a URL. */
+/** As JSON, with invisible characters escaped: they would be lost in a text field or a URL. */
 function quote(text: string): string {
   return JSON.stringify(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) =>
     Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),

@@ -75,7 +75,7 @@ const typed = fc.oneof(
 );
 
 describe("for every query", () => {
-  test("its text reads as the same query", () => {
+  test("its text parses to the same query", () => {
     fc.assert(
       fc.property(query, (each) => {
         const parsed = parseQuery(printQuery(each));
@@ -86,7 +86,7 @@ describe("for every query", () => {
     );
   });
 
-  test("the server reads its filters, and they read back as filters that mean the same", () => {
+  test("the server accepts its filters, and they convert back to equivalent filters", () => {
     fc.assert(
       fc.property(query, (each) => {
         const filters = toFilters(each);
@@ -101,7 +101,7 @@ describe("for every query", () => {
   });
 });
 
-test("whatever is typed is read without an exception, what it holds is accepted by the server, and every problem has its place", () => {
+test("any input parses without an exception, the server accepts the result, and every problem has a position", () => {
   fc.assert(
     fc.property(typed, (text) => {
       const { query, problems, tokens } = parseQuery(text);
@@ -113,7 +113,7 @@ test("whatever is typed is read without an exception, what it holds is accepted 
   );
 });
 
-test("every field of the server can be typed, and every typed field is one of the server", () => {
+test("every field of the server has a name in queries, and vice versa", () => {
   const typed = new Set(queryFields.map(({ name }) => name));
   expect(catalogue.fields.map(({ name }) => name).filter((name) => !typed.has(name))).toEqual([]);
   for (const { name, kind } of queryFields) {
@@ -197,7 +197,7 @@ test.each<[typed: string, problem: string]>([
   ["metadata._x:1", "reserved"],
   ["metadata.:1", "name a key"],
   ["has:colour", "there is no field colour"],
-])("%s is refused, naming the token", (text, problem) => {
+])("%s is rejected, naming the token", (text, problem) => {
   const { problems } = parseQuery(text);
   expect(problems).toHaveLength(1);
   expect(problems[0]?.message).toContain(problem);
@@ -219,12 +219,12 @@ test.each<[filters: unknown, text: string | undefined]>([
   [{ colour: "red" }, undefined],
   [{ cost: { operator: "gt", value: ["abc"] } }, undefined],
   [[], undefined],
-])("filters %j are typed as %s", (filters, text) => {
+])("filters %j are printed as %s", (filters, text) => {
   const query: Query | undefined = fromFilters(filters);
   expect(query && printQuery(query)).toBe(text);
 });
 
-test("bounds of the server are told before it is asked", () => {
+test("the server's bounds are checked before a request", () => {
   const many = Array.from({ length: 101 }, () => "cost>1").join(" ");
   expect(parseQuery(many).problems.map(({ message }) => message)).toEqual(["A query may have 100 terms."]);
   expect(parseQuery(`model:${"x".repeat(8193)}`).problems[0]?.message).toContain("8192 characters");
@@ -237,7 +237,7 @@ const examples = Array.from(guide.matchAll(/^\| (`.+?`) \|/gm), ([, cell = ""]) 
   .map((text) => text.replace(/^`|`$/g, ""));
 
 test.each(examples.filter((text) => !text.includes("…")))(
-  "the guide's %s is a query that the server accepts",
+  "the example %s of the guide is accepted by the server",
   (text) => {
     const { query, problems } = parseQuery(text);
     expect(problems).toEqual([]);

@@ -11,7 +11,7 @@ import { useQueryDraft, type DraftOptions } from "./use-query-draft.ts";
 const example = 'model:gpt-4o cost>0.01 status:error metadata.plan:pro "exact words"';
 const shortExample = "model:gpt-4o status:error";
 
-/** A line for the typed query, with completion. Enter makes it hold unless something is wrong with it. */
+/** An input for the query, with completion. Enter applies it unless it has a problem. */
 export function QueryBar(options: DraftOptions): ReactNode {
   const { draft, problem, suggestions, chosen, isOpen, ...typing } = useQueryDraft(options);
   const [scrolled, setScrolled] = useState(0);

@@ -1,6 +1,6 @@
 import type { FieldKind } from "./fields.ts";
 
-/** A typed query: all of its terms hold. */
+/** A parsed query: all of its terms must hold. */
 export type Query = readonly Term[];
 
 export type TextTerm = { type: "text"; text: string; negated: boolean };
@@ -10,7 +10,7 @@ export type FieldTerm = {
   /** The API's name. */
   field: string;
   operator: Operator;
-  /** As typed, at least one. Several mean any of them; with `negated`, none of them. */
+  /** As typed, at least one. Several values mean any of them; with `negated`, none of them. */
   values: readonly string[];
   negated: boolean;
 };
@@ -28,7 +28,7 @@ export type Operator =
   | "gt"
   | "gte";
 
-/** Longer spellings first, as the reader takes the first that fits. `:` depends on the field. */
+/** Longer spellings first, since the parser takes the first that matches. `:` depends on the field. */
 export const operatorSpellings: ReadonlyArray<readonly [text: string, operator: Operator, negated: boolean]> = [
   ["!=", "is", true],
   ["!~", "icontains", true],
@@ -62,5 +62,5 @@ export function isComparison(operator: Operator): boolean {
   return ["lt", "lte", "gt", "gte"].includes(operator);
 }
 
-/** As the server bounds filters. */
+/** The server's bounds of filters. */
 export const queryBounds = { terms: 100, values: 2000, valueChars: 8192, chars: 131_072, newMessages: 5 } as const;

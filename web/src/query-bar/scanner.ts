@@ -1,14 +1,14 @@
-/** A part of the text: from its first character up to the one behind its last. */
+/** A range of the text: from its first character up to, not including, `to`. */
 export type Range = { from: number; to: number };
 
-/** `text` is what it means, without quotation marks. */
+/** `text` is the value without quotation marks and escapes. */
 export type ScannedValue = Range & { text: string; isQuoted?: true; isOpen?: true };
 
 const blank = /\s/;
 const wordEnd = /[\s":=<>!~*^$,]/;
 const families = /^(?:metadata|scores?)(?:__|\.)$/;
 
-/** Walks through the text of a query. */
+/** A cursor over the text of a query. */
 export class Scanner {
   at = 0;
   readonly text: string;
@@ -17,7 +17,7 @@ export class Scanner {
     this.text = text;
   }
 
-  /** Whether something follows. */
+  /** Returns whether any text follows. */
   skipBlanks(): boolean {
     while (this.at < this.text.length && blank.test(this.peek())) this.at += 1;
     return this.at < this.text.length;
@@ -37,7 +37,10 @@ export class Scanner {
     return this.#while((char) => !blank.test(char));
   }
 
-  /** A name up to what cannot be in it; the key of metadata and scores may be quoted: `metadata."a b"`. */
+  /**
+   * A field name up to the first character that cannot be part of it; the key of metadata and scores may be quoted:
+   * `metadata."a b"`.
+   */
   fieldWord(): string {
     const word = this.#while((char) => !wordEnd.test(char));
     if (this.peek() !== '"' || !families.test(word)) return word;
@@ -66,7 +69,7 @@ export class Scanner {
     return { from, to: this.at, text };
   }
 
-  /** A string with the escapes of JSON. Line breaks and unknown escapes in it stand for themselves. */
+  /** A string with JSON escapes. Line breaks and unknown escapes in it are taken literally. */
   quoted(): ScannedValue {
     const from = this.at;
     let end = from + 1;

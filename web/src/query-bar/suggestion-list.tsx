@@ -12,7 +12,7 @@ type ListProps = {
   problem: string | undefined;
 };
 
-/** What can stand at the cursor. A click must not take the focus from the text field. */
+/** The suggestions at the cursor. A click must not take the focus from the input. */
 export function SuggestionList({ id, place, suggestions, chosen, onTake, problem }: ListProps): ReactNode {
   const hint = place?.wants === "value" && suggestions.length === 0 ? place.field.help : undefined;
   if (suggestions.length === 0 && problem === undefined && hint === undefined) return null;

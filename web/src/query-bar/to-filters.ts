@@ -3,10 +3,13 @@ import type { FieldTerm, Operator, Query, Term } from "./query.ts";
 import { readValue, type ApiValue } from "./values.ts";
 
 export type FilterCondition = { operator: string; value: ApiValue[] };
-/** The `filters` of the API: all conditions of all fields hold. */
+/** The API's `filters`: all conditions of all fields must hold. */
 export type Filters = Record<string, FilterCondition[]>;
 
-/** A query as the API's `filters`. The values of a parsed query are of their fields' kinds; others stay as they are typed. */
+/**
+ * Converts a query to the API's `filters`. Values of a parsed query have the types of their fields; others stay as
+ * typed.
+ */
 export function toFilters(query: Query): Filters {
   const filters = new Map<string, FilterCondition[]>();
   for (const term of query) {

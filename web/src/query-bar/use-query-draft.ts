@@ -3,18 +3,18 @@ import { applySuggestion, placeAt, suggest, type KnownValues, type Place, type S
 import { parseQuery } from "./parse-query.ts";
 
 export type DraftOptions = {
-  /** The query that holds. */
+  /** The applied query. */
   value: string;
   onCommit: (text: string) => void;
-  /** What is typed, as it is typed: for forms, in which what stands in the bar counts. */
+  /** Called with each edit, for forms in which the text applies without Enter. */
   onDraft?: ((text: string) => void) | undefined;
-  /** What the data has for the place at the cursor, which `onPlace` is told. */
+  /** Known values for the place at the cursor, which is passed to `onPlace`. */
   known: KnownValues;
   onPlace: (place: Place | undefined) => void;
   input: RefObject<HTMLInputElement | null>;
 };
 
-/** The query as it is typed: the cursor, what is offered there, and what is wrong. */
+/** The state of the input: text, cursor, suggestions and problem. */
 export function useQueryDraft({ value, onCommit, onDraft, known, onPlace, input }: DraftOptions) {
   const [draft, setText] = useState(value);
   const [cursor, setCursor] = useState<number>();
@@ -31,7 +31,7 @@ export function useQueryDraft({ value, onCommit, onDraft, known, onPlace, input 
 
   const { problems, tokens } = parseQuery(draft);
   const typing = tokens.find(({ from, to }) => isOpen && from < cursor && cursor <= to);
-  // Who is still typing a word knows that it is not finished.
+  // A word that is still being typed is not reported as incomplete.
   const problem = problems.find(({ from }) => typing?.isUnfinished !== true || from !== typing.from);
 
   const setDraft = (text: string): void => {
@@ -98,6 +98,6 @@ function actionOf(
   if (first === undefined) return undefined;
   if (key === "ArrowDown") return "next";
   if (key === "ArrowUp") return "previous";
-  // Tab completes the word that is typed, and leaves the field where there is none.
+  // Tab completes the word at the cursor, and leaves the field if there is none.
   return key === "Tab" && !shiftKey && isTyping ? (chosen ?? first) : undefined;
 }

@@ -1,13 +1,13 @@
 import { canonicalValue, type QueryField } from "./fields.ts";
 
-/** What the API takes for a typed value. */
+/** A value in the API's type. */
 export type ApiValue = string | number | boolean;
 
 const decimal = String.raw`[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?`;
 const secondsOf: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
 const factors: Readonly<Record<string, number>> = { k: 1e3, m: 1e6 };
 
-/** A typed value as the API takes it, or what is wrong with it. */
+/** Converts a typed value to the API's type, or describes its problem. */
 export function readValue(field: QueryField, text: string): { value: ApiValue } | { problem: string } {
   const { kind, word } = field;
   if (kind === "number") return readNumber(field, text);
@@ -33,7 +33,7 @@ function readSeconds(text: string): number | undefined {
   const match = new RegExp(`^(${decimal})(ms|s|m|h)?$`, "i").exec(text);
   if (match === null) return undefined;
   const unit = match[2]?.toLowerCase() ?? "s";
-  // Division is exact where multiplication by 0.001 is not.
+  // Division by 1000 is exact, multiplication by 0.001 is not.
   return unit === "ms" ? Number(match[1]) / 1000 : Number(match[1]) * (secondsOf[unit] ?? 1);
 }
 
@@ -50,7 +50,7 @@ function readCount(text: string, unit: "count" | undefined): number | undefined 
 const iso =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:[Zz]|[+-](\d{2}):?(\d{2})?)?)?$/;
 
-/** Times that the server reads, of the years in which there are spans. */
+/** Times that the server accepts, in the years in which spans may exist. */
 function isTime(text: string): boolean {
   const match = iso.exec(text);
   if (match === null) return false;
@@ -62,7 +62,7 @@ function isTime(text: string): boolean {
   return year >= 1901 && year <= 2261 && isDay && isClock;
 }
 
-/** A value of the API as users type it. */
+/** The query's form of an API value. */
 export function showValue(field: QueryField, value: ApiValue): string {
   if (typeof value === "number" && field.unit === "seconds") return `${value}s`;
   return field.name === "status" && value === "failed" ? "error" : String(value);

@@ -13,7 +13,7 @@ const SpanPanel = lazyPart(
   () => <SkeletonRows rows={12} />,
 );
 
-/** The list of spans, and beside it the one that is open. All of its state is in the URL. */
+/** The list of spans, and the open span beside it. All state is in the URL. */
 export function LogsScreen(): ReactNode {
   const { search, update } = useLogsSearch();
   const [reload, setReload] = useState(0);

@@ -2,7 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import type { ReactNode } from "react";
 import { Sidebar } from "./sidebar.tsx";
 
-/** The sidebar where there is no room for it. */
+/** The sidebar on narrow screens. */
 export function Drawer({ onClose }: { onClose: () => void }): ReactNode {
   return (
     <Dialog.Root open onOpenChange={onClose}>

@@ -3,7 +3,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { KeyContext } from "../ui/keys.ts";
 
-/** The keys that work where it was opened. */
+/** The keyboard shortcuts of the current screen. */
 export function KeyHelp({ onClose }: { onClose: () => void }): ReactNode {
   const registry = useContext(KeyContext);
   const [bindings] = useState(() => (registry?.all() ?? []).filter(({ label }) => label !== undefined));

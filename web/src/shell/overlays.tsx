@@ -15,7 +15,7 @@ export function useOverlays(): Overlays {
 const Palette = lazyPart(async () => (await import("./palette.tsx")).Palette);
 const KeyHelp = lazyPart(async () => (await import("./key-help.tsx")).KeyHelp);
 
-/** What any screen may call up: the palette and the list of keys. Their code comes when they first open. */
+/** The palette and the list of shortcuts, available on any screen. Their code is loaded when they first open. */
 export function OverlaysProvider({ children }: { children: ReactNode }): ReactNode {
   const [opened, setOpened] = useState<Overlay>();
   const overlays = useMemo<Overlays>(() => ({ open: setOpened }), []);
@@ -27,7 +27,7 @@ export function OverlaysProvider({ children }: { children: ReactNode }): ReactNo
   return (
     <OverlayContext value={overlays}>
       {children}
-      {/* They float on their own; only what keeps them from coming stands here. */}
+      {/* Once loaded they float; this shows only a failure to load their code. */}
       <div className="fixed inset-x-3 top-3 z-60 mx-auto max-w-md empty:hidden">
         {opened === "palette" && <Palette onClose={close} />}
         {opened === "keys" && <KeyHelp onClose={close} />}

@@ -8,7 +8,7 @@ import { rankOptions, type PaletteOption } from "./rank-options.ts";
 import { screens } from "./screens.ts";
 import { useFoundById } from "./use-found-by-id.ts";
 
-/** Reaches every screen, and finds the id that is pasted into it. */
+/** Navigates to every screen, and finds a pasted id. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);

@@ -19,7 +19,7 @@ const names: Record<Preset, string> = {
   "30d": "Last 30 days",
 };
 
-/** The window of time of every screen that has one. */
+/** Chooses the time window of a screen. */
 export function RangePicker(): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const zone = useTimeZone();

@@ -8,7 +8,7 @@ export type PaletteOption = {
   link: NavigateOptions;
 };
 
-/** Those whose label has the letters in this order; best where it begins with them. */
+/** The options whose label contains the letters in this order; labels that begin with them come first. */
 export function rankOptions<T extends { label: string }>(options: readonly T[], text: string): T[] {
   const sought = text.trim().toLowerCase();
   if (sought === "") return [...options];

@@ -5,14 +5,14 @@ export type ScreenLink = {
   label: string;
   to: NonNullable<LinkProps["to"]>;
   icon: IconName;
-  /** Pressed after `g`. */
+  /** The key pressed after `g`. */
   key: string;
-  /** Stands apart from those before it. */
+  /** Separated from those before it. */
   startsGroup?: boolean;
 };
 
 /**
- * What the sidebar and the palette offer: screens that are whole. A screen gets its line when it is. The order is overview, logs,
+ * The screens in the sidebar and the palette; a screen is listed once it is complete. The order is overview, logs,
  * traces, threads, customers, playground, evaluation, alerts, webhooks, providers, models, settings.
  */
 export const screens: readonly ScreenLink[] = [

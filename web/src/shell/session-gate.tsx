@@ -10,7 +10,7 @@ import { SkeletonRows } from "../ui/skeleton.tsx";
 
 const SessionDialog = lazyPart(async () => (await import("../features/session/session-dialog.tsx")).SessionDialog);
 
-/** Shows the screen to those who are signed in, and nothing of it to the next person. */
+/** Shows the screen to signed-in people only, and never one person's data to the next. */
 export function SessionGate({ children }: { children: ReactNode }): ReactNode {
   const me = useMe();
   const isEnded = useIsSessionEnded();
@@ -30,7 +30,7 @@ export function SessionGate({ children }: { children: ReactNode }): ReactNode {
   );
 }
 
-/** Who was signed in when the page came. */
+/** The person who was signed in when the page loaded. */
 function useFirst(me: Me | undefined): Me | undefined {
   const first = useRef<Me>(undefined);
   first.current ??= me;
@@ -63,7 +63,7 @@ function useLeaveFor(isSignedOut: boolean): void {
   const router = useRouter();
   useEffect(() => {
     const { href, pathname } = router.history.location;
-    // The form's own code may still be on its way.
+    // The code of the sign-in form may still be loading.
     if (!isSignedOut || pathname === "/login") return;
     void navigate({ to: "/login", search: href === "/" ? {} : { to: href }, replace: true });
   }, [isSignedOut, navigate, router]);

@@ -16,7 +16,7 @@ const Drawer = lazyPart(async () => (await import("./drawer.tsx")).Drawer);
 
 const narrowStoredAs = "spanway.sidebar";
 
-/** What stands around every screen. */
+/** The frame around every screen. */
 export function Shell(): ReactNode {
   return (
     <OverlaysProvider>

@@ -14,7 +14,7 @@ const AccountMenu = lazyPart(
   () => <Skeleton className="h-9" />,
 );
 
-/** Screens and the account. Narrow, it shows icons alone. */
+/** Screens and the account. If narrow, it shows only icons. */
 export function Sidebar({
   isNarrow = false,
   onNarrow,

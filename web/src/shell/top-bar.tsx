@@ -9,13 +9,13 @@ import { lazyPart } from "../ui/lazy-part.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { useOverlays } from "./overlays.tsx";
 
-/** With all that floats it is a third of the code of the first load: it comes after the screen. */
+/** Loaded after the screen: with its popovers it would be a third of the code of the first load. */
 const RangePicker = lazyPart(
   async () => (await import("./range-picker.tsx")).RangePicker,
   () => <Skeleton className="h-7 w-32 max-md:w-16" />,
 );
 
-/** The screen's name, the window of time where it looks at one, the environment, and the way to everything else. */
+/** The screen's name, its time window if it has one, the environment, and the palette. */
 export function TopBar({ onMenu }: { onMenu: () => void }): ReactNode {
   const { open } = useOverlays();
   const { title, hasRange } = useMatches({ select: (matches) => matches.at(-1)?.staticData }) ?? {};

@@ -10,7 +10,7 @@ import { screens } from "./screens.ts";
 const waitMs = 200;
 const idCharsMin = 3;
 
-/** What has exactly this id, in the environment of the page: a span, a trace, a thread, a customer. */
+/** Records with exactly this id, in the environment of the page: a span, a trace, a thread, a customer. */
 export function useFoundById(text: string): { options: PaletteOption[]; isSearching: boolean } {
   const id = useSettled(text.trim());
   const found = useApiQuery(["by-id", id], (api, signal) => findById(api, id, signal), {
@@ -79,12 +79,12 @@ async function findById(api: Api, id: string, signal: AbortSignal): Promise<Pale
 
 const has = (path: string): boolean => screens.some(({ to }) => to === path);
 
-/** Safe because the paths are those of the router; screens own what stands in their search. */
+/** Safe because the paths are those of the router, and screens validate their own parameters. */
 function linkTo(to: string, rest: object): NavigateOptions {
   return { to, ...rest } as NavigateOptions;
 }
 
-/** What may not be asked for is not there. Other failures count for nothing too: the list shows what was found. */
+/** A forbidden record counts as missing. Other failures are ignored too: the list shows what was found. */
 async function exists(answer: Promise<unknown>): Promise<boolean> {
   try {
     await answer;
@@ -95,7 +95,7 @@ async function exists(answer: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Threads have no route of their own: one of all times is listed by its id. */
+/** Threads have no route of their own: the list over all time is filtered by the id. */
 async function hasThread(api: Api, id: string, signal: AbortSignal): Promise<boolean> {
   const filters = JSON.stringify({ thread_identifier: { operator: "", value: [id] } });
   const query = { start_time: "2020-01-01T00:00:00Z", page_size: 1, filters };

@@ -5,8 +5,8 @@ import { useEffect } from "react";
 const restMs = 1_500;
 
 /**
- * Loads the code of the other screens while the page rests, one after another: a click then waits for its query alone. Not where
- * the browser was told to save data.
+ * Preloads the code of the other screens while the page is idle, one after another, so that a click only waits for its
+ * query. Skipped if the browser is set to save data.
  */
 export function useScreensAhead(): void {
   const router = useRouter();
@@ -15,7 +15,7 @@ export function useScreensAhead(): void {
     let isLeft = false;
     const load = async (): Promise<void> => {
       for (const route of Object.values(router.routesById)) {
-        // Only screens have one: to sign in and what is shared are for others.
+        // Only screens have a title: the sign-in page and shared pages are skipped.
         if (route.options.staticData?.title === undefined) continue;
         await idle();
         if (isLeft) return;
@@ -30,7 +30,7 @@ export function useScreensAhead(): void {
   }, [router]);
 }
 
-/** Not every browser says when it is idle. */
+/** Not every browser supports `requestIdleCallback`. */
 function idle(): Promise<void> {
   return new Promise((resolve) => {
     if ("requestIdleCallback" in globalThis) requestIdleCallback(() => resolve());

@@ -46,7 +46,7 @@ const dots: Record<Tone, string> = {
   info: "bg-info",
 };
 
-/** A state at a glance; the words say the same. */
+/** A coloured dot for a state; the label says the same. */
 export function Dot({ tone, label }: { tone: Tone; label?: string }): ReactNode {
   return (
     <span

@@ -19,7 +19,7 @@ type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   variant?: Variant;
   size?: Size;
   icon?: IconName | undefined;
-  /** Shows that it works, and takes no second click. */
+  /** Shows progress and ignores further clicks. */
   isBusy?: boolean | undefined;
   ref?: Ref<HTMLButtonElement> | undefined;
 };
@@ -56,7 +56,7 @@ export function Button({
 
 type IconButtonProps = Omit<ButtonProps, "icon" | "children"> & { icon: IconName; label: string };
 
-/** A button without words; `label` is read out and shown on hover. */
+/** A button without text; `label` is its accessible name and tooltip. */
 export function IconButton({
   icon,
   label,

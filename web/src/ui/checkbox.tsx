@@ -3,7 +3,7 @@ import { cx } from "./cx.ts";
 
 type CheckboxProps = Omit<InputHTMLAttributes<HTMLInputElement>, "type" | "onChange"> & {
   onCheckedChange: (checked: boolean) => void;
-  /** Some of what it stands for is chosen. */
+  /** Some, but not all, of the items it stands for are selected. */
   isMixed?: boolean;
 };
 

@@ -2,7 +2,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import { IconButton } from "./button.tsx";
 import type { IconName } from "./icon.tsx";
 
-/** Writes to the clipboard; where the browser refuses (a page without TLS), by the old way. */
+/** Writes to the clipboard; if the API is missing (a page without TLS), with `execCommand`. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
@@ -12,10 +12,10 @@ async function copyText(text: string): Promise<void> {
   area.select();
   const isCopied = document.execCommand("copy");
   area.remove();
-  if (!isCopied) throw new Error("The browser does not allow to copy.");
+  if (!isCopied) throw new Error("The browser does not allow copying.");
 }
 
-/** `text` may be made only when it is wanted. */
+/** `text` may be a function that creates it on click. */
 export function CopyButton({
   text,
   label = "Copy",

@@ -11,14 +11,14 @@ type DialogProps = {
   title: ReactNode;
   description?: ReactNode;
   size?: keyof typeof widths;
-  /** Buttons, on the right. */
+  /** Buttons, at the right. */
   footer?: ReactNode;
-  /** It stays until it is answered: no cross, no Escape, no click beside it. */
+  /** Cannot be dismissed: no close button, no Escape, no click outside. */
   isBlocking?: boolean;
   children?: ReactNode;
 };
 
-/** A question over the page, which keeps what was typed there. The focus stays inside and returns. */
+/** A modal dialog; the page behind it keeps its input. The focus stays inside and returns afterwards. */
 export function Dialog({
   open,
   onOpenChange,
@@ -59,7 +59,7 @@ export function Dialog({
   );
 }
 
-/** Asks before what cannot be undone. */
+/** Asks for confirmation before something that cannot be undone. */
 export function ConfirmDialog({
   action,
   isBusy = false,
@@ -68,7 +68,7 @@ export function ConfirmDialog({
   error,
   ...rest
 }: Omit<DialogProps, "footer" | "size"> & {
-  /** What the button says: the verb, such as "Delete trace". */
+  /** The label of the button: a verb, such as "Delete trace". */
   action: string;
   isBusy?: boolean;
   onConfirm: () => void;

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "./icon.tsx";
 
-/** Says why there is nothing, and what to do about it. */
+/** Explains why there is nothing, and what to do about it. */
 export function EmptyState({
   icon = "search",
   title,

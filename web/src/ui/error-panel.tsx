@@ -5,7 +5,7 @@ import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Icon } from "./icon.tsx";
 
-/** What a person reads of a failure: what happened, and what may help. */
+/** The text of an error for people: what happened, and what may help. */
 function wordsOf(error: unknown): { title: string; detail: string } {
   if (!(error instanceof ApiError)) {
     const isAway = error instanceof TypeError && /fetch|network|load failed/i.test(error.message);
@@ -28,7 +28,7 @@ function wordsOf(error: unknown): { title: string; detail: string } {
   return { title, detail: `${error.message}${wait}` };
 }
 
-/** A failure in the place of what failed, with the id to find it in the server's log. */
+/** An error in place of the failed part, with the request id to find it in the server's log. */
 export function ErrorPanel({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }): ReactNode {
   const { title, detail } = wordsOf(error);
   const requestId = error instanceof ApiError ? error.requestId : undefined;
@@ -65,12 +65,12 @@ export function ErrorPanel({ error, onRetry }: { error: unknown; onRetry?: (() =
 
 type BoundaryState = { error: unknown };
 
-/** Keeps what fails while it is drawn within its own panel. */
+/** Catches render errors so that only the panel fails. */
 export class PanelBoundary extends Component<{ children: ReactNode }, BoundaryState> {
   override state: BoundaryState = { error: undefined };
 
   static getDerivedStateFromError(error: unknown): BoundaryState {
-    return { error: error ?? new Error("Something failed without saying what.") };
+    return { error: error ?? new Error("An unknown error occurred.") };
   }
 
   override render(): ReactNode {

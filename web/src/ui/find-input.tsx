@@ -3,12 +3,12 @@ import { Input } from "./input.tsx";
 
 type FindProps = { label: string; placeholder: string; value: string; onChange: (text: string) => void };
 
-/** Tells what was typed when the reader pauses. */
+/** Reports the typed text when the user pauses. */
 export function FindInput({ label, placeholder, value, onChange }: FindProps): ReactNode {
   const [typed, setTyped] = useState(value);
   const sent = useRef(value);
   useEffect(() => {
-    // Only what came from elsewhere, such as the Back button, takes the place of what is typed.
+    // Only a value changed elsewhere, such as by the Back button, replaces the typed text.
     if (value === sent.current) return;
     sent.current = value;
     setTyped(value);

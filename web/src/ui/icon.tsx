@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Outlines on a grid of 16, drawn with a stroke of 1.5. */
+/** Outlines on a 16 px grid, drawn with a stroke of 1.5. */
 const outlines = {
   alert: "M8 2.5 14 13H2zM8 6.5v3M8 11.3v.1",
   arrowDown: "M8 3v10M4 9l4 4 4-4",

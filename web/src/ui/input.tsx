@@ -23,7 +23,7 @@ export type FieldControl = {
   "aria-describedby": string | undefined;
 };
 
-/** A label, one control, and what is wrong with it. The control gets the props that tie it to them. */
+/** A label, one control, and its error. The control gets the props that link it to both. */
 export function Field({
   label,
   hint,

@@ -9,12 +9,12 @@ test.each([
   ["\uD800x", '"\\ud800x"'],
   ["\u{E0041}", '"\\udb40\\udc41"'],
   ["a\u2028b", '"a\\u2028b"'],
-])("%j shows as %s, which JSON reads back", (text, shown) => {
+])("%j is printed as %s, which JSON parses back", (text, shown) => {
   expect(literalText(text, 100, true)).toBe(shown);
   expect(JSON.parse(shown)).toBe(text);
 });
 
-test("long texts are cut, names need no quotes unless they are odd", () => {
+test("long texts are truncated, and names are quoted only if necessary", () => {
   expect(literalText("x".repeat(500), 3, true)).toBe('"xxx…');
   expect(literalText("input.value", 80, false)).toBe("input.value");
   expect(literalText("a b", 80, false)).toBe('"a b"');

@@ -1,6 +1,6 @@
 /**
- * The beginning of a text as JSON writes it, on one line: whatever would change how it looks is an escape. With quotes, or as a
- * name without.
+ * The beginning of a text as a JSON literal on one line: characters that would change its display are escaped. With
+ * quotes, or as a name without.
  */
 export function literalText(text: string, chars: number, isQuoted: boolean): string {
   const isCut = text.length > chars;
@@ -9,7 +9,7 @@ export function literalText(text: string, chars: number, isQuoted: boolean): str
   return isCut ? `${shown.slice(0, -1)}…` : shown;
 }
 
-// JSON escapes C0 controls and half surrogates itself.
+// JSON.stringify itself escapes C0 controls and unpaired surrogates.
 const invisible =
   /[\u007F-\u009F\u00AD\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu;
 

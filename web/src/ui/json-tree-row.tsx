@@ -60,7 +60,7 @@ export const JsonTreeRow = memo(function JsonTreeRow({
 
 type ButtonProps = { title: string; onClick: () => void; children: ReactNode };
 
-/** Out of the order of tabs: the keys c and p do the same. */
+/** Not in the tab order: the keys c and p do the same. */
 function RowButton({ title, onClick, children }: ButtonProps): ReactNode {
   return (
     <button

@@ -7,14 +7,14 @@ const rowOf = (rows: readonly JsonRow[], label: string | number) => rows.findInd
 
 describe("opening and closing", () => {
   const value = { a: [1, 2], b: { c: { d: { e: { f: null } } } }, "": "x", "7": 0 };
-  test("the first levels are open, deeper ones open one by one", () => {
+  test("the first levels are expanded, deeper ones open one by one", () => {
     let rows = startTree(value, options);
     expect(labels(rows)).toEqual(["$", "  7", "  a", "    0", "    1", "  b", "    c", "      d", "  "]);
     rows = toggleRow(rows, rowOf(rows, "d"), options);
     expect(labels(rows)).toContain("        e");
   });
 
-  test("closing takes away all that lies below, and nothing else", () => {
+  test("collapsing removes all descendants, and nothing else", () => {
     const rows = startTree(value, options);
     const closed = toggleRow(rows, rowOf(rows, "b"), options);
     expect(labels(closed)).toEqual(["$", "  7", "  a", "    0", "    1", "  b", "  "]);
@@ -27,7 +27,7 @@ describe("opening and closing", () => {
     expect(toggleRow(rows, 1, options)).toEqual(rows);
   });
 
-  test("members that objects of JavaScript have are members like others", () => {
+  test("members named like properties of JavaScript objects are ordinary members", () => {
     const rows = startTree(JSON.parse('{"__proto__":{"a":1},"constructor":2,"length":3}'), options);
     expect(labels(rows)).toEqual(["$", "  __proto__", "    a", "  constructor", "  length"]);
   });
@@ -38,15 +38,15 @@ describe("opening and closing", () => {
     expect(parentOf(rows, 0)).toBe(-1);
   });
 
-  test("every row has an id of its own", () => {
+  test("every row has a unique id", () => {
     let rows = startTree({ "a/b": { c: 1 }, a: { "b/c": 1 }, 1: 1, list: [1], text: "x".repeat(100) }, options);
     rows = toggleRow(rows, rowOf(rows, "text"), options);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   });
 });
 
-describe("what is large", () => {
-  test("a list opens in ranges of ranges, that cover it", () => {
+describe("large values", () => {
+  test("a list expands to nested ranges that cover it", () => {
     const value = Array.from({ length: 600_000 }, (_value, at) => at);
     let rows = toggleRow(startTree(value, options), 0, options);
     expect(rows.length).toBe(4);
@@ -56,13 +56,13 @@ describe("what is large", () => {
     expect(rows.at(-1)).toMatchObject({ path: [599_999], content: { value: 599_999 } });
   });
 
-  test("an object with many members likewise", () => {
+  test("an object with many members expands to ranges too", () => {
     const value = Object.fromEntries(Array.from({ length: 1200 }, (_value, at) => [`k${at}`, at]));
     const rows = toggleRow(toggleRow(startTree(value, options), 0, options), 3, options);
     expect(rows.at(-1)).toMatchObject({ label: "k1199", path: ["k1199"] });
   });
 
-  test("ten megabytes, wide, deep or in one text, open at once", () => {
+  test("ten megabytes, wide, deep or in one text, open without delay", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
     const values = [
@@ -85,12 +85,12 @@ describe("long text", () => {
   const lines = (rows: readonly JsonRow[]) =>
     rows.flatMap(({ content }) => (content.kind === "line" ? [content.text] : []));
 
-  test("opens in lines, cut at breaks and at the width", () => {
+  test("expands to lines, split at breaks and at the width", () => {
     const rows = toggleRow(startTree("one\n\ntwo words that do not fit on it\n", options), 0, options);
     expect(lines(rows)).toEqual(["one", "", "two words that do no", "t fit on it"]);
   });
 
-  test("more of it follows on demand, and nothing is lost", () => {
+  test("shows more on demand, and loses nothing", () => {
     const text = Array.from({ length: 2000 }, (_value, at) => `line ${at}`).join("\n");
     let rows = toggleRow(startTree(text, options), 0, options);
     expect([rows.length, rows.at(-1)?.content.kind]).toEqual([502, "more"]);
@@ -99,7 +99,7 @@ describe("long text", () => {
     expect(labels(toggleRow(rows, 0, options))).toEqual(["$"]);
   });
 
-  test("characters of two halves stay whole", () => {
+  test("surrogate pairs are not split", () => {
     const text = `a${"😀".repeat(60)}`;
     const found = lines(toggleRow(startTree(text, options), 0, options));
     expect(found.every((line) => line.isWellFormed())).toBe(true);
@@ -112,7 +112,7 @@ test.each([
   [["prompt_messages", 0, "content"], "prompt_messages[0].content"],
   [["a b", "c"], '["a b"].c'],
   [["x", "", 'q"'], 'x[""]["q\\""]'],
-])("the path %j reads %s", (path, text) => {
+])("the path %j is printed as %s", (path, text) => {
   expect(pathText(path)).toBe(text);
 });
 

@@ -1,14 +1,14 @@
 import { isExactNumber } from "../lib/exact-json.ts";
 
 /**
- * A JSON value as rows of one height. Children are made when their row is opened, so a value of any size is shown at once; what
- * is large opens in ranges, and long text in lines. Nothing here calls itself.
+ * A JSON value as rows of equal height. Children are created when their row is expanded, so a value of any size is
+ * shown without delay; large values expand to ranges, and long text to lines. No function is recursive.
  */
 export type JsonRow = {
   /** Unique within the tree. */
   id: string;
   depth: number;
-  /** Where in the value the row is. */
+  /** The path of the row in the value. */
   path: JsonPath;
   label: string | number | undefined;
   content: RowContent;
@@ -21,13 +21,13 @@ export type RowContent =
   | { kind: "value"; value: unknown }
   /** Members `from` up to `to` of a large list or object. */
   | { kind: "range"; value: object; keys: readonly string[] | undefined; from: number; to: number }
-  /** A piece of a text that is opened. */
+  /** A piece of an expanded text. */
   | { kind: "line"; text: string }
   /** The rest of a text, from this character on. */
   | { kind: "more"; text: string; from: number };
 
 export type TreeOptions = {
-  /** Characters of a text on one row. */
+  /** Characters per row of text. */
   lineChars: number;
 };
 
@@ -35,7 +35,7 @@ const rangeSize = 500;
 const linesAtOnce = 500;
 const openedAtStart = 120;
 
-/** The root, with as many levels opened as make a screen or two of rows. */
+/** The root, with enough levels expanded to fill a screen or two. */
 export function startTree(value: unknown, options: TreeOptions): JsonRow[] {
   let rows: JsonRow[] = [
     { id: "$", depth: 0, path: [], label: undefined, content: { kind: "value", value }, isOpen: false },
@@ -52,7 +52,7 @@ export function startTree(value: unknown, options: TreeOptions): JsonRow[] {
   return rows;
 }
 
-/** The rows with one of them opened or closed. */
+/** The rows after one of them is expanded or collapsed. */
 export function toggleRow(rows: readonly JsonRow[], at: number, options: TreeOptions): JsonRow[] {
   const row = rows[at];
   if (row === undefined || !canOpen(row, options)) return [...rows];
@@ -71,20 +71,20 @@ export function canOpen({ content }: JsonRow, { lineChars }: TreeOptions): boole
   return typeof content.value === "string" ? isLong(content.value, lineChars) : sizeOf(content.value) > 0;
 }
 
-/** The row that an opened one lies in; -1 for the root. */
+/** The row that contains this one; -1 for the root. */
 export function parentOf(rows: readonly JsonRow[], at: number): number {
   const depth = rows[at]?.depth ?? 0;
   for (let before = at - 1; before >= 0; before -= 1) if ((rows[before]?.depth ?? 0) < depth) return before;
   return -1;
 }
 
-/** Members of a list or an object, characters of a text; 0 of what has none. */
+/** The number of members of a list or object, or of characters of a text; 0 for other values. */
 export function sizeOf(value: unknown): number {
   if (typeof value !== "object" || value === null || isExactNumber(value)) return 0;
   return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 
-/** As code writes it: `messages[0].content["a b"]`. */
+/** In code notation: `messages[0].content["a b"]`. */
 export function pathText(path: JsonPath): string {
   const text = path.map((step) =>
     typeof step === "number" ? `[${step}]` : isName(step) ? `.${step}` : `[${JSON.stringify(step)}]`,
@@ -92,7 +92,7 @@ export function pathText(path: JsonPath): string {
   return text.join("").replace(/^\./, "") || "$";
 }
 
-/** What is copied of a row: a text itself, anything else as JSON. */
+/** The text that is copied for a value: a string itself, anything else as JSON. */
 export function valueText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
@@ -144,7 +144,7 @@ function membersOf(row: JsonRow, { value, keys, from, to }: Extract<RowContent, 
   });
 }
 
-/** Pieces of a text from `start` on, cut at line breaks and at the width; the last one is the rest. */
+/** Pieces of a text from `start` on, split at line breaks and at the width; the last one is the rest. */
 function linesOf(row: JsonRow, text: string, start: number, { lineChars }: TreeOptions): JsonRow[] {
   const rows: JsonRow[] = [];
   let from = start;
@@ -168,7 +168,7 @@ const lineRow = ({ id, depth, path }: JsonRow, from: number, content: RowContent
   isOpen: false,
 });
 
-/** Not between the halves of a character. */
+/** Never splits a surrogate pair. */
 function cutAt(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at + 1 : at;

@@ -8,8 +8,8 @@ const charWidth = 7.3;
 const startWidth = 560;
 
 /**
- * A JSON value that opens row by row. Only rows in view are in the page, so its size does not matter.
- * `maxHeight` in pixels, or "fill" for all of the parent.
+ * A JSON value that expands row by row. Only visible rows are in the page, so its size does not matter. `maxHeight` in
+ * pixels, or "fill" for the height of the parent.
  */
 export function JsonTree({
   value,
@@ -109,7 +109,7 @@ function actionOf(key: string, { isOpen }: JsonRow, opens: boolean): Action | un
   return Object.hasOwn(others, key) ? others[key] : undefined;
 }
 
-/** Of a row its value; of a line of a text that line. */
+/** The value of a row; for a line of a text, that line. */
 function copiedOf({ content }: JsonRow): string {
   if (content.kind === "line") return content.text;
   if (content.kind === "more") return content.text.slice(content.from);

@@ -13,7 +13,7 @@ const names: Readonly<Record<string, string>> = {
   arrowright: "→",
 };
 
-/** Keys as `useKeys` names them: `mod+k`, `g l`. */
+/** Keys in the notation of `useKeys`: `mod+k`, `g l`. */
 export function Kbd({ keys }: { keys: string }): ReactNode {
   return (
     <span className="inline-flex gap-0.5">

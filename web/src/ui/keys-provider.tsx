@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import { bindingFor, KeyContext, nameOf, type Binding, type KeyRegistry } from "./keys.ts";
 
-/** How long the second key of a pair may take. */
+/** The longest delay between the two keys of a sequence. */
 const pairMs = 1000;
 
-/** Hears every key of the page once, and tells who asked for it (`useKeys`). */
+/** Has the only key listener of the page, and dispatches to components that use `useKeys`. */
 export function KeysProvider({ children }: { children: ReactNode }): ReactNode {
   const listeners = useRef<(() => readonly Binding[])[]>([]);
   const registry = useMemo<KeyRegistry>(
@@ -48,12 +48,12 @@ function isField(target: EventTarget | null): boolean {
   );
 }
 
-/** Enter on a button or a link is a click on it, whatever else it means on the page. */
+/** Enter on a button or a link clicks it, whatever it is bound to on the page. */
 function isOfControl({ key, target }: KeyboardEvent): boolean {
   return key === "Enter" && target instanceof Element && target.closest("a, button, summary") !== null;
 }
 
-/** Menus and dialogs have keys of their own; the page behind them is not to move. */
+/** Menus and dialogs handle keys themselves; the page behind them must not react. */
 function isBehindDialog(target: EventTarget | null): boolean {
   if (target instanceof Element && target.closest('[role="menu"], [role="listbox"]') !== null) return true;
   return document.querySelector('[role="dialog"][data-open]:not([data-side-panel])') !== null;

@@ -1,24 +1,24 @@
 import { createContext, useContext, useEffect, useRef } from "react";
 
 export type Binding = {
-  /** `j`, `mod+k` (Ctrl or ⌘), `shift+Enter`, `Escape`, or two in a row: `g l`. */
+  /** `j`, `mod+k` (Ctrl or ⌘), `shift+Enter`, `Escape`, or a sequence of two: `g l`. */
   keys: string;
-  /** What the list of keys says; without one it is left out there. */
+  /** The description in the list of shortcuts; without one it is not listed. */
   label?: string;
   run: (event: KeyboardEvent) => void;
-  /** Also while a text field has the focus. */
+  /** Also active while a text field has the focus. */
   inFields?: boolean;
 };
 
 export type KeyRegistry = {
-  /** The latest comes first: what opened last hears first. */
+  /** The last added comes first: what opened last gets keys first. */
   add: (bindings: () => readonly Binding[]) => () => void;
   all: () => Binding[];
 };
 
 export const KeyContext = createContext<KeyRegistry | undefined>(undefined);
 
-/** Listens while the component is there. Nothing is heard while a dialog is open, but by what is inside it. */
+/** Binds keys while the component is mounted. While a dialog is open, only bindings inside it are active. */
 export function useKeys(bindings: readonly Binding[]): void {
   const registry = useContext(KeyContext);
   const latest = useRef(bindings);
@@ -30,13 +30,13 @@ export function useKeys(bindings: readonly Binding[]): void {
 
 type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
 
-/** The name of what was pressed. Shift counts where the key has no other letter by it. */
+/** The name of a pressed key. Shift counts only if the key has no shifted character. */
 export function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }: Pressed): string {
   const parts = [(ctrlKey || metaKey) && "mod", altKey && "alt", shiftKey && key.length > 1 && "shift"];
   return [...parts.filter(Boolean), key.length === 1 ? key.toLowerCase() : key].join("+");
 }
 
-/** Which binding a key means, after the one before it. */
+/** The binding for a key, given the previous key. */
 export function bindingFor(
   bindings: readonly Binding[],
   name: string,

@@ -4,7 +4,10 @@ import { ErrorPanel } from "./error-panel.tsx";
 
 type Part<P> = (props: P) => ReactNode;
 
-/** @returns a component whose code comes when it is first shown; `preload` asks for it before. What fails to come can be asked for again. */
+/**
+ * @returns a component whose code is loaded when it is first shown; `preload` loads it earlier. A failed load can be
+ * retried.
+ */
 export function lazyPart<P extends object>(
   load: () => Promise<Part<P>>,
   fallback: Part<P> = () => null,
@@ -31,6 +34,6 @@ export function lazyPart<P extends object>(
     };
     return <ErrorPanel error={state.error} onRetry={retry} />;
   }
-  // A part that is shown says itself why its code does not come.
+  // A failed preload is ignored: the component shows the error when it is rendered.
   return Object.assign(LazyPart, { preload: () => start().catch(() => undefined) });
 }

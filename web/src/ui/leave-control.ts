@@ -1,6 +1,6 @@
 /**
- * Takes the focus off a link or a button: Enter is a click on it (`KeysProvider`), also if a key has since marked a row of the
- * list beside it. The next Tab goes on from there.
+ * Removes the focus from a link or a button, because Enter would click it (`KeysProvider`) even if a key has since
+ * selected a row of the list beside it. The next Tab continues from there.
  */
 export function leaveControl(): void {
   const focused = document.activeElement;

@@ -9,11 +9,11 @@ export type MenuItem =
       label: string;
       onSelect: () => void;
       icon?: IconName | undefined;
-      /** Chosen among its neighbours. */
+      /** Checked among its neighbours. */
       isChecked?: boolean;
       isDanger?: boolean;
       disabled?: boolean;
-      /** Shown at the right: a key, a count. */
+      /** Shown at the right: a shortcut, a count. */
       hint?: ReactNode;
     }
   | { heading: string }

@@ -3,17 +3,17 @@ import { decimalsOf, formatCost, paddingTo } from "../lib/format.ts";
 
 const Decimals = createContext(0);
 
-/** More would push a column of large amounts to the left for the sake of a tiny one. */
+/** A tiny amount with more decimals would push a column of large amounts to the left. */
 const mostDecimals = 8;
 
 type ColumnProps = {
   amounts: readonly (number | null | undefined)[];
-  /** Where the column has no room for more. */
+  /** Fewer decimals, if the column has no space. */
   most?: number;
   children: ReactNode;
 };
 
-/** The amounts of one column: their points stand under one another. */
+/** The amounts of one column, aligned at their decimal points. */
 export function MoneyColumn({ amounts, most = mostDecimals, children }: ColumnProps): ReactNode {
   const decimals = useMemo(
     () => Math.min(most, Math.max(0, ...amounts.map((usd) => decimalsOf(formatCost(usd))))),

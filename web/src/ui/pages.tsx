@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { IconButton } from "./button.tsx";
 
-/** Goes through a list page by page; nothing where there is one. */
+/** Buttons to page through a list; nothing if there is only one page. */
 export function Pages({
   page,
   pages,

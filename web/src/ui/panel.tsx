@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { cx } from "./cx.ts";
 import { PanelBoundary } from "./error-panel.tsx";
 
-/** A part of a screen with a head. What fails inside stays inside. */
+/** A part of a screen with a header. A render error inside does not affect the rest. */
 export function Panel({
   title,
   actions,

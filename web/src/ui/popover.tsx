@@ -15,7 +15,7 @@ export function Popover({
 }: {
   /** A button. */
   trigger: ReactElement;
-  /** What it is, for those who cannot see it. */
+  /** The accessible name. */
   label: string;
   open?: boolean;
   onOpenChange?: (open: boolean) => void;

@@ -3,7 +3,7 @@ import { visibleLine } from "../lib/visible-text.ts";
 
 type Callable = { name: string; refused_reason?: string | undefined };
 
-/** Why calls to some addresses will be refused, as the server is configured. */
+/** Why the server's configuration rejects calls to some URLs. */
 export function Refusals({ of: callables }: { of: readonly Callable[] }): ReactNode {
   const refused = callables.flatMap(({ name, refused_reason: reason }) =>
     reason === undefined ? [] : [{ name, reason }],

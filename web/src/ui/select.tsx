@@ -10,7 +10,7 @@ type SelectProps<T extends string> = Omit<SelectHTMLAttributes<HTMLSelectElement
   onValueChange: (value: T) => void;
 };
 
-/** The browser's own list: quick, and at home on every device. */
+/** A native select: fast, and familiar on every device. */
 export function Select<T extends string>({
   value,
   options,

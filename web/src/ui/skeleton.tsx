@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { cx } from "./cx.ts";
 
-/** Stands where something will be; give it the size of that. */
+/** A placeholder while content loads; give it the size of the content. */
 export function Skeleton({ className }: { className?: string }): ReactNode {
   return <div aria-hidden className={cx("animate-pulse rounded-sm bg-raised", className ?? "h-4 w-full")} />;
 }

@@ -2,7 +2,7 @@ import type { ReactNode, TdHTMLAttributes } from "react";
 import { cx } from "./cx.ts";
 import { Icon } from "./icon.tsx";
 
-/** Dense rows under a head that stays; it scrolls sideways within itself. */
+/** Dense rows under a sticky header, with its own horizontal scrolling. */
 export function Table({ label, head, children }: { label: string; head: ReactNode; children: ReactNode }): ReactNode {
   return (
     <div className="relative overflow-x-auto">
@@ -20,7 +20,7 @@ export function Table({ label, head, children }: { label: string; head: ReactNod
 
 export type SortDirection = "asc" | "desc";
 
-/** The head of a column; with `onSort` a button. `sort` is its direction where it is the one that sorts. */
+/** A column header; with `onSort` a button. `sort` is its direction if the table is sorted by it. */
 export function HeadCell({
   isNumber = false,
   sort,
@@ -64,7 +64,7 @@ export function HeadCell({
   );
 }
 
-/** One line of text, cut where it does not fit; numbers stand at the right. */
+/** One line of text, truncated if necessary; numbers are right-aligned. */
 export function Cell({
   isNumber = false,
   className,

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 export type Tab<T extends string> = { value: T; label: ReactNode; count?: number | undefined };
 
-/** A row of tabs. The caller shows what the chosen one stands for, mostly from the URL. */
+/** A row of tabs. The caller renders the selected one, mostly from the URL. */
 export function Tabs<T extends string>({
   label,
   value,
@@ -15,7 +15,7 @@ export function Tabs<T extends string>({
   value: T;
   tabs: readonly Tab<T>[];
   onValueChange: (value: T) => void;
-  /** At the right end. */
+  /** Shown at the right end. */
   actions?: ReactNode;
 }): ReactNode {
   return (

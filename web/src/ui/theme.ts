@@ -28,7 +28,7 @@ export function useTheme(): Theme {
   }, storedTheme);
 }
 
-/** A browser may keep nothing for a page: then choices hold until it is closed. */
+/** Storage may be unavailable: choices then last until the page is closed. */
 export function readStored(name: string): string | null {
   try {
     return localStorage.getItem(name);
@@ -41,6 +41,6 @@ export function writeStored(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // Not kept, then.
+    // The choice is not stored.
   }
 }

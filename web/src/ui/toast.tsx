@@ -17,7 +17,7 @@ const maxNotes = 3;
 const doneMs = 4000;
 const failedMs = 10_000;
 
-/** Short notes about what was done, in a corner: never the only place of something that matters. */
+/** Short messages about completed actions, in a corner: never the only place for something important. */
 export function useToast(): Say {
   return useContext(ToastContext);
 }

@@ -3,7 +3,7 @@ import type { ReactElement, ReactNode } from "react";
 import { cx } from "./cx.ts";
 import { floating } from "./floating.ts";
 
-/** Words on hover and focus. For a plain text a `title` is enough; nothing may be reachable through it alone. */
+/** Text on hover and focus. For plain text a `title` is enough; nothing may be reachable only through it. */
 export function Tooltip({ content, children }: { content: ReactNode; children: ReactElement }): ReactNode {
   return (
     <Base.Root>

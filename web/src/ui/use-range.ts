@@ -2,7 +2,10 @@ import { useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { defaultPreset, windowOf, type Preset } from "../lib/range.ts";
 
-/** The window of time in the URL. Of a preset the ends are those of when it was chosen; `preset` says that it moves. */
+/**
+ * The time window in the URL. The ends of a preset are those at the time it was chosen; `preset` is set if the window
+ * moves.
+ */
 export function useRange(): { start: string; end: string; preset: Preset | undefined } {
   const { range, from, to } = useSearch({ strict: false });
   return useMemo(() => {

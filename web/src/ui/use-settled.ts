@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** A value once nobody has changed it for a moment. */
+/** A debounced value, `ms` after its last change. */
 export function useSettled<T>(value: T, ms = 120): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -11,7 +11,7 @@ export function useTimeZone(): TimeZone {
   return useSearch({ strict: false, select: ({ tz }) => tz }) ?? "local";
 }
 
-/** What is not known, and why. */
+/** An unknown value, and why it is unknown. */
 export function Unknown({ why }: { why: string }): ReactNode {
   return (
     <span title={why} className="text-faint">
@@ -54,7 +54,7 @@ export function Duration({
   );
 }
 
-/** A moment in the zone of the page; with `isAgo` as the time that passed, with `isDay` as the day alone. */
+/** A time in the zone of the page; with `isAgo` as elapsed time, with `isDay` as the date only. */
 export function Time({
   at,
   isAgo = false,

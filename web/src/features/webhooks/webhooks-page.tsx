@@ -65,7 +65,7 @@ export function WebhooksPage({ opened, onOpen }: PageProps): ReactNode {
               onEdit={(webhook) => setOpen({ part: "edit", webhook })}
               onRotate={(webhook) => setOpen({ part: "rotate", webhook })}
               onDelete={(webhook) => {
-                // What is deleted has no deliveries to ask for.
+                // A deleted webhook has no deliveries to request.
                 if (webhook.id === opened) onOpen(undefined);
                 setOpen({ part: "delete", webhook });
               }}
