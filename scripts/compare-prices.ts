@@ -7,11 +7,11 @@ import { createPriceBook } from "../server/src/pricing/price-book.ts";
 import { knownDifferences } from "./compare-prices/known-differences.ts";
 
 /**
- * Compares what calls cost by our price table with a second public table, LiteLLM's `model_prices_and_context_window.json`, for the
- * models of `compare-prices/models.txt`. Prints differences of more than 1 % and gaps, and fails where there is one that is neither in
- * `compare-prices/known-differences.ts`, with the right value, nor of a model in `compare-prices/unsettled.txt`.
- *
- *   node scripts/compare-prices.ts FILE
+ * Compares the cost of calls by our price table with a second public table, LiteLLM's
+ * `model_prices_and_context_window.json`, for the models of `compare-prices/models.txt`. Prints differences of more
+ * than 1 % and gaps, and fails if one of them is neither in `compare-prices/known-differences.ts`, with the right
+ * value, nor of a model in `compare-prices/unsettled.txt`.
+ * node scripts/compare-prices.ts FILE
  */
 const [path] = process.argv.slice(2);
 if (path === undefined) {
@@ -24,7 +24,7 @@ const unsettled = new Set(linesOf("compare-prices/unsettled.txt"));
 const book = createPriceBook({ maxModels: models.length });
 const atMs = Date.now();
 
-/** How many tokens a prompt has: few, and more than any step of a table begins with. */
+/** Prompt sizes in tokens: small, and larger than the threshold of any price tier. */
 const few = 1_000;
 const sizes = [few, 600_000];
 
@@ -34,7 +34,7 @@ const differences: Difference[] = [];
 for (const model of models) {
   const [provider, name] = partsOf(model);
   const entry = theirs.find(provider, name);
-  if (entry === undefined) console.log(`${model}: not in the second table any longer`);
+  if (entry === undefined) console.log(`${model}: no longer in the second table`);
   else for (const size of sizes) differences.push(...compare(model, ratesAt(entry, atMs, size), size));
 }
 
@@ -57,12 +57,12 @@ function partsOf(model: string): [provider: string, name: string] {
   return [model.slice(0, slash), model.slice(slash + 1)];
 }
 
-/** Compares each bucket that they have a rate of, and a call may be billed by. */
+/** Compares each bucket for which the second table has a rate and a call may be billed. */
 function compare(model: string, rates: Rates, size: number): Difference[] {
   const [provider, name] = partsOf(model);
   return Object.entries(rates).flatMap(([key, theirs]): Difference[] => {
     const bucket = key as Bucket;
-    // What they list as 0 is what they do not charge apart.
+    // The second table lists 0 for buckets that are not charged separately.
     if (theirs === 0 || usageIn(bucket, size) === undefined) return [];
     const ours = rateOf(provider, name, bucket, size);
     const isSame = ours !== undefined && Math.abs(ours - theirs) <= theirs / 100;
@@ -70,7 +70,7 @@ function compare(model: string, rates: Rates, size: number): Difference[] {
   });
 }
 
-/** USD per million tokens, by what some tokens more of this bucket cost: fees of a call do not show. */
+/** USD per million tokens, from the cost of additional tokens in this bucket, so that fees per call cancel out. */
 function rateOf(provider: string, model: string, bucket: Bucket, size: number): number | undefined {
   const timestampNs = BigInt(atMs) * 1_000_000n;
   const [less, more] = [size, size + few].map((tokens) => {
@@ -80,7 +80,7 @@ function rateOf(provider: string, model: string, bucket: Bucket, size: number): 
   return less === undefined || more === undefined ? undefined : Number((((more - less) / few) * 1e6).toPrecision(6));
 }
 
-/** A usage with so many tokens in one bucket and none elsewhere; undefined of buckets that are not compared. */
+/** A usage with this many tokens in one bucket and none elsewhere; undefined for buckets that are not compared. */
 function usageIn(bucket: Bucket, size: number): RawUsage | undefined {
   const input = { input: size, output: 0, total: size };
   if (bucket === "input") return input;
@@ -88,14 +88,14 @@ function usageIn(bucket: Bucket, size: number): RawUsage | undefined {
   if (bucket === "cache_write_5m") return { ...input, cacheWrite5m: size };
   if (bucket === "cache_write_1h") return { ...input, cacheWrite1h: size };
   if (bucket === "input_audio") return { ...input, audioInput: size };
-  // Which step a table takes follows from the prompt, which has no tokens here.
+  // The price tier depends on the prompt, which has no tokens here.
   if (size > 2 * few) return undefined;
   const output = { input: 0, output: size, total: size };
   if (bucket === "output") return output;
   return bucket === "output_audio" ? { ...output, audioOutput: size } : undefined;
 }
 
-/** Ours is what was looked up, or nobody has looked yet. */
+/** Whether our value was verified, or the model is listed as unsettled. */
 function isKnown({ model, bucket, isLong, ours }: Difference): boolean {
   if (unsettled.has(model)) return true;
   return knownDifferences.some(

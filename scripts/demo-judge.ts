@@ -52,7 +52,7 @@ async function judgeOneCall(api: Api, setup: Setup, delivered: readonly Delivere
   if (event === undefined) {
     const { last_error } = await api.get(`/api/automations/${setup.automationId}/`);
     const reason = typeof last_error === "string" ? last_error : "nothing is known of why";
-    throw new DemoError(`No webhook came within ${patienceMs / 1000} s: ${reason}\n\n${usage}`);
+    throw new DemoError(`No webhook arrived within ${patienceMs / 1000} s: ${reason}\n\n${usage}`);
   }
   const { numerical_value, is_passed, explanation } = event.body;
   const signature = event.isGenuine(setup.webhookSecret) ? "genuine" : "FORGED";

@@ -23,7 +23,7 @@ async function run(target: Target): Promise<void> {
   const spans = [...travelDeskSpans(nowMs), ...toSpans(conversations, nowMs)];
   const sentAtMs = performance.now();
   const { accepted, refused, requests } = await sendSpans(target, spans, (seconds) =>
-    console.log(`The server asks to slow down; going on in ${seconds} s.`),
+    console.log(`The server limits the rate; continuing in ${seconds} s.`),
   );
   const count = (type: string): number => spans.filter(({ log_type }) => log_type === type).length;
   const traces = spans.filter(({ span_parent_id: parent }) => parent === undefined).length;
@@ -32,7 +32,7 @@ async function run(target: Target): Promise<void> {
     `Sent ${accepted} spans in ${requests} requests (${((performance.now() - sentAtMs) / 1000).toFixed(1)} s): ` +
       `${traces} traces, ${count("chat")} model calls, ${count("tool")} tool calls, ${customers} customers.`,
   );
-  if (refused.length > 0) throw new DemoError(`${refused.length} were refused, the first with: ${refused[0]?.error}`);
+  if (refused.length > 0) throw new DemoError(`${refused.length} were rejected, the first with: ${refused[0]?.error}`);
   await untilVisible(target, spans);
   const { reviewed } = await review(target, spans);
   console.log(`Scored ${reviewed} answers.`);

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Installs the client SDKs of clients/ where they are not what its lockfile says, checks their types, and runs them
- * against a started server. Arguments go to vitest.
+ * Installs the client SDKs of clients/ unless they match its lockfile, checks their types, and runs them against a
+ * started server. Arguments are passed to vitest.
  */
 const root = join(import.meta.dirname, "..");
 const clients = join(root, "clients");
@@ -13,7 +13,7 @@ if (!isInstalled()) run("npm", ["ci", "--prefix", clients, "--no-audit", "--no-f
 run("tsc", ["--noEmit", "-p", join(clients, "tsconfig.json")]);
 run("vitest", ["run", "--config", join(clients, "vitest.config.ts"), ...process.argv.slice(2)]);
 
-/** npm leaves a copy of what it installed, without the root package and without what is for other machines. */
+/** npm stores a copy of the installed lockfile, without the root package and packages for other platforms. */
 function isInstalled(): boolean {
   const installed = join(clients, "node_modules/.package-lock.json");
   return existsSync(installed) && packagesOf(installed) === packagesOf(join(clients, "package-lock.json"));

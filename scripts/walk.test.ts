@@ -5,13 +5,13 @@ import { expect, test } from "vitest";
 
 const script = fileURLToPath(new URL("walk.ts", import.meta.url));
 
-/** The part of the output below a title: the files that it lists, in order. */
+/** The part of the output below a title: the listed files, in order. */
 function filesBelow(output: string, title: string): string[] {
   const [, part = ""] = output.split(`${title}: `);
   return part.split(/\n(?=\S)/)[0]?.match(/(?<=^ {2})\S+(?=:)/gm) ?? [];
 }
 
-test("the walk of a span names the files that it enters, in order, and what happens after the response", async () => {
+test("the walk of a span lists its files in order, and the work after the response", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [script, "span"]);
   const before = filesBelow(stdout, "Before the response");
   const path = [
@@ -24,7 +24,7 @@ test("the walk of a span names the files that it enters, in order, and what happ
   expect(filesBelow(stdout, "After it")).toContain("storage/spans/clickhouse-span-store.ts");
 });
 
-test("a walk of what there is not says what there is", async () => {
+test("an unknown walk prints the known ones", async () => {
   await expect(promisify(execFile)(process.execPath, [script, "toString"])).rejects.toMatchObject({
     code: 2,
     stderr: "Usage: npm run walk -- span|chat|stream|otlp\n",

@@ -12,14 +12,14 @@ import { countCalls, orderOf, takeCalled, type SourceFunction } from "./walk/fun
 import { connectInspector, type Inspector } from "./walk/inspector.ts";
 
 /**
- * `npm run walk -- span|chat|stream|otlp`: the source files that one request enters, in the order in which it first enters each, with
- * its functions there. V8 counts the calls in a running server; functions that also run in an equal time without a request are left
- * out.
+ * `npm run walk -- span|chat|stream|otlp`: the source files that one request enters, in the order of first entry, with
+ * the functions entered in each. V8 counts the calls in a running server; functions that also run in an equal time
+ * without a request are left out.
  */
 
 const sources = new URL("../server/src/", import.meta.url);
 const key = "walk_key_0123456789";
-/** Until what was sent is stored and counted, in milliseconds. */
+/** The time until the sent data is stored and counted, in milliseconds. */
 const settleMs = 2_500;
 
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] };
@@ -58,7 +58,7 @@ type Walk = { order: SourceFunction[]; answered: (entry: SourceFunction) => bool
 
 async function walk(inspector: Inspector, request: () => Promise<void>): Promise<Walk> {
   const take = (): Promise<Map<string, SourceFunction>> => takeCalled(inspector, sources.href);
-  // The first requests also enter what is done once.
+  // The first requests also run one-time initialisation.
   for (let i = 0; i < 3; i += 1) await request();
   await sleep(settleMs);
   await countCalls(inspector);
@@ -129,7 +129,7 @@ async function startServer(upstreamPort: number): Promise<{
   return { url, inspector, stop };
 }
 
-/** A provider that says hello, whole or as a stream. */
+/** A provider that responds with a greeting, whole or as a stream. */
 async function startUpstream(): Promise<Server> {
   const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 };
   const head = { id: "chatcmpl-walk", created: 1_700_000_000, model: chat.model };

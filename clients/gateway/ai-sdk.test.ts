@@ -4,7 +4,7 @@ import { runGatewayClient, summariesOf } from "./run-gateway-client.ts";
 
 type Case = { finish?: string; threw?: { status: number; message: string }; breakdown?: unknown };
 
-/** The same, in the SDK's own words. */
+/** The same results in the SDK's vocabulary. */
 function inItsWords(cases: Record<string, unknown>): Record<string, unknown> {
   const told = Object.entries(cases as Record<string, Case>).map(([name, one]) => {
     if (one.finish === "tool_calls") return [name, { ...one, finish: "tool-calls" }] as const;
@@ -23,7 +23,7 @@ test("the Vercel AI SDK's @ai-sdk/openai-compatible", async () => {
   expectWhole(run.spans, openai);
 });
 
-/** Hands on nothing of a stream that it does not know. */
+/** The SDK drops unknown members of a stream. */
 test("the Vercel AI SDK's @ai-sdk/openai, .chat", async () => {
   const run = await runGatewayClient("ai-sdk.ts", [openai.model, "openai"]);
   const expected = inItsWords(expectedCases(openai));

@@ -2,7 +2,7 @@ import { expect, inject, test } from "vitest";
 import { runGatewayClient } from "./run-gateway-client.ts";
 import { recordingNames } from "./upstream/recordings.ts";
 
-/** What must be read of each, whoever reads it; usage is prompt, completion, read from and written to the cache. */
+/** The expected result of each stream, by either SDK; usage is prompt, completion, cache read, cache write. */
 const expected: Record<string, object> = {
   "text-in-any-script": {
     text: "北京 🌍 naïve — \u0000\u2028🏳️‍🌈",
@@ -39,7 +39,7 @@ const expected: Record<string, object> = {
   refused: { text: "", calls: [], finish: "content_filter" },
 };
 
-test("streams of Anthropic's, through the gateway and by @anthropic-ai/sdk", async () => {
+test("Anthropic's streams, through the gateway and with @anthropic-ai/sdk", async () => {
   const { cases, spans } = await runGatewayClient("anthropic-streams.ts", [inject("upstreamUrl"), ...recordingNames]);
   expect(Object.keys(cases)).toEqual(Object.keys(expected));
   expect(cases).toMatchObject(

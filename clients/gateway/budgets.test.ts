@@ -4,13 +4,14 @@ import { openai } from "./expected.ts";
 import { runGatewayClient } from "./run-gateway-client.ts";
 
 const costUsd = (openai.counted.cost ?? 0) / 1e6;
-/** Enough for what two calls may cost, with a token counted for each byte. What they leave may let another one go. */
+/** Covers the highest cost of two calls, with one token counted per byte. The remainder may allow another call. */
 const budgetUsd = 5.5 * costUsd;
 
 /**
- * Neither SDK tries again what the budget does not allow. The Vercel AI SDK does, as with every 429, and is refused each time.
+ * Neither SDK retries a call that the budget refuses. The Vercel AI SDK does, as with every 429, and is refused each
+ * time.
  */
-test("twenty first calls at once of a customer with a budget for two", async () => {
+test("twenty simultaneous first calls of a customer with a budget for two", async () => {
   const { cases, spans, prod } = await runGatewayClient("budgets.ts", [openai.model, `${budgetUsd}`]);
   const race = cases["race"] as Record<string, number>;
   const passed = race["answered"] ?? 0;

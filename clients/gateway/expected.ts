@@ -5,15 +5,15 @@ import { anthropic, full, mini } from "../otlp/expected.ts";
 import { questions, refusingModel } from "./programs/questions.ts";
 import { capital, forecast, person, refusal } from "./upstream/scene.ts";
 
-/** One of the upstream's providers. */
+/** A provider of the upstream. */
 export type Shape = {
   provider: string;
   model: string;
-  /** As the provider itself calls it. */
+  /** The provider's own name of the model. */
   modelTold: string;
-  /** What it always counts, and what that costs in millionths of a US dollar. */
+  /** The usage that it always reports, and its cost in millionths of a US dollar. */
   counted: Pick<SpanSummary, "tokens" | "cost">;
-  /** Of what it refuses. */
+  /** The error code of a refusal. */
   refusalCode: string | null;
 };
 
@@ -31,7 +31,7 @@ export const claude: Shape = {
   counted: anthropic,
   refusalCode: null,
 };
-/** 0.30 a token, 0.03 cached, 2.50 answered or thought. */
+/** 0.30 per token, 0.03 cached, 2.50 for output or reasoning. */
 export const gemini: Shape = {
   provider: "gemini",
   model: "gemini-2.5-flash",
@@ -48,7 +48,7 @@ const streamed = { text: capital, ends: ["stop"], isPiecemeal: true };
 const unauthorized =
   "Authentication credentials were not provided or are not valid. They are sent as Authorization: Bearer <key>.";
 
-/** What the cases of programs/openai-cases.ts come to, whoever answers. */
+/** The expected results of the cases in programs/openai-cases.ts, for any provider. */
 export function expectedCases({ modelTold, counted, refusalCode }: Shape): Record<string, unknown> {
   const [input, output, total, cachedTokens] = (counted.tokens ?? "").match(/\d+/g) ?? [];
   const usage = `${input ?? ""}+${output ?? ""}=${total ?? ""} cached ${cachedTokens ?? ""}`;
@@ -94,7 +94,7 @@ export function expectedCases({ modelTold, counted, refusalCode }: Shape): Recor
   };
 }
 
-/** The spans of the same cases: one for each call, and none for a key that is nobody's. */
+/** The spans of the same cases: one for each call, and none for an unknown key. */
 export function expectedSpans({ model, counted }: Shape): Record<string, SpanSummary[]> {
   const tags = { type: "chat", model, thread: "thread-1", customer: "customer-1" };
   const said = (question: string): string[] => [`user: ${question}`];
@@ -131,7 +131,7 @@ export function expectedSpans({ model, counted }: Shape): Record<string, SpanSum
         ...tags,
         said: said(questions.count),
         answer: expect.stringMatching(/^1 2 3 /) as string,
-        // Nobody told: estimated by length, or as far as the provider had counted.
+        // No usage was reported: it is estimated by length, or as far as the provider had counted.
         tokens: expect.any(String) as string,
         cost: expect.any(Number) as number,
         status: "failed 499",
@@ -144,7 +144,7 @@ export function expectedSpans({ model, counted }: Shape): Record<string, SpanSum
   return table as Record<string, SpanSummary[]>;
 }
 
-/** What is the same of every span of the gateway, and what differs from run to run. */
+/** Checks the members that all spans of the gateway share, and those that differ from run to run. */
 export function expectWhole(spans: Record<string, Row[]>, { provider }: Shape): void {
   for (const [name, rows] of Object.entries(spans)) {
     for (const row of rows) {

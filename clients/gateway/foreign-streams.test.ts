@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runGatewayClient } from "./run-gateway-client.ts";
 import { foreignNames } from "./upstream/foreign-chunks.ts";
 
-test("P4, P10: streams of servers that imitate OpenAI's add up, in openai and LangChain, to what the clean stream says", async () => {
+test("P4, P10: openai and LangChain read streams of OpenAI-compatible servers like the clean stream", async () => {
   const { cases, spans } = await runGatewayClient("foreign-streams.ts", foreignNames);
   const calls = [
     { id: "call_a", name: "weather", args: '{"city":"Paris"}' },

@@ -4,7 +4,7 @@ import { questions } from "./programs/questions.ts";
 import { runGatewayClient, summariesOf } from "./run-gateway-client.ts";
 import { person } from "./upstream/scene.ts";
 
-/** What it adds to the openai SDK: objects, by the arguments of a tool or by JSON, whole or growing. */
+/** It adds structured outputs to the openai SDK: by the arguments of a tool or by JSON, complete or streamed. */
 test("@instructor-ai/instructor", async () => {
   const run = await runGatewayClient("instructor.ts", [openai.model]);
   const _meta = { usage: expect.objectContaining({ prompt_tokens: 57, completion_tokens: 17 }) as unknown };

@@ -3,8 +3,8 @@ import { expectedCases, expectedSpans, expectWhole, openai } from "./expected.ts
 import { runGatewayClient, summariesOf } from "./run-gateway-client.ts";
 
 /**
- * Its own caller retries every status that it does not know, 424 among them, up to six times: the case of the failed upstream
- * turns that off. Of a stream's breakdown it keeps nothing, and loses nothing of the text either.
+ * LangChain retries every unknown status, including 424, up to six times: the case of the failed upstream turns that
+ * off. It drops the breakdown of a stream, but none of the text.
  */
 test("@langchain/openai", async () => {
   const run = await runGatewayClient("langchain.ts", [openai.model]);

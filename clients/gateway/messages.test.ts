@@ -3,13 +3,13 @@ import { calls, claude } from "./expected.ts";
 import { runGatewayClient, summariesOf, type GatewayRun } from "./run-gateway-client.ts";
 import { capital, forecast, refusal } from "./upstream/scene.ts";
 
-/** Anthropic's Messages API by clients that know nothing of the gateway but its address and a key. */
+/** Anthropic's Messages API with clients that know only the gateway's URL and a key. */
 
-/** As dear as the one that `claude` names, of which the vendor's SDK warns as it grows old. */
+/** Priced like the model in `claude`, which is so old that the vendor's SDK warns of it. */
 const model = "claude-sonnet-4-6";
 const counted = { type: "chat", model, ...claude.counted };
 
-/** Of the spans what their callers asked for and what it cost, whichever SDK sent it. */
+/** Checks the callers' parameters and the cost of the spans, for any SDK. */
 function expectRecorded({ spans }: GatewayRun): void {
   for (const name of ["text", "stream", "tools"]) {
     for (const summary of summariesOf(spans)[name] ?? [])

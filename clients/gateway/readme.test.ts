@@ -9,7 +9,7 @@ const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
 const snippet = snippetsOf("README.md").find((program) => program.includes('from "openai"')) ?? "";
 const [, row = "{}"] = /```jsonc\n([\s\S]*?)```/.exec(readme) ?? [];
 
-/** Strings stay strings, numbers numbers, and so on; what a model says is its own. */
+/** Compares types only, since a model's text varies. */
 const shapeOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(shapeOf);
   if (typeof value !== "object" || value === null) return typeof value;
@@ -21,7 +21,7 @@ test.each([
   ["gpt-4o-mini", { model: "gpt-4o-mini", provider_id: "openai" }, capital],
   ["spanway/echo", { model: "echo", provider_id: "spanway" }, "Which city is the capital of Australia?"],
 ])(
-  "F9: the README's first program with %s prints the answer, and its row is as shown",
+  "F9: the README's first program with %s prints the response, and its row is as shown",
   async (model, served, printed) => {
     expect(snippet).toContain('"gpt-4o-mini"');
     const url = inject("serverUrl");

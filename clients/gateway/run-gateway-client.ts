@@ -5,17 +5,20 @@ import type { Row, TestClient } from "../../server/test/support/test-client.ts";
 import { runProgram } from "../support/run-client.ts";
 
 export type GatewayRun = {
-  /** What each case came to, as the program printed it. */
+  /** The result of each case, as the program printed it. */
   cases: Record<string, Row>;
-  /** The spans of each case, the earliest first. */
+  /** The spans of each case, earliest first. */
   spans: Record<string, Row[]>;
   prod: TestClient;
 };
 
-/** Runs `program`, a file of clients/gateway/programs, and reads back the spans of its calls, by the case in their metadata. */
+/**
+ * Runs `program`, a file in clients/gateway/programs, and reads back the spans of its calls, by the case in their
+ * metadata.
+ */
 export async function runGatewayClient(program: string, args: readonly string[] = []): Promise<GatewayRun> {
   const { prod, stdout, stderr } = await runProgram(join("gateway/programs", program), args);
-  if (stderr !== "") throw new Error(`${program} complained:\n${stderr}`);
+  if (stderr !== "") throw new Error(`${program} wrote to stderr:\n${stderr}`);
   const lines = stdout
     .trimEnd()
     .split("\n")
@@ -38,13 +41,13 @@ function caseOf({ metadata }: Row): string {
   return (metadata as { case?: string } | null)?.case ?? "no case";
 }
 
-/** What a span says, in few words; the rest of it is checked by `expectWhole`. */
+/** Summaries of spans; `expectWhole` checks their other members. */
 export function summariesOf(spans: Record<string, Row[]>): Record<string, Array<Partial<SpanSummary>>> {
   const entries = Object.entries(spans).map(([name, rows]) => [name, rows.map((row) => summaryOf(row, rows))]);
   return Object.fromEntries(entries) as Record<string, SpanSummary[]>;
 }
 
-/** Calls are named by operation and model, which every one of them has: only another name is worth a mention. */
+/** The default name of a call follows from operation and model: only another name is included. */
 function summaryOf(row: Row, rows: Row[]): Partial<SpanSummary> {
   const { name, ...rest } = summarizeSpan(row, rows);
   return name === `chat ${String(row["model"])}` ? rest : { name, ...rest };

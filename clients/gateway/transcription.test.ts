@@ -9,7 +9,7 @@ const text = heard("sample1.mp3");
 const usage = { type: "duration", seconds: spokenSeconds };
 const costUsd = (spokenSeconds / 60) * 0.006;
 
-test("recordings by the forms of the openai SDK and the Vercel AI SDK", async () => {
+test("recordings uploaded in the forms of the openai SDK and the Vercel AI SDK", async () => {
   const { cases, spans } = await runGatewayClient("transcription.ts");
   const verbose = { task: "transcribe", language: "english", duration: 10.1, segments: [expect.anything()] };
   expect(cases).toEqual({
@@ -36,7 +36,7 @@ test("recordings by the forms of the openai SDK and the Vercel AI SDK", async ()
   for (const [name, rows] of Object.entries(spans)) expectTranscription(name, rows);
 });
 
-/** One span, without the recording, paid by the time that the provider states, else by the file's own. */
+/** One span, without the recording, billed by the duration that the provider states, otherwise by that of the file. */
 function expectTranscription(name: string, rows: readonly Row[]): void {
   const [row] = rows;
   expect([name, rows.length]).toEqual([name, 1]);

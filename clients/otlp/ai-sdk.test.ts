@@ -37,7 +37,7 @@ test("the Vercel AI SDK 7", async () => {
   const both = { tokens: "114+34=148 cached 64", cost: 2 * cachedCost };
   expect(run.spans).toEqual(
     table(
-      // It puts the calls of every step into the agent's one answer.
+      // It joins the calls of all steps into the agent's single answer.
       { ...agent, said: [weather], answer: `${forecast} ${call}`, ...both },
       step(1),
       { ...chat(1), said: [weather], answer: call, tools: "get_weather{}" },
@@ -55,7 +55,7 @@ test("the Vercel AI SDK 7", async () => {
   expect(costs(run.traces)).toEqual([2 * cachedCost, cachedCost, embedding.cost]);
 });
 
-/** Generations in version 5 say nothing of the cache; streams do. The outer span repeats its last step. */
+/** Generations in version 5 do not report cached tokens; streams do. The outer span repeats its last step. */
 test("the Vercel AI SDK 5", async () => {
   const run = await runClient("ai-sdk-5.ts", ["otlp"]);
   const outer = { type: "workflow", model: "gpt-4o-mini", ...user };
@@ -106,8 +106,8 @@ test("the Vercel AI SDK 5", async () => {
 });
 
 /**
- * The exporter sends rows to /api/v1/traces/ingest: one generation of those with a common name, no parents, the customer
- * as the thread, and no counts for embeddings. Its calls of tools have the AI SDK's shape.
+ * The exporter sends rows to /api/v1/traces/ingest: one generation of those with a common name, no parents, the
+ * customer as the thread, and no counts for embeddings. Its tool calls have the AI SDK's format.
  */
 test("@keywordsai/exporter-vercel", async () => {
   const run = await runClient("ai-sdk-5.ts", ["exporter-vercel"]);

@@ -5,7 +5,7 @@ import { runSnippet, snippetsOf } from "../support/run-snippet.ts";
 import { capital as gatewayAnswer } from "../gateway/upstream/scene.ts";
 import { mini, paris } from "./expected.ts";
 
-/** The programs of docs/opentelemetry.md, as they stand there. */
+/** The programs of docs/opentelemetry.md, unchanged. */
 const [direct = "", throughGateway = ""] = snippetsOf("docs/opentelemetry.md");
 
 async function runDocumented(program: string, variables: Record<string, string> = {}) {
@@ -61,7 +61,7 @@ test("M5: three calls of an instrumented client through the gateway count three 
   expect(summary["total_cost"]).toBeCloseTo(sumOf("cost"), 12);
 });
 
-/** The names of the spans above a row in its trace. */
+/** The names of a row's ancestors in its trace. */
 function ancestorsOf(row: Row, rows: readonly Row[]): unknown[] {
   const parent = rows.find(
     ({ trace_unique_id: trace, span_unique_id: span }) =>

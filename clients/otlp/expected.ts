@@ -1,14 +1,14 @@
 import { inAnyOrder, type SpanSummary } from "../../server/test/support/otlp-summary.ts";
 
 /**
- * What follows from the mock model's usage (support/mock-model.ts) and list prices, in millionths of a US dollar:
- * gpt-4o-mini 0.15 / 0.075 cached / 0.60 a token, claude-sonnet-4-5 3 / 0.30 read / 3.75 written / 15,
+ * Derived from the mock model's usage (support/mock-model.ts) and list prices, in millionths of a US dollar:
+ * gpt-4o-mini 0.15 / 0.075 cached / 0.60 per token, claude-sonnet-4-5 3 / 0.30 read / 3.75 written / 15,
  * text-embedding-3-small 0.02.
  */
 export const uncachedCost = 57 * 0.15 + 17 * 0.6;
 export const cachedCost = 25 * 0.15 + 32 * 0.075 + 17 * 0.6;
 
-/** Usage as much as an SDK passes on of it. */
+/** Usage, as far as an SDK passes it on. */
 export const full = { tokens: "57+17=74 cached 32 thought 5", cost: cachedCost };
 export const cached = { tokens: "57+17=74 cached 32", cost: cachedCost };
 export const uncached = { tokens: "57+17=74", cost: uncachedCost };
@@ -28,7 +28,7 @@ export const forecast = "It is 18°C and cloudy in Paris right now.";
 export const capital = "user: What is the capital of France?";
 export const paris = "Hello! The capital of France is Paris — ça va?";
 
-/** A table of spans in the order in which a run has them. */
+/** A table of spans in the order of a run's spans. */
 export function table(...spans: SpanSummary[]): SpanSummary[] {
   return inAnyOrder(spans);
 }

@@ -33,7 +33,7 @@ describe.each(["json", "protobuf"])("OpenTelemetry's exporter in %s", (encoding)
       { span_count: 3, error_count: 1, total_tokens: 74, customer_identifier: "user-42", thread_identifier: "sess-1" },
     ]);
     expect(run.traces[0]?.["total_cost"]).toBeCloseTo(cachedCost / 1e6, 12);
-    // An exporter complains of an answer that it does not understand.
+    // An exporter logs a response that it does not understand.
     expect(run.output).toBe("");
   });
 });

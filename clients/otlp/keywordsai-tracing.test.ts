@@ -14,7 +14,10 @@ import {
   weather,
 } from "./expected.ts";
 
-/** It takes decorated spans out of their parents, which are found again; and its instrumentation leaves calls out of a repeated conversation. */
+/**
+ * It detaches decorated spans from their parents, which the server restores; its instrumentation omits calls of a
+ * repeated conversation.
+ */
 test("@keywordsai/tracing", async () => {
   const run = await runClient("keywordsai-tracing.ts");
   const noArguments = '{"args":[],"kwargs":{}}';

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ListAnswer, Row } from "../../server/test/support/test-client.ts";
 import { runClient } from "../support/run-client.ts";
 
-/** Scores reach Spanway before the spans that they are of. */
+/** Scores reach Spanway before their spans. */
 test("S12: Langfuse's SDK with its own paths, and scores", async () => {
   const run = await runClient("langfuse.ts");
   expect(run.output).toBe("");

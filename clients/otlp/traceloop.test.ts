@@ -51,7 +51,7 @@ test("@traceloop/node-server-sdk with decorators, a conversation and a tool", as
   expect(run.traces[0]?.["total_cost"]).toBeCloseTo((2 * uncachedCost) / 1e6, 12);
 });
 
-/** It counts tokens itself, though the model said how many there were, and does not say that it does. */
+/** It counts tokens itself although the model reported usage, and does not mark its counts as estimates. */
 test("@traceloop/node-server-sdk on a stream", async () => {
   const run = await runClient("traceloop.ts", ["stream"]);
   const counted = { tokens: "7+12=19", cost: 7 * 0.15 + 12 * 0.6 };
@@ -60,8 +60,8 @@ test("@traceloop/node-server-sdk on a stream", async () => {
   ]);
 });
 
-/** The Anthropic SDK adds a span of its own below the instrumentation's, with the same usage: it counts once. */
-test("@traceloop/node-server-sdk over Anthropic, whose input excludes what was cached", async () => {
+/** The Anthropic SDK adds its own span below the instrumentation's, with the same usage: it counts once. */
+test("@traceloop/node-server-sdk with Anthropic, whose input excludes cached tokens", async () => {
   const run = await runClient("traceloop.ts", ["anthropic"]);
   const model = "claude-sonnet-4-5";
   const chat = { name: "chat claude-sonnet-4-5", type: "chat", model, answer: paris, ...anthropic };

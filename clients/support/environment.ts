@@ -1,4 +1,4 @@
-/** What a program finds in its environment (support/run-client.ts). */
+/** The environment variables of a program (support/run-client.ts). */
 export const serverUrl = required("SPANWAY_URL");
 export const key = required("SPANWAY_KEY");
 export const modelUrl = required("MODEL_URL");

@@ -12,8 +12,8 @@ declare module "vitest" {
 }
 
 /**
- * One server, as users run it, one mock model and one upstream of its gateway for all tests; each run of a client has an
- * organization of its own.
+ * One server as users run it, one mock model and one upstream of the gateway for all tests; each run of a client has
+ * its own organization.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const model = await startMockModel();

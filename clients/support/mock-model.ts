@@ -3,11 +3,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
 /**
- * A model on loopback that answers with what is known beforehand, in the shapes of OpenAI and Anthropic. Asked about the
- * weather with a tool at hand it calls the tool, told the tool's result it answers, and else it names a capital.
- *
- * Usage, always: OpenAI chat 57 in (32 of them cached), 17 out (5 of them reasoning); embeddings 8; Anthropic 25 fresh in,
- * 12 written to the cache, 20 read from it, 17 out. A model called `no-such-model` is 404.
+ * A model on loopback with predictable responses, in the formats of OpenAI and Anthropic. For a question about the
+ * weather it calls an offered tool, answers after the tool's result, and otherwise names a capital.
+ * Usage is always: OpenAI chat 57 in (32 of them cached), 17 out (5 of them reasoning); embeddings 8; Anthropic 25
+ * fresh in, 12 written to the cache, 20 read from it, 17 out. A model called `no-such-model` gets 404.
  */
 export type MockModel = { url: string; stop(): Promise<void> };
 
@@ -173,7 +172,7 @@ async function readText(request: IncomingMessage): Promise<string> {
 
 function portOf(server: Server): number {
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the mock model does not listen");
+  if (address === null || typeof address === "string") throw new Error("the mock model is not listening");
   return address.port;
 }
 

@@ -8,32 +8,32 @@ import { testAdmin } from "../../server/test/support/test-app.ts";
 import { createClient, type ListAnswer, type Row, type TestClient } from "../../server/test/support/test-client.ts";
 import { listTraces, retrieveTrace, type Node } from "../../server/test/support/traces.ts";
 
-/** What a client left on the server, read back through the API. */
+/** The results of a client on the server, read back through the API. */
 export type ClientRun = {
   prod: TestClient;
-  /** Every span, sorted, in the few words of a table of expectations. */
+  /** Every span, sorted, as a short summary for comparison. */
   spans: SpanSummary[];
   /** The spans with all members. */
   rows: Row[];
-  /** The rows of the trace list, the earliest first. */
+  /** The rows of the trace list, earliest first. */
   traces: Row[];
   /** The tree of each trace as `root(child(grandchild) child)`, siblings by name. */
   trees: string[];
-  /** All that the client printed. */
+  /** Everything that the client printed. */
   output: string;
 };
 
 const timeoutMs = 60_000;
 
-/** Runs `program`, a file of clients/otlp/programs, and reads back what it left. */
+/** Runs `program`, a file in clients/otlp/programs, and reads back its results. */
 export async function runClient(program: string, args: readonly string[] = []): Promise<ClientRun> {
   const { prod, stdout, stderr } = await runProgram(join("otlp/programs", program), args);
   return { prod, output: stdout + stderr, ...(await readBack(prod)) };
 }
 
 /**
- * Runs `program`, a file below clients/, as a process of its own: SDKs patch modules and keep global state. It finds in its
- * environment where the server and the mock model are, and the key of an organization made for this run.
+ * Runs `program`, a file below clients/, as a separate process, because SDKs patch modules and keep global state. Its
+ * environment has the URLs of the server and the mock model, and the key of an organization created for this run.
  */
 export async function runProgram(
   program: string,
@@ -52,7 +52,7 @@ export async function runProgram(
   return { prod: createClient(serverUrl, key), stdout, stderr };
 }
 
-/** Its key for `prod`. */
+/** Creates an organization and returns its `prod` key. */
 export async function newOrganization(serverUrl: string): Promise<string> {
   const login = await createClient(serverUrl).post("/api/auth/login/", testAdmin);
   const admin = createClient(serverUrl, String((login.json as Row)["access"]));
@@ -60,7 +60,7 @@ export async function newOrganization(serverUrl: string): Promise<string> {
   return (made.json as { keys: { prod: string } }).keys.prod;
 }
 
-/** What is on the server of the organization. */
+/** The organization's data on the server. */
 export async function readBack(prod: TestClient): Promise<Pick<ClientRun, "spans" | "rows" | "traces" | "trees">> {
   await settle(prod);
   const listed = await listSpans(prod, {}, "sort_by=start_time&page_size=1000");

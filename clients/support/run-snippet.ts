@@ -1,13 +1,16 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** The programs of a document of the repository, in order: its blocks of JavaScript. */
+/** The JavaScript blocks of a document of the repository, in order. */
 export function snippetsOf(document: string): string[] {
   const text = readFileSync(new URL(`../../${document}`, import.meta.url), "utf8");
   return [...text.matchAll(/```js\n([\s\S]*?)```/g)].map(([, program = ""]) => program);
 }
 
-/** Runs a program as a module beside what is installed here, with nothing else in its environment; what it prints. */
+/**
+ * Runs a program as a module next to the packages installed here, with only the given environment, and returns its
+ * output.
+ */
 export function runSnippet(program: string, variables: Record<string, string>): Promise<string> {
   const env = { PATH: process.env["PATH"], ...variables };
   const options = { cwd: import.meta.dirname, env, timeout: 30_000 };

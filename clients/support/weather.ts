@@ -1,6 +1,6 @@
 import type OpenAI from "openai";
 
-/** The conversation that most programs hold: a question, a call of a tool, its result, the answer. */
+/** The conversation of most programs: a question, a tool call, its result, the answer. */
 export const question = "What is the weather in Paris?";
 export const weather = { tempC: 18, sky: "cloudy" };
 
@@ -16,7 +16,7 @@ export const weatherTool: OpenAI.ChatCompletionFunctionTool = {
   function: { name: "get_weather", description: "The weather in a city", parameters: weatherParameters },
 };
 
-/** Asks, calls the tool that the model wants, and asks again with its result. */
+/** Sends the question, runs the requested tool, and sends its result. */
 export async function askForWeather(openai: OpenAI, getWeather: (city: string) => Promise<unknown>): Promise<string> {
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     { role: "system", content: "You are a helpful assistant." },

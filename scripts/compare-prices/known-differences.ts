@@ -1,14 +1,18 @@
 import type { Bucket } from "../../server/src/pricing/buckets.ts";
 
-/** Where the second table differs from ours, and ours is what the one who sells the model says. USD per million tokens. */
+/**
+ * Differences in which our table agrees with the seller of the model and the second table does not. USD per million
+ * tokens.
+ */
 export const knownDifferences: ReadonlyArray<{
   models: RegExp;
   rates: ReadonlyArray<readonly [Bucket, number]>;
-  /** Only of a prompt beyond the steps of the table, or only of one below. */
+  /** Applies only to a prompt above the tier threshold, or only to one below. */
   isLong?: boolean;
   source: string;
 }> = [
-  // A name without `global.` is served in one region, for a tenth more. The second table has the price of the global endpoint there.
+  // A name without `global.` is served in one region, which costs 10 % more. The second table has the price of the
+  // global endpoint.
   ...(
     [
       ["claude-haiku-4-5", 1, 0.1, 5],
@@ -32,7 +36,7 @@ export const knownDifferences: ReadonlyArray<{
     ).map(([bucket, rate]) => [bucket, 1.1 * rate] as const),
     source: "https://platform.claude.com/docs/en/about-claude/pricing",
   })),
-  // The second table has the price of text for what is heard.
+  // The second table has the price of text for audio input.
   {
     models: /^openai\/gpt-4o-transcribe/,
     rates: [["input_audio", 6]],
@@ -49,13 +53,13 @@ export const knownDifferences: ReadonlyArray<{
     isLong: true,
     source: "https://ai.google.dev/gemini-api/docs/pricing",
   },
-  // Half of the input; the second table has cut a digit off.
+  // Half of the input; the second table has dropped a digit.
   {
     models: /^groq\/openai\/gpt-oss-safeguard-20b$/,
     rates: [["cache_read", 0.0375]],
     source: "https://console.groq.com/docs/prompt-caching",
   },
-  // The second table has peak hours alone.
+  // The second table has the price of peak hours only.
   {
     models: /^deepseek\/deepseek-(v4-)?flash$/,
     rates: [
@@ -65,13 +69,14 @@ export const knownDifferences: ReadonlyArray<{
     ],
     source: "https://api-docs.deepseek.com/quick_start/pricing",
   },
-  // The second table has rounded it.
+  // The second table has a rounded price.
   {
     models: /^deepseek\/deepseek-v3\.2$/,
     rates: [["output", 0.42]],
     source: "https://api-docs.deepseek.com/news/news250929",
   },
-  // Prompts of more than 200,000 tokens were a beta, and are no longer taken: these are the prices of the calls that there were.
+  // Prompts of more than 200,000 tokens were a beta and are no longer accepted: these are the prices of the calls made
+  // then.
   {
     models: /^anthropic\/claude-sonnet-4-5/,
     rates: [

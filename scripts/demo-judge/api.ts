@@ -2,12 +2,12 @@ import { DemoError, type Target } from "../demo/send-spans.ts";
 
 type Json = Record<string, unknown>;
 
-/** The few calls that the demo makes. Each throws a `DemoError` that says what the server did. */
+/** The API calls of the demo. Each throws a `DemoError` with the server's response if it fails. */
 export type Api = {
   get(path: string): Promise<Json>;
   post(path: string, body: Json): Promise<Json>;
   delete(path: string): Promise<void>;
-  /** A chat completion, with the id of the span that it became. */
+  /** A chat completion, with the id of its span. */
   chat(body: Json): Promise<{ logId: string; content: string }>;
 };
 

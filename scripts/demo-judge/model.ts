@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 import { listenLocally } from "./listen-locally.ts";
 
-/** A model that follows a script, behind OpenAI's API: it answers customers curtly, and judges such answers harshly. */
+/** A scripted model behind OpenAI's API: it answers customers curtly, and judges such answers harshly. */
 export type Model = { url: string; close(): void };
 
 type ChatRequest = { model: string; response_format?: { type: string } };
@@ -10,7 +10,7 @@ type ChatRequest = { model: string; response_format?: { type: string } };
 const verdict = { explanation: "It names the refund, and neither apologizes nor offers another flight.", score: 2 };
 
 export async function startModel(): Promise<Model> {
-  // Judges are asked for JSON of a schema.
+  // Requests to judges ask for JSON of a schema.
   const answer = ({ response_format }: ChatRequest): string =>
     response_format?.type === "json_schema" ? JSON.stringify(verdict) : "Ask for a refund.";
   const server = createServer((request, response) => {

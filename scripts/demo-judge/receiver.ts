@@ -3,11 +3,14 @@ import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { listenLocally } from "./listen-locally.ts";
 
-/** What a webhook brought. */
+/** A received webhook event. */
 export type Delivered = {
   type: string;
   body: Record<string, unknown>;
-  /** Whether it was signed with this secret. A receiver that knows its secret checks this before it reads on. */
+  /**
+   * Whether it was signed with this secret. A receiver that knows its secret must check this before it parses the
+   * event.
+   */
   isGenuine(secret: string): boolean;
 };
 

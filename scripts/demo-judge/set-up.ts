@@ -1,19 +1,19 @@
 import type { Api } from "./api.ts";
 
-/** What the demo made on the server. */
+/** The records that the demo created on the server. */
 export type Setup = {
   supportModel: string;
   evaluatorId: string;
   evaluatorSlug: string;
   automationId: string;
   webhookSecret: string;
-  /** All but the evaluator, whose scores go on naming it. */
+  /** Removes everything except the evaluator, whose scores still refer to it. */
   remove(): Promise<void>;
 };
 
 type Row = Record<string, unknown>;
 
-// A name of one's own for a server that speaks OpenAI's wire.
+// A custom provider name for an OpenAI-compatible server.
 const provider = "judge-demo";
 const slug = "demo-politeness";
 
@@ -60,7 +60,7 @@ export async function setUp(
   };
 }
 
-/** A model that judges each answer from 1 to 5; from 3 on it has passed. */
+/** Creates an evaluator whose model judges each answer from 1 to 5; it passes from 3 on. */
 function judge(api: Api): Promise<Row> {
   return api.post("/api/evaluators/", {
     name: "Politeness",
@@ -77,7 +77,7 @@ function judge(api: Api): Promise<Row> {
   });
 }
 
-/** What an earlier run left that was ended half-way. */
+/** Removes records of an earlier run that was interrupted. */
 async function removeLeftovers(api: Api): Promise<void> {
   const places = [
     ["/api/webhooks/", { name: provider }],
@@ -91,7 +91,7 @@ async function removeLeftovers(api: Api): Promise<void> {
   }
 }
 
-/** The first of a list with such a member. */
+/** The first entry of a list with this member. */
 async function find(api: Api, path: string, member: Record<string, string>): Promise<Row | undefined> {
   const list: unknown = await api.get(path);
   const rows = Array.isArray(list) ? (list as Row[]) : ((list as { results: Row[] }).results ?? []);

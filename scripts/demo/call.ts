@@ -2,7 +2,7 @@ import { DemoError, send, type Target } from "./send-spans.ts";
 
 export type Row = Record<string, unknown>;
 
-/** @param allowed statuses that are as good as success */
+/** @param allowed error statuses that count as success */
 export async function call(
   target: Target,
   method: string,

@@ -6,7 +6,7 @@ export type Company = {
   region: string;
   conversations: number;
   growthPerDay: number;
-  /** The models that answer this company, in rotation. */
+  /** The models that serve this company, in rotation. */
   models: readonly string[];
   budgetUsd?: number;
   markupPercentage?: number;
@@ -14,7 +14,7 @@ export type Company = {
 
 const [large, small, claude, gemini] = ["gpt-4o", "gpt-4o-mini", "claude-sonnet-4-6", "gemini-2.5-flash"] as const;
 
-/** The first of them grows from a conversation a day to a dozen; the others ask about as much every week. */
+/** The first company grows from one conversation a day to a dozen; the others send about the same number every week. */
 export const companies: readonly Company[] = [
   {
     id: "bluebird-travel",

@@ -8,7 +8,7 @@ type Profile = Omit<Customer, "customer_identifier">;
 const userId = /\b[a-z]+_[a-z]+_\d{4}\b/;
 
 /**
- * Who speaks in each conversation: the first user id that anybody mentions, else that of another trial of the same task.
+ * The customer of each conversation: the first user id mentioned, otherwise that of another trial of the same task.
  * Callers who never identify themselves share a made-up id per task. Names and addresses come from profile lookups.
  */
 export function findCustomers(conversations: readonly Conversation[]): Map<Conversation, Customer> {
@@ -30,7 +30,7 @@ export function findCustomers(conversations: readonly Conversation[]): Map<Conve
 
 function mentionedId({ messages }: Conversation): string | undefined {
   for (const { role, content, tool_calls: calls = [] } of messages) {
-    if (role === "system") continue; // The policy may name an example.
+    if (role === "system") continue; // The policy may contain an example id.
     const texts = [content ?? ""].concat(calls.map((call) => call.function.arguments));
     const found = userId.exec(texts.join("\n"));
     if (found) return found[0];

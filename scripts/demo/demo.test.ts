@@ -17,7 +17,7 @@ afterAll(() => app.stop());
 
 const since = "2020-01-01";
 const hourMs = 3_600_000;
-/** When the demo ran last. */
+/** The time of the last demo run. */
 let ranMs = 0;
 const demo = new URL("../demo.ts", import.meta.url).pathname;
 
@@ -29,7 +29,7 @@ async function runDemo(args: string[], env: Record<string, string> = {}) {
   );
 }
 
-test("the demo loads the data set, once however often it runs", async () => {
+test("the demo loads the data set once, however often it runs", async () => {
   for (const run of ["first", "second"]) {
     ranMs = Date.now();
     const { code, output } = await runDemo(["--url", app.url], { SPANWAY_PROD_KEY: testKeys.prod });
@@ -59,7 +59,7 @@ test("the demo loads the data set, once however often it runs", async () => {
   ]);
 });
 
-test("its spans lie in the 14 days before, in working hours, with an evening of errors", async () => {
+test("its spans lie in the preceding 14 days, in working hours, with an evening of errors", async () => {
   const window = `start_time=${new Date(ranMs - 14 * 24 * hourMs).toISOString()}&end_time=${new Date().toISOString()}`;
   const chart = async (query: string) => {
     const answer = await app.prod.post(`/api/request-logs/timeseries/?${window}&metrics=number_of_requests&${query}`);
@@ -88,14 +88,14 @@ test("its spans lie in the 14 days before, in working hours, with an evening of 
   expect([...new Set(evening)]).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d evening$/)]);
 });
 
-test("the demo goes to the port of SPANWAY_PORT, unless SPANWAY_URL says more", async () => {
+test("the demo uses the port of SPANWAY_PORT, unless SPANWAY_URL is set", async () => {
   const key = { SPANWAY_PROD_KEY: testKeys.prod };
   expect((await runDemo([], { ...key, SPANWAY_PORT: "1" })).output).toContain("http://127.0.0.1:1");
   const both = await runDemo([], { ...key, SPANWAY_PORT: "1", SPANWAY_URL: "http://127.0.0.1:2" });
   expect(both.output).toContain("http://127.0.0.1:2");
 });
 
-test("each conversation is a trace: an agent over its turns, and their tools below them", async () => {
+test("each conversation is a trace: an agent, its turns, and their tools below them", async () => {
   type Node = { log_type: string; children: Node[] };
   const path = `/api/traces/list/?page_size=100&start_time=${since}&workflow_name=airline-agent`;
   const list = (await app.prod.post(path)).json as ListAnswer;
@@ -121,7 +121,7 @@ test("each conversation is a trace: an agent over its turns, and their tools bel
   expect(threads.count).toBe(35 + 200 + 24);
 });
 
-test("costs are the server's: gpt-4o's price of the tokens", async () => {
+test("costs are computed by the server: gpt-4o's price of the tokens", async () => {
   const { results } = await app.prod.list(
     { model: { value: ["gpt-4o"] } },
     { page_size: "1000", start_time: since, workflow_name: "airline-agent" },
@@ -133,7 +133,7 @@ test("costs are the server's: gpt-4o's price of the tokens", async () => {
   }
 });
 
-test("people rated, scored and noted answers, and customers have budgets", async () => {
+test("people rated, scored and annotated answers, and customers have budgets", async () => {
   const count = async (filters: Row) => (await app.prod.list(filters, { start_time: since })).count;
   expect(await count({ positive_feedback: { value: [false] } })).toBeGreaterThan(10);
   expect(await count({ note: { operator: "isnull", value: [false] } })).toBe(5);
@@ -146,7 +146,7 @@ test("people rated, scored and noted answers, and customers have budgets", async
   });
 });
 
-test("what is wrong is said in a sentence", async () => {
+test("an error is reported in one sentence", async () => {
   expect(await runDemo(["--url", app.url])).toMatchObject({
     code: 1,
     output: expect.stringMatching(/^An API key is needed/),
@@ -162,7 +162,7 @@ test("what is wrong is said in a sentence", async () => {
   expect(await runDemo(["--nonsense"])).toMatchObject({ code: 1, output: expect.stringContaining("npm run demo --") });
 });
 
-test("a server that asks to slow down is obeyed", async () => {
+test("the demo waits when the server limits the rate", async () => {
   const answers = [429, 503, 201];
   const server = createServer((request, response) => {
     request.resume();

@@ -1,6 +1,6 @@
 import { seededRandom } from "./seeded-random.ts";
 
-/** A span as the routes of ingest take it. */
+/** A span as the ingest routes accept it. */
 export type TraceSpan = {
   trace_unique_id: string;
   span_unique_id: string;
@@ -15,7 +15,7 @@ export type TraceSpan = {
 export type LargeTrace = {
   trace: string;
   spans: number;
-  /** Of the one branch that calls itself. */
+  /** The depth of the one recursive branch. */
   levels: number;
   endMs: number;
 };
@@ -24,8 +24,8 @@ const subjects = ["flights", "refunds", "baggage", "upgrades", "delays", "visas"
 const tools = ["search", "get_page", "extract_table", "rank", "query_sql", "embed"];
 
 /**
- * One trace of an agent that works in rounds: a plan, tool calls beside each other, a subagent, an answer. One branch calls itself
- * `levels` deep. Every kind of oddity is there as well: see `oddSpans`. The same arguments make the same spans.
+ * One trace of an agent that works in rounds: a plan, parallel tool calls, a subagent, an answer. One branch nests
+ * `levels` deep. It also contains every kind of irregularity: see `oddSpans`. The same arguments make the same spans.
  */
 export function largeTrace({ trace, spans: count, levels, endMs }: LargeTrace): TraceSpan[] {
   const random = seededRandom(trace);
@@ -104,7 +104,7 @@ function addChain(add: Add, root: string, { levels, from, to }: { levels: number
   }
 }
 
-/** Orphans, a cycle, no times, ends before starts, children outside of their parents, and names that try to be more than names. */
+/** Orphans, a cycle, missing times, ends before starts, children outside their parents, and hostile names. */
 function oddSpans(trace: string, root: string, startMs: number, lengthMs: number): TraceSpan[] {
   const names: [string, Partial<TraceSpan>][] = [
     ["orphan", { span_parent_id: "0f0f0f0f0f0f0f0f" }],

@@ -1,6 +1,6 @@
 export type Question = { feature: string; asks: string; policy: string; answer: string };
 
-/** What companies ask the travel desk, with the rule that is found and the answer. */
+/** Questions of companies to the travel desk, with the rule that is looked up and the answer. */
 export const questions: readonly Question[] = [
   {
     feature: "refunds",

@@ -4,7 +4,7 @@ import { call, type Row } from "./call.ts";
 import type { Target } from "./send-spans.ts";
 import type { SpanBody } from "./to-spans.ts";
 
-/** Of so many answers one is reviewed. */
+/** One answer in this many is reviewed. */
 const reviewedEvery = 6;
 const notes = [
   "Cites the rule word for word. A good example.",
@@ -20,8 +20,8 @@ const evaluators = [
 ] as const;
 
 /**
- * What people add to spans that are stored: scores, notes and pins on answers of the travel desk, and the budgets of its customers. The
- * same in every run; scores that are there stay.
+ * Adds what people add to stored spans: scores, notes and pins on answers of the travel desk, and the budgets of its
+ * customers. The same in every run; existing scores are kept.
  */
 export async function review(target: Target, spans: readonly SpanBody[]): Promise<{ reviewed: number }> {
   const answers = spans.filter(({ span_name: name }) => name === "answer");

@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { DemoError, type Target } from "./send-spans.ts";
 
 /**
- * Runs a demo against the server that arguments and environment name, and says what went wrong without a stack. `counts` are
- * options of its own: whole numbers, with their defaults.
+ * Runs a demo against the server given by arguments and environment, and reports errors without a stack trace. `counts`
+ * are the demo's own options: whole numbers, with their defaults.
  */
 export async function runDemo<C extends Record<string, number>>(
   usage: string,
@@ -21,7 +21,7 @@ export async function runDemo<C extends Record<string, number>>(
   }
 }
 
-/** Undefined where help is asked for. */
+/** Undefined if help is requested. */
 function readTarget<C extends Record<string, number>>(defaults: C): { target: Target; counts: C } | undefined {
   const text = { type: "string" } as const;
   const own = Object.fromEntries(Object.keys(defaults).map((name) => [name, text]));
@@ -36,14 +36,14 @@ function readTarget<C extends Record<string, number>>(defaults: C): { target: Ta
   const here = `http://127.0.0.1:${process.env["SPANWAY_PORT"] || "8787"}`;
   const url = values.url ?? (process.env["SPANWAY_URL"] || here);
   const key = values.key ?? process.env["SPANWAY_PROD_KEY"];
-  if (!URL.canParse(url)) throw new DemoError(`--url must be an address such as http://127.0.0.1:8787, not "${url}"`);
+  if (!URL.canParse(url)) throw new DemoError(`--url must be a URL such as http://127.0.0.1:8787, not "${url}"`);
   if (!key) {
     throw new DemoError(
       "An API key is needed: export SPANWAY_PROD_KEY, or pass --key. `npm start` printed a prod key at its first start;\n" +
         "`npm run admin -- keys create` makes another.",
     );
   }
-  // Names are those of the defaults.
+  // The names are those of the defaults.
   return { target: { url, key }, counts: Object.fromEntries(counts) as C };
 }
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** Numbers from 0 (inclusive) to 1 that are the same for the same seed (mulberry32). */
+/** Numbers from 0 (inclusive) to 1 (exclusive), the same for the same seed (mulberry32). */
 export function seededRandom(seed: string): () => number {
   let state = Number.parseInt(hash("sha256", seed, "hex").slice(0, 8), 16);
   return () => {

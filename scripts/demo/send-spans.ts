@@ -4,7 +4,7 @@ import type { SpanBody } from "./to-spans.ts";
 export type Target = { url: string; key: string };
 export type SendReport = { accepted: number; refused: Array<{ index: number; error: string }>; requests: number };
 
-/** A failure that the person at the terminal can act on. */
+/** An error that the user at the terminal can fix. */
 export class DemoError extends Error {}
 
 const rowsPerRequest = 500;
@@ -12,8 +12,8 @@ const attemptsMax = 10;
 const defaultWaitS = 5;
 
 /**
- * Sends spans by the bulk route, as many at a time as it takes, and waits as long as the server asks when it is told to
- * slow down. Throws `DemoError`.
+ * Sends spans by the bulk route, as many per request as it accepts, and waits as long as the server requires after 429.
+ * Throws `DemoError`.
  */
 export async function sendSpans(
   target: Target,
@@ -34,9 +34,9 @@ const visibleWithinMs = 30_000;
 const lookEveryMs = 50;
 
 /**
- * Waits until the last span is listed at its new time, which takes a second or less; a node stores in the order of
- * acceptance, so the others are there then. What is tried next must not find half of them.
- * Goes on after half a minute in any case.
+ * Waits until the last span is listed at its new time, which takes a second or less; a node stores spans in the order
+ * of acceptance, so the others are stored then too. Otherwise the next commands would find only some of them. Continues
+ * after half a minute in any case.
  */
 export async function untilVisible(target: Target, spans: readonly SpanBody[]): Promise<void> {
   const last = spans.at(-1);
@@ -63,7 +63,10 @@ async function postLogs(target: Target, logs: SpanBody[], onWait: (seconds: numb
   throw new DemoError(`${target.url} answered ${response.status}: ${(await response.text()).slice(0, 500)}`);
 }
 
-/** Sends JSON, and waits where the server asks to slow down. Throws `DemoError` where nobody answers or the key is not known. */
+/**
+ * Sends JSON, and waits if the server responds with 429. Throws `DemoError` if the server is unreachable or rejects the
+ * key.
+ */
 export async function send(
   target: Target,
   request: { method: string; path: string; body?: string },

@@ -1,20 +1,20 @@
 const hourMs = 3_600_000;
 
-/** How far back the demo goes. */
+/** The length of the demo's history. */
 export const spreadHours = 14 * 24;
 
-/** How busy each hour of a day is (UTC): offices are open from eight to eighteen, with a break for lunch. */
+/** The relative load of each hour of a day (UTC): offices are open from eight to eighteen, with a lunch break. */
 const busyHours = [
   0.03, 0.02, 0.02, 0.02, 0.03, 0.05, 0.15, 0.4, 0.8, 1, 1, 0.95, 0.7, 0.85, 1, 0.95, 0.8, 0.55, 0.35, 0.25, 0.2, 0.15,
   0.1, 0.05,
 ];
 const weekend = 0.3;
-/** So that the last hour, which is what reads show by default, is never empty. */
+/** Ensures that the last hour, the default window of reads, is never empty. */
 const busyNow = 1.5;
 
 /**
- * `count` times of the 14 days before `endMs`, rising, by how busy each hour is; the last is `endMs` itself.
- * `growthPerDay` is how many times busier a day is than the day before.
+ * `count` ascending times in the 14 days before `endMs`, distributed by the load of each hour; the last is `endMs`
+ * itself. `growthPerDay` is the factor between the load of a day and that of the day before.
  */
 export function spread(count: number, endMs: number, growthPerDay = 1): number[] {
   const weights = Array.from({ length: spreadHours }, (_, index) => {

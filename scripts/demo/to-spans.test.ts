@@ -9,7 +9,7 @@ const byId = new Map(spans.map((span) => [span.span_unique_id, span]));
 const ofType = (type: string): SpanBody[] => spans.filter(({ log_type }) => log_type === type);
 const parentOf = (span: SpanBody): SpanBody | undefined => byId.get(span.span_parent_id ?? "");
 
-test("every turn and every tool result of the data set is a span of its own", () => {
+test("every turn and every tool result of the data set is a separate span", () => {
   expect(spans).toHaveLength(1893);
   expect(byId.size).toBe(1893);
   expect(ofType("agent")).toHaveLength(100);
@@ -71,20 +71,20 @@ test("the first conversation, checked by hand", () => {
   });
 });
 
-test("each turn carries all messages before it", () => {
+test("each turn contains all messages before it", () => {
   const counts = ofType("chat").map((span) => (span["prompt_messages"] as unknown[]).length);
   expect(Math.max(...counts)).toBe(60);
   const texts = ofType("chat").map((span) => JSON.stringify(span["prompt_messages"]));
   expect(texts.every((text) => text.startsWith('[{"role":"system"'))).toBe(true);
 });
 
-test("tool results that tell of an error are errors", () => {
+test("tool results that contain an error are errors", () => {
   const failed = spans.filter((span) => span["status"] === "error");
   expect(failed).toHaveLength(38);
   expect(failed.filter((span) => span["error_message"] === "Error: payment method not found")).toHaveLength(2);
 });
 
-test("callers who never say who they are get an id of their task; trials of one task share a customer", () => {
+test("callers who never identify themselves get an id per task; trials of one task share a customer", () => {
   const ids = new Set(ofType("agent").map((span) => String(span["customer_identifier"])));
   expect([...ids].filter((id) => id.startsWith("unknown")).sort()).toEqual([
     "unknown_caller_1",
@@ -109,7 +109,7 @@ test("times end within the last 14 days, children lie within their trace, and no
   }
 });
 
-test("another run makes the same spans, only later", () => {
+test("another run makes the same spans at later times", () => {
   const later = toSpans(conversations, endMs + 3 * 3_600_000);
   const timeless = ({ start_time: _start, timestamp: _end, ...rest }: SpanBody) => rest;
   expect(later.map(timeless)).toEqual(spans.map(timeless));

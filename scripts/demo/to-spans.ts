@@ -4,7 +4,7 @@ import { findCustomers, type Customer } from "./customers.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { spread } from "./spread.ts";
 
-/** The body of one span, as `POST /api/request-logs/` takes it. */
+/** The body of one span, as `POST /api/request-logs/` accepts it. */
 export type SpanBody = {
   log_type: string;
   span_name: string;
@@ -21,11 +21,10 @@ const workflow = "airline-agent";
 const model = "gpt-4o";
 
 /**
- * Turns conversations into spans: a trace for each, with the agent as its root, a chat span per assistant turn (the
- * messages so far and the answer), and below it a tool span per call it made.
- *
- * Ids and durations follow from the conversation alone, so that sending them again makes no new spans; the last
- * conversation ends at `endMs`, the others within the 14 days before.
+ * Converts conversations to spans: a trace for each, with the agent as its root, a chat span per assistant turn (the
+ * preceding messages and the answer), and below it a tool span per call.
+ * Ids and durations depend only on the conversation, so that resending creates no new spans; the last conversation ends
+ * at `endMs`, the others within the 14 days before.
  */
 export function toSpans(conversations: readonly Conversation[], endMs: number): SpanBody[] {
   const customers = findCustomers(conversations);
@@ -106,7 +105,10 @@ function toolFields(call: ToolCall | undefined, { content }: Message) {
   };
 }
 
-/** The call that a tool message answers, and the turn that made it: the last one, as ids come again in these records. */
+/**
+ * The call that a tool message belongs to, and the turn that made it: the last one, since ids are reused in this data
+ * set.
+ */
 function findCall(before: readonly Message[], answer: Message): { call: ToolCall; messageIndex: number } | undefined {
   for (const [messageIndex, { tool_calls: calls = [] }] of [...before.entries()].reverse()) {
     const call = calls.find(({ id }) => id === answer.tool_call_id);
@@ -115,7 +117,7 @@ function findCall(before: readonly Message[], answer: Message): { call: ToolCall
   return undefined;
 }
 
-/** A quarter of the characters: close for English, and good enough for figures that show what the product does. */
+/** A quarter of the characters: close for English, and sufficient for a demo. */
 function estimateTokens({ content, tool_calls: calls = [] }: Message): number {
   const characters = calls.reduce(
     (sum, call) => sum + call.function.name.length + call.function.arguments.length,
@@ -127,7 +129,7 @@ function estimateTokens({ content, tool_calls: calls = [] }: Message): number {
 /** Milliseconds since the conversation's start. */
 type Turn = { startMs: number; durationMs: number; firstTokenMs?: number };
 
-/** Plausible times: people think and type, the model streams tokens, tools answer within half a second. */
+/** Plausible times: people think and type, the model streams tokens, tools respond within half a second. */
 function layOut(messages: readonly Message[], random: () => number): { turns: Turn[]; durationMs: number } {
   let nowMs = 0;
   const turns = messages.map((message): Turn => {

@@ -5,11 +5,11 @@ import type { SpanBody } from "./to-spans.ts";
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const mondayMs = Date.parse("2026-01-05T00:10:00Z");
-/** Every five hours of a week: whenever the demo is run. */
+/** Every five hours of a week, so that the results hold whenever the demo runs. */
 const nows = Array.from({ length: 34 }, (_, index) => mondayMs + index * 5 * hourMs);
 const endOf = (span: SpanBody): number => Date.parse(span.timestamp);
 
-test("whenever it is run, the same spans lie in the 14 days before, some of them in the last hour", () => {
+test("whenever it runs, the same spans lie in the preceding 14 days, some of them in the last hour", () => {
   const timeless = ({ start_time: _start, timestamp: _end, ...rest }: SpanBody) => rest;
   const first = travelDeskSpans(mondayMs).map(timeless);
   for (const nowMs of nows) {
@@ -21,7 +21,7 @@ test("whenever it is run, the same spans lie in the 14 days before, some of them
   }
 });
 
-test("whenever it is run, one customer has more than doubled within a week, and no other", () => {
+test("whenever it runs, one customer has more than doubled within a week, and no other", () => {
   for (const nowMs of nows) {
     const spans = travelDeskSpans(nowMs);
     const tokens = (customer: unknown, fromMs: number, untilMs: number): number =>
@@ -36,7 +36,7 @@ test("whenever it is run, one customer has more than doubled within a week, and 
   }
 });
 
-test("an evening within the last days has most of the errors, and nights are quiet", () => {
+test("one evening of the last days has most of the errors, and nights are quiet", () => {
   for (const nowMs of nows) {
     const spans = travelDeskSpans(nowMs);
     const failed = spans.filter((span) => span["status_code"] === 529).map(endOf);
@@ -47,7 +47,7 @@ test("an evening within the last days has most of the errors, and nights are qui
     }
     expect(Math.max(...failed) - Math.min(...failed)).toBeLessThan(3 * hourMs);
     expect(nowMs - Math.max(...failed)).toBeLessThan(2 * dayMs + hourMs);
-    // Of the nights before the last hour, which is never empty.
+    // Excludes the last hour, which is never empty.
     const atNight = spans.filter((span) => endOf(span) < nowMs - hourMs && new Date(endOf(span)).getUTCHours() < 5);
     expect(atNight.length).toBeLessThan(spans.length / 20);
   }

@@ -7,14 +7,14 @@ import { lastEvening, spread } from "./spread.ts";
 
 const workflow = "travel-desk";
 const fallbackModel = "gpt-4o";
-/** Between an answer and the next question of a conversation. */
+/** The time between an answer and the next question of a conversation. */
 const readingMs = 90_000;
 const outageConversations = 24;
 
 /** One question and its answer: a trace. */
 type Turn = {
   company: Company;
-  /** Tells conversations of the company apart. */
+  /** Identifies the company's conversation. */
   thread: string;
   question: Question;
   earlier: readonly Question[];
@@ -24,8 +24,9 @@ type Turn = {
 };
 
 /**
- * What companies asked a travel desk in the 14 days before `endMs`: conversations of one to three questions, each of which is a trace. In
- * one evening a provider was overloaded. Ids, texts and durations follow from the companies alone, as in `toSpans`.
+ * The questions of companies to a travel desk in the 14 days before `endMs`: conversations of one to three questions,
+ * each of which is a trace. During one evening a provider was overloaded. Ids, texts and durations depend only on the
+ * companies, as in `toSpans`.
  */
 export function travelDeskSpans(endMs: number): SpanBody[] {
   const evening = lastEvening(endMs);
@@ -140,7 +141,7 @@ const instructions =
 
 function refusedStep(turn: Turn, random: () => number): Step {
   const durationMs = Math.round(300 + random() * 900);
-  // A provider charges nothing for it.
+  // A provider does not charge for a failed call.
   const usage = { prompt_tokens: 0, completion_tokens: 0 };
   const fields = {
     model: turn.model,

@@ -1,7 +1,7 @@
 import { call, type Row } from "./call.ts";
 import type { Target } from "./send-spans.ts";
 
-/** Without channels: nobody is told. */
+/** Without channels, so that nobody is notified. */
 const alerts = [
   {
     name: "Calls of a model fail",

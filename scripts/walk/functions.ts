@@ -1,8 +1,8 @@
 import type { Inspector } from "./inspector.ts";
 
-/** A function of the server's sources, by where it begins. */
+/** A function of the server's sources, identified by its position. */
 export type SourceFunction = {
-  /** Path below the folder of the sources, such as `api/index.ts`. */
+  /** Path below the source folder, such as `api/index.ts`. */
   file: string;
   name: string;
   scriptId: string;
@@ -21,13 +21,13 @@ type Coverage = {
   }>;
 };
 
-/** Begins to count calls. */
+/** Starts counting calls. */
 export async function countCalls(inspector: Inspector): Promise<void> {
   await inspector.send("Profiler.enable");
   await inspector.send("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
 }
 
-/** The functions that ran since the last time that this was called, by an id of each. Modules themselves are left out. */
+/** The functions that ran since the previous call, by id. Module bodies are left out. */
 export async function takeCalled(inspector: Inspector, folderUrl: string): Promise<Map<string, SourceFunction>> {
   const { result } = await inspector.send<Coverage>("Profiler.takePreciseCoverage");
   const called = new Map<string, SourceFunction>();
@@ -46,7 +46,7 @@ export async function takeCalled(inspector: Inspector, folderUrl: string): Promi
 
 type Location = { scriptId: string; lineNumber: number; columnNumber?: number };
 
-/** Runs `request`, and returns the functions in the order in which it first enters each; those it does not enter are left out. */
+/** Runs `request`, and returns the functions in the order of first entry; those not entered are left out. */
 export async function orderOf(
   inspector: Inspector,
   functions: readonly SourceFunction[],
@@ -55,7 +55,7 @@ export async function orderOf(
   await inspector.send("Debugger.enable");
   const byBreakpoint = new Map<string, SourceFunction>();
   const order: SourceFunction[] = [];
-  // Before the first breakpoint: the server may come to one at any time.
+  // Registered before the first breakpoint: the server may hit one at any time.
   inspector.on("Debugger.paused", ({ hitBreakpoints }: { hitBreakpoints: string[] }) => {
     for (const breakpointId of hitBreakpoints) {
       const entry = byBreakpoint.get(breakpointId);
@@ -77,7 +77,7 @@ export async function orderOf(
     const [location] = locations;
     if (location === undefined) continue;
     const set = inspector.send<{ breakpointId: string }>("Debugger.setBreakpoint", { location });
-    // Two functions may begin at the same place; the first has it.
+    // Two functions may begin at the same place; the breakpoint belongs to the first.
     const made = await set.catch(() => undefined);
     if (made !== undefined) byBreakpoint.set(made.breakpointId, entry);
   }

@@ -1,6 +1,6 @@
-/** A connection to the inspector of a Node process, as of Chrome's DevTools protocol. */
+/** A connection to the inspector of a Node process, over Chrome's DevTools protocol. */
 export type Inspector = {
-  /** @throws Error with what the inspector said when it refuses */
+  /** @throws Error with the inspector's message if it rejects the command */
   send<T = unknown>(method: string, params?: object): Promise<T>;
   on(method: string, listener: (params: never) => void): void;
   close(): void;

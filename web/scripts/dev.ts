@@ -1,7 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** The server and Vite together: both restart or reload with their sources, and both end with this process. */
+/**
+ * Runs the server and Vite together: both restart or reload when their sources change, and both end with this process.
+ */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const port = process.env["SPANWAY_PORT"] || "8787";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 
-/** Smaller files fit into one packet as they are. */
+/** Smaller files fit into one packet uncompressed. */
 const minBytes = 1024;
 
-/** Writes `x.br` and `x.gz` beside each text file of the build, so that the server compresses nothing while it serves. */
+/** Writes `x.br` and `x.gz` beside each text file of the build, so that the server does not compress at runtime. */
 export function precompress(): Plugin {
   let folder = "";
   return {

@@ -3,7 +3,7 @@ import openapiTS, { astToString } from "openapi-typescript";
 import { openapiDocument } from "../../server/src/http/openapi.ts";
 import { everyEndpoint } from "../../server/test/support/endpoints.ts";
 
-/** Writes the types of the API, as the web application calls it: from the document that the server serves, so never by hand. */
+/** Generates the API types of the web application from the server's OpenAPI document; never edit them by hand. */
 
 const document = openapiDocument(everyEndpoint(), { title: "Spanway", version: "0" });
 const types = await openapiTS(JSON.stringify(document), { alphabetize: true, emptyObjectsUnknown: true });

@@ -16,10 +16,10 @@ import {
 } from "./cases.ts";
 import { questions, refusingModel } from "./questions.ts";
 
-/** Either provider of the SDK. Arguments: a model, and which one. */
+/** Either provider of the SDK. Arguments: a model, and the provider. */
 const isCompatible = process.argv[3] === "openai-compatible";
 
-/** Hands on what the gateway says beside the completion. */
+/** Passes on the gateway's extra members of a completion. */
 const metadataExtractor: MetadataExtractor = {
   extractMetadata: ({ parsedBody }) => Promise.resolve(toldIn(parsedBody)),
   createStreamExtractor() {
@@ -35,7 +35,7 @@ function toldIn(body: unknown) {
 
 type Options = { model?: string; apiKey?: string; isCounted?: boolean; more?: Record<string, unknown> };
 
-/** `.chat` sends no members of others in its body, so that all of a case's parameters are in the header there. */
+/** `.chat` sends no unknown members in the body, so all of a case's parameters are in the header. */
 function chat(
   name: string,
   { model = modelName, apiKey = gateway.apiKey, isCounted = true, more }: Options = {},
@@ -137,7 +137,7 @@ async function readStream(stream: Streamed, isCounted: boolean): Promise<object>
   return { text, ends: [await stream.finishReason], ...(isCounted && { usage }), isPiecemeal: pieces > 3 };
 }
 
-/** A stream hands its errors to a callback. */
+/** A stream passes its errors to a callback. */
 async function readFailing(from: ReturnType<typeof chat>, question: string): Promise<object> {
   let thrown: unknown;
   const stream = streamText({ ...from, prompt: question, onError: ({ error }) => void (thrown = error) });

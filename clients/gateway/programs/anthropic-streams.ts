@@ -3,13 +3,13 @@ import OpenAI from "openai";
 import { attempt, gateway, tagsOf } from "./cases.ts";
 
 /**
- * Each stream of Anthropic's is read by its own SDK, straight from the upstream, and by the openai SDK through the gateway.
- * Arguments: the upstream's address, and the names of streams (upstream/recordings.ts).
+ * Reads each of Anthropic's streams with its own SDK directly from the upstream, and with the openai SDK through the
+ * gateway. Arguments: the upstream's URL, and names of streams (upstream/recordings.ts).
  */
 const [, , upstreamUrl = "", ...names] = process.argv;
 const anthropic = new Anthropic({ apiKey: "unused", baseURL: `${upstreamUrl}/anthropic` });
 const openai = new OpenAI(gateway);
-/** No real one: the vendor's SDK warns of those that grow old. */
+/** Not a real model: the vendor's SDK warns of old ones. */
 const model = "claude-recorded";
 
 type Call = { id: string; name: string; input: unknown };
@@ -57,7 +57,7 @@ async function readByGateway(name: string, content: string): Promise<Heard> {
     const [choice] = chunk.choices;
     const { delta } = choice ?? {};
     heard.text += delta?.content ?? "";
-    // OpenAI has no name for it; this is what others call it.
+    // OpenAI has no name for it; other providers use this one.
     if (delta !== undefined && "reasoning_content" in delta) heard.thinking += String(delta.reasoning_content);
     heard.finish = choice?.finish_reason ?? heard.finish;
     for (const { index, id, function: fn } of delta?.tool_calls ?? []) {

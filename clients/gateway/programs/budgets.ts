@@ -3,7 +3,7 @@ import OpenAI, { APIError } from "openai";
 import { attempt, gateway, model, tagsOf } from "./cases.ts";
 import { questions } from "./questions.ts";
 
-/** Arguments: a model, and the budget in USD. The bound on tokens keeps small what is set aside for a call. */
+/** Arguments: a model, and the budget in USD. The token limit keeps the reservation of a call small. */
 const total_budget = Number(process.argv[3]);
 const racer = { customer_identifier: "racer", total_budget };
 const spent = { customer_identifier: "spent", total_budget: 0 };
@@ -15,7 +15,7 @@ function call(name: string, customer: Record<string, unknown>, maxRetries = 2): 
   return openai.chat.completions.create(asked, { maxRetries });
 }
 
-/** What the SDK makes of an answer. */
+/** The SDK's name of an error, with its status and type. */
 function named(error: unknown): string {
   if (!(error instanceof APIError)) throw error;
   return `${error.constructor.name} ${error.status} ${error.type}`;

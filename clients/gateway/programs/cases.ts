@@ -1,6 +1,6 @@
 import { key, serverUrl } from "../../support/environment.ts";
 
-/** Where SDKs are pointed at, and with what key. */
+/** The base URL and the key for SDKs. */
 export const gateway = { apiKey: key, baseURL: `${serverUrl}/api` };
 export const [, , model = "gpt-4o-mini"] = process.argv;
 export const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -33,12 +33,12 @@ export function tagsOf(name: string) {
   return { thread_identifier: "thread-1", metadata: { case: name } };
 }
 
-/** Where an SDK can send no members of its own in the body, all of them go in the header. */
+/** If an SDK cannot send extra members in the body, all of them go in the header. */
 export function allInHeader(name: string, more: Record<string, unknown> = {}): Record<string, string> {
   return headersOf({ customer_identifier: "customer-1", ...tagsOf(name), ...more });
 }
 
-/** Runs one case, and prints what came of it as a line of JSON: `{case, …}` or `{case, threw}`. */
+/** Runs one case, and prints its result as a line of JSON: `{case, …}` or `{case, threw}`. */
 export async function attempt(name: string, run: () => Promise<object>): Promise<void> {
   let result: object;
   try {
@@ -55,7 +55,7 @@ function describe(error: unknown): unknown {
   return { name: error.constructor.name, status: status ?? statusCode, message: error.message, code };
 }
 
-/** The parts of a breakdown that are the same in each run. */
+/** The members of a breakdown that are the same in each run. */
 export function figuresOf(breakdown: unknown): object {
   const { prompt_tokens, completion_tokens, cost, cached, stream, status_code, metadata } = breakdown as Record<
     string,

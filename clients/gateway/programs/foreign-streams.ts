@@ -2,7 +2,9 @@ import { ChatOpenAI } from "@langchain/openai";
 import OpenAI from "openai";
 import { attempt, gateway, tagsOf, whose } from "./cases.ts";
 
-/** Each stream is read by the helpers that add chunks up. Arguments: names of streams (upstream/foreign-chunks.ts). */
+/**
+ * Reads each stream with the helpers that accumulate chunks. Arguments: names of streams (upstream/foreign-chunks.ts).
+ */
 const [, , ...names] = process.argv;
 const openai = new OpenAI(gateway);
 
@@ -24,7 +26,7 @@ async function readByLangchain(name: string, model: string, content: string): Pr
     configuration: { baseURL, defaultHeaders: whose },
     streamUsage: false,
     modelKwargs: tagsOf(name),
-    // Adds up all members of the deltas, also those that it has no names for.
+    // Keeps all members of the deltas, including unknown ones.
     __includeRawResponse: true,
   });
   const pieces = [];

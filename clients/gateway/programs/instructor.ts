@@ -5,7 +5,7 @@ import { attempt, gateway, whose } from "./cases.ts";
 import { asking, runOpenaiCases } from "./openai-cases.ts";
 import { questions } from "./questions.ts";
 
-/** Without a model for the response it hands calls on; with one it makes a tool of it, or asks for JSON. */
+/** Without a response model it passes calls through; with one it makes a tool of it, or requests JSON. */
 const client = new OpenAI(gateway);
 const person = { schema: z.object({ name: z.string(), age: z.number() }), name: "Person" };
 

@@ -3,7 +3,9 @@ import { key, serverUrl } from "../../support/environment.ts";
 import { allInHeader, attempt, citySchema, model, temperatureIn } from "./cases.ts";
 import { questions } from "./questions.ts";
 
-/** The unmodified SDK with Spanway's address and key: one client sends the key as `x-api-key`, the other as a bearer token. */
+/**
+ * The unmodified SDK with Spanway's URL and key: one client sends the key as `x-api-key`, the other as a bearer token.
+ */
 const anthropic = new Anthropic({ apiKey: key, baseURL: serverUrl, maxRetries: 0 });
 const byToken = new Anthropic({ authToken: key, apiKey: null, baseURL: serverUrl, maxRetries: 0 });
 const tools = [

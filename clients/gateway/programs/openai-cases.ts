@@ -27,7 +27,7 @@ const getWeather: OpenAI.ChatCompletionFunctionTool = {
   function: { name: "get_weather", description: "The weather in a city", parameters: citySchema, strict: true },
 };
 
-/** What users do with chat completions, through whatever has a `create` like that of the `openai` SDK. */
+/** Typical uses of chat completions, with any client that has a `create` like that of the `openai` SDK. */
 export async function runOpenaiCases(completions: Completions): Promise<void> {
   await attempt("text", async () => {
     const answer = await completions.create(asking("text", questions.capital), options);
@@ -79,7 +79,7 @@ export async function runOpenaiCases(completions: Completions): Promise<void> {
   );
 }
 
-/** Joins a stream. `ends` are its finish reasons, which must be one. */
+/** Joins a stream. `ends` are its finish reasons; there must be exactly one. */
 async function readStream(
   completions: Completions,
   asked: Omit<OpenAI.ChatCompletionCreateParamsStreaming, "stream" | "metadata"> & ReturnType<typeof asking>,
@@ -100,7 +100,7 @@ async function readStream(
   return { ...joined, isPiecemeal: pieces > 3 };
 }
 
-/** The SDK hands on members that it does not know. */
+/** The SDK passes on unknown members. */
 function breakdownIn(answer: object): object | undefined {
   return "request_breakdown" in answer ? figuresOf(answer.request_breakdown) : undefined;
 }
@@ -109,19 +109,19 @@ function usageOf({ prompt_tokens, completion_tokens, total_tokens, prompt_tokens
   return `${prompt_tokens}+${completion_tokens}=${total_tokens} cached ${prompt_tokens_details?.cached_tokens ?? 0}`;
 }
 
-/** Two rounds: the model calls a tool twice at once, and is told both results. */
+/** Two rounds: the model makes two tool calls at once, and receives both results. */
 async function useTools(completions: Completions): Promise<object> {
   const { messages, ...rest } = asking("tools", questions.weather);
   const request = { ...rest, tools: [getWeather] };
   const first = await completions.create({ ...request, messages }, options);
   const asked = first.choices[0]?.message;
-  if (asked === undefined) throw new Error("the model said nothing");
+  if (asked === undefined) throw new Error("the model sent no message");
   const calls = (asked.tool_calls ?? []).filter((call) => call.type === "function");
   const second = await completions.create({ ...request, messages: [...messages, asked, ...resultsOf(calls)] }, options);
   return { finish: first.choices[0]?.finish_reason, ...toldOf(calls), text: second.choices[0]?.message.content };
 }
 
-/** The same, with calls put together from their deltas. */
+/** The same, with calls assembled from their deltas. */
 async function useStreamedTools(completions: Completions): Promise<object> {
   const { messages, ...rest } = asking("streamed tools", questions.weather);
   const request = { ...rest, tools: [getWeather], stream: true as const };

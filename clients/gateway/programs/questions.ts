@@ -1,4 +1,4 @@
-/** Of a provider that refuses our key. */
+/** A model of a provider that rejects our key. */
 export const refusingModel = "groq/llama-3.3-70b-versatile";
 
 export const questions = {

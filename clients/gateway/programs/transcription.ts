@@ -4,7 +4,7 @@ import { createReadStream, readFileSync } from "node:fs";
 import OpenAI from "openai";
 import { allInHeader, attempt, figuresOf, gateway, tagsOf, whose } from "./cases.ts";
 
-/** The recording of the server's tests, by the forms that SDKs make of it. */
+/** The recording of the server's tests, uploaded in the forms that the SDKs support. */
 const path = new URL("../../../server/test/fixtures/audio/sample1.mp3", import.meta.url);
 const openai = new OpenAI(gateway);
 const options = { headers: whose };

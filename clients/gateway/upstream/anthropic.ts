@@ -19,7 +19,7 @@ type MessagesRequest = {
   output_config?: { format?: unknown };
 };
 
-/** Answers as `POST /v1/messages` of Anthropic does. */
+/** Responds like Anthropic's `POST /v1/messages`. */
 export async function answerAsAnthropic(body: MessagesRequest, response: ServerResponse): Promise<void> {
   const asked = read(body);
   const recording = recordingOf(asked.text.replace("Replay ", ""));
@@ -71,7 +71,7 @@ function event(value: { type: string; [member: string]: unknown }): string {
   return `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
 }
 
-/** The blocks of one answer; of several calls the deltas do not alternate, as the API sends one block after another. */
+/** The events of one response; deltas of several calls do not alternate, as the API sends one block after another. */
 async function* events(said: Said, model: string, response: ServerResponse): AsyncGenerator<string> {
   const usage = { ...anthropicUsage, output_tokens: 1 };
   yield event({ type: "message_start", message: { ...messageOf(model), content: [], stop_reason: null, usage } });

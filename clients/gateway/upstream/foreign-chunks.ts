@@ -1,4 +1,4 @@
-/** Streams of servers that imitate OpenAI's, each with faults of its own. All say what `clean` says. */
+/** Streams of OpenAI-compatible servers, each with its own deviations. All have the content of `clean`. */
 
 type Chunk = { [member: string]: unknown };
 
@@ -63,7 +63,7 @@ const streams: Record<string, Chunk[]> = {
 
 export const foreignNames = Object.keys(streams);
 
-/** The events of the stream of that name. */
+/** The events of the stream with that name. */
 export function foreignChunks(name: string): string[] | undefined {
   return streams[name]?.map((each) => `data: ${JSON.stringify(each)}\n\n`).concat("data: [DONE]\n\n");
 }

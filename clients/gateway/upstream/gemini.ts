@@ -13,7 +13,7 @@ type GenerateRequest = {
   generationConfig?: { responseMimeType?: string };
 };
 
-/** Thoughts are counted beside the answer. */
+/** Reasoning tokens are counted separately from the output. */
 export const geminiUsage = {
   promptTokenCount: 57,
   cachedContentTokenCount: 32,
@@ -24,7 +24,7 @@ export const geminiUsage = {
 
 const ends = { modelVersion: "gemini-2.5-flash", responseId: "scripted", usageMetadata: geminiUsage };
 
-/** Answers as `generateContent` and `streamGenerateContent?alt=sse` of the Gemini API do. */
+/** Responds like `generateContent` and `streamGenerateContent?alt=sse` of the Gemini API. */
 export async function answerAsGemini(
   body: GenerateRequest,
   isStream: boolean,
@@ -38,7 +38,7 @@ export async function answerAsGemini(
   return sendJson(response, 200, { ...candidate(partsOf(said), "STOP"), ...ends });
 }
 
-/** A call is known by its place: the second generation of models has no ids. */
+/** A call is identified by its index: the second generation of models has no ids. */
 function read({ contents, tools, generationConfig }: GenerateRequest): Asked {
   const parts = contents.at(-1)?.parts ?? [];
   const image = parts.find(({ inlineData }) => inlineData !== undefined)?.inlineData;
@@ -62,7 +62,7 @@ function candidate(parts: unknown[], finishReason?: string): { candidates: unkno
   return { candidates: [{ content: { role: "model", parts }, index: 0, ...(finishReason && { finishReason }) }] };
 }
 
-/** Calls come whole, and the finish with an empty text after them. */
+/** Calls arrive whole, followed by the finish reason with an empty text. */
 async function* events(said: Said, response: ServerResponse): AsyncGenerator<string> {
   if (said.kind === "calls") yield dataEvent({ ...candidate(partsOf(said)), ...ends });
   else {

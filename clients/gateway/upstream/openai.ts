@@ -17,7 +17,7 @@ type ChatRequest = {
 
 const base = { id: "chatcmpl-scripted", created: 1_700_000_000, model: "gpt-4o-mini-2024-07-18" };
 
-/** Answers as `POST /v1/chat/completions` of OpenAI does. */
+/** Responds like OpenAI's `POST /v1/chat/completions`. */
 export async function answerAsOpenai(body: ChatRequest, response: ServerResponse): Promise<void> {
   const asked = read(body);
   const foreign = foreignChunks(asked.text.replace("Foreign ", ""));

@@ -1,4 +1,6 @@
-/** Streams of Anthropic's, with what tends to be got wrong; their shapes are those of the streaming page of its documentation. */
+/**
+ * Anthropic's streams with features that are easily misread; their formats are those of its streaming documentation.
+ */
 type Event = { type: string; [member: string]: unknown };
 
 const start = (usage: object): Event => ({
@@ -91,7 +93,7 @@ const events: Record<string, Event[]> = {
 
 export const recordingNames = Object.keys(events);
 
-/** Its bytes; undefined where there is none of that name. */
+/** Its events; undefined if there is no stream with that name. */
 export function recordingOf(name: string): string[] | undefined {
   return events[name]?.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }

@@ -1,13 +1,13 @@
-/** What a model is asked, whatever the wire it came by. */
+/** A request to the model, independent of its wire format. */
 export type Asked = {
-  /** Of the last message of the user. */
+  /** The text of the last user message. */
   text: string;
   image: { mediaType: string; bytes: number } | undefined;
-  /** Names of tools that are offered. */
+  /** The names of the offered tools. */
   tools: string[];
-  /** Results of the calls just made, where they follow. `call` is the call's id, or its place where a wire has no ids. */
+  /** Results of the preceding calls, if any. `call` is the call's id, or its index if the wire format has no ids. */
   results: Array<{ call: string; text: string }>;
-  /** The answer has to be JSON. */
+  /** Whether the answer must be JSON. */
   isJson: boolean;
 };
 
@@ -16,7 +16,7 @@ export type Call = { id: string; name: string; args: Record<string, unknown> };
 export type Said =
   | { kind: "text"; text: string }
   | { kind: "calls"; calls: Call[] }
-  /** Word after word, for as long as it is listened to. */
+  /** One word after another until the client disconnects. */
   | { kind: "count" }
   | { kind: "refusal"; message: string };
 
@@ -28,9 +28,9 @@ export const refusal = "temperature is not to be had with this model";
 const cities = ["Paris", "Rome"];
 
 /**
- * What the scripted model answers: two calls at once when asked about the weather with a tool at hand, the forecast when
- * told each call's own result, a person as JSON or by any other tool, what an image is, a refusal, a count without end;
- * else a capital.
+ * The answer of the scripted model: two calls at once to a question about the weather if a tool is offered, the
+ * forecast after each call's own result, a person as JSON or by any other tool, a description of an image, a refusal,
+ * an endless count; otherwise a capital.
  */
 export function answerTo({ text, image, tools, results, isJson }: Asked): Said {
   if (results.length > 0) {
@@ -55,7 +55,7 @@ function callId(of: string): string {
   return `call_${of.toLowerCase()}`;
 }
 
-/** As a model streams it: words, and JSON in pieces that do not end where its values do. */
+/** Splits text as a model streams it: words, and JSON in pieces that do not end where its values do. */
 export function piecesOf(text: string): string[] {
   return text.match(/[\s\S]{1,7}/gu) ?? [];
 }

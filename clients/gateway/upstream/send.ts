@@ -5,7 +5,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** One write for each event, so that they arrive one by one. */
+/** One write per event, so that events arrive one by one. */
 export async function sendEvents(
   response: ServerResponse,
   events: Iterable<string> | AsyncIterable<string>,
@@ -22,7 +22,7 @@ export function dataEvent(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** "1 ", "2 ", … until nobody listens; at most a minute. */
+/** "1 ", "2 ", … until the client disconnects; at most a minute. */
 export async function* counted(response: ServerResponse): AsyncGenerator<string> {
   for (let n = 1; n <= 3_000 && !response.destroyed; n += 1) {
     yield `${n} `;

@@ -7,7 +7,7 @@ import { answerAsOpenai } from "./openai.ts";
 import { sendJson } from "./send.ts";
 import { answerTranscription } from "./transcription.ts";
 
-/** Providers on loopback, each on its own path and in its own shape, that all say what upstream/scene.ts makes them say. */
+/** Providers on loopback, each with its own path and wire format, that all respond as upstream/scene.ts decides. */
 export type Upstream = { url: string; stop(): Promise<void> };
 
 /** The server's settings for these providers. */
@@ -20,7 +20,7 @@ export function upstreamVariables(url: string): Record<string, string> {
     ANTHROPIC_BASE_URL: `${url}/anthropic`,
     GEMINI_API_KEY: key,
     GEMINI_BASE_URL: `${url}/gemini`,
-    // Refuses our key, whatever is asked.
+    // Rejects our key for every request.
     GROQ_API_KEY: key,
     GROQ_BASE_URL: `${url}/refusing/v1`,
   };

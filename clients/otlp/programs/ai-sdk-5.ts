@@ -6,7 +6,7 @@ import { createOpenAI } from "ai-5-openai";
 import { authorization, key, modelUrl, serverUrl } from "../../support/environment.ts";
 import { question, weather, weatherParameters } from "../../support/weather.ts";
 
-/** The Vercel AI SDK 5, over OTLP or by the product's own exporter. `ai-sdk-5.ts otlp|exporter-vercel` */
+/** The Vercel AI SDK 5, over OTLP or with the product's own exporter. `ai-sdk-5.ts otlp|exporter-vercel` */
 const [way] = process.argv.slice(2);
 const exporter =
   way === "otlp"

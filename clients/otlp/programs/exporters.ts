@@ -4,7 +4,7 @@ import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-t
 import { BatchSpanProcessor, NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
 import { authorization, serverUrl } from "../../support/environment.ts";
 
-/** Spans by hand, in the GenAI conventions. `exporters.ts json|protobuf none|gzip` */
+/** Spans created by hand, in the GenAI conventions. `exporters.ts json|protobuf none|gzip` */
 const [encoding, compression] = process.argv.slice(2);
 
 const options = {

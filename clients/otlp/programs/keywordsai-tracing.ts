@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import { key, modelUrl, serverUrl } from "../../support/environment.ts";
 import { askForWeather, weather } from "../../support/weather.ts";
 
-/** An agent under the product's own SDK: decorated spans, calls of OpenAI, a customer, a thread and metadata. */
+/** An agent with the product's own SDK: decorated spans, OpenAI calls, a customer, a thread and metadata. */
 const telemetry = new KeywordsAITelemetry({
   apiKey: key,
   baseURL: serverUrl,

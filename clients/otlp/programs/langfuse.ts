@@ -4,7 +4,9 @@ import { propagateAttributes, startActiveObservation, startObservation } from "@
 import { NodeTracerProvider } from "@opentelemetry/sdk-trace-node";
 import { key, serverUrl } from "../../support/environment.ts";
 
-/** Langfuse's SDK with its own paths and Basic auth, and scores: of a span, of its trace, and by the API itself. */
+/**
+ * Langfuse's SDK with its own paths and Basic auth, and scores: of a span, of its trace, and through the API directly.
+ */
 const account = { publicKey: "pk-lf-anything", secretKey: key, baseUrl: serverUrl };
 const processor = new LangfuseSpanProcessor(account);
 const provider = new NodeTracerProvider({ spanProcessors: [processor] });

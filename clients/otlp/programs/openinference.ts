@@ -8,7 +8,7 @@ import OpenAI from "openai";
 import { authorization, modelUrl, serverUrl } from "../../support/environment.ts";
 import { askForWeather, question, weather } from "../../support/weather.ts";
 
-/** An agent under OpenInference's instrumentation of OpenAI. */
+/** An agent with OpenInference's instrumentation of OpenAI. */
 const exporter = new OTLPTraceExporter({ url: `${serverUrl}/api/v1/traces`, headers: authorization });
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
 provider.register();

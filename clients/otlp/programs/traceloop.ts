@@ -4,12 +4,12 @@ import OpenAI from "openai";
 import { key, modelUrl, serverUrl } from "../../support/environment.ts";
 import { askForWeather, weather } from "../../support/weather.ts";
 
-/** OpenLLMetry's SDK over OpenAI and Anthropic. `traceloop.ts agent|stream|anthropic` */
+/** OpenLLMetry's SDK with OpenAI and Anthropic. `traceloop.ts agent|stream|anthropic` */
 const [scenario] = process.argv.slice(2);
 traceloop.initialize({
   appName: "weather",
   apiKey: key,
-  // It appends `/v1/traces`.
+  // The SDK appends `/v1/traces`.
   baseUrl: `${serverUrl}/api`,
   disableBatch: true,
   silenceInitializationMessage: true,
