@@ -4,8 +4,8 @@ import { conditionsOf, type Condition, type Filter } from "./ast.ts";
 import type { Catalogue } from "./catalogue.ts";
 
 /**
- * Refuses a filter that would be more work than one statement should do: conditions of which a request may have a few, and texts that are
- * looked for within others, each of which may take a pass over all payload of the window.
+ * Refuses a filter that would be too much work for one statement: too many conditions on a field that limits them, or
+ * too many texts searched within others, each of which may need a pass over all payload of the window.
  *
  * @throws ServiceError `invalid_request` that names the field
  */
@@ -39,7 +39,7 @@ function boundSum(
 
 const charsOf = ({ values }: Condition): number => values.reduce<number>((sum, value) => sum + String(value).length, 0);
 
-/** By field. */
+/** Sums by field. */
 function sums(conditions: readonly Condition[], amountOf: (condition: Condition) => number): Map<string, number> {
   const found = new Map<string, number>();
   for (const condition of conditions) {

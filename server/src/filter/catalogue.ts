@@ -1,19 +1,19 @@
 /**
- * What can be filtered on a resource. Each field has its meaning twice, as SQL and over a row in memory, side by side;
- * the parity test holds the two together.
+ * The filterable fields of a resource. Each field is defined twice, as SQL and over a row in memory, side by side; the
+ * parity test checks that both agree.
  */
 
 /**
  * - `text`: '' is the same as absent.
  * - `uuid`: text of a UUID column, never absent.
  * - `number`, `boolean`, `time`: typed; null is absent. Times are text as stored, `YYYY-MM-DD hh:mm:ss.nnnnnnnnn`.
- * - `dynamic`: text that may be a number, such as a metadata value; '' is a value, absence is told apart.
+ * - `dynamic`: text that may be a number, such as a metadata value; '' is a value, distinct from absence.
  */
 export type FieldKind = "text" | "uuid" | "number" | "boolean" | "time" | "dynamic";
 
-/** How the text of a source was written, which decides what `contains` compares. */
+/** The form of a source's text, which decides what `contains` compares. */
 export type TextForm =
-  /** As it is. */
+  /** Unencoded. */
   | "plain"
   /** JSON text: strings in it are compared decoded. */
   | "json"
@@ -22,18 +22,20 @@ export type TextForm =
 
 export type BoundType = "String" | "Array(String)" | "UUID" | "Array(UUID)" | "Float64" | "Array(Float64)" | "Time";
 
-/** What an SQL expression is built with. User text enters a statement through `bind` alone. */
+/** The context for building an SQL expression. User text enters a statement only through `bind`. */
 export type SqlScope = {
-  /** A column of the table, qualified where the statement needs it. `key`: the only top-level key of a map that is read. */
+  /**
+   * A column of the table, qualified if the statement needs it. `key`: the only top-level key of a map that is read.
+   */
   column(name: string, key?: string): string;
-  /** A placeholder for a bound value; numbers are bound as their text, which loses no digit. */
+  /** A placeholder for a bound value; numbers are bound as text, which preserves every digit. */
   bind(type: BoundType, value: string | readonly string[]): string;
 };
 
-/** A condition on some value, an expression of the source's kind. */
+/** A condition on a value, given as an SQL expression of the source's kind. */
 export type ValueTest = {
   on: (value: string) => string;
-  /** Whether it looks for text within the value: what contains the value then fulfils it too. */
+  /** Whether it searches for text within the value: every text that contains the value then matches too. */
   isSearch: boolean;
 };
 
@@ -45,14 +47,14 @@ export type Source<Row> = {
   sql(scope: SqlScope): string;
   /** `dynamic` only: whether the value exists. */
   presentSql?(scope: SqlScope): string;
-  /** `dynamic` only, optional: an array that holds the value, to be narrowed by a skip index where `sql` cannot. */
+  /** `dynamic` only, optional: an array that contains the value, for a skip index if `sql` cannot use one. */
   candidatesSql?(scope: SqlScope): string;
   /**
-   * For values that are not in the row itself, such as those of another table: one condition on the row, which holds when
-   * `test` does of a value there. A row without a value fulfils none.
+   * For values outside the row, such as those of another table: one condition on the row, which holds if `test` holds
+   * for a value there. A row without a value matches none.
    */
   withinSql?(scope: SqlScope, test: ValueTest): string;
-  /** The same value in memory: undefined, null (or '' for text) when absent. JSON may be given as its value. */
+  /** The same value in memory: undefined, null (or '' for text) if absent. JSON may be returned as a parsed value. */
   read(row: Row): unknown;
   form: TextForm;
 };
@@ -60,27 +62,27 @@ export type Source<Row> = {
 export type Field<Row> = {
   name: string;
   kind: FieldKind;
-  /** A condition holds when it holds for any of them; the field is absent when all are. */
+  /** A condition holds if it holds for any source; the field is absent if all are. */
   sources: readonly Source<Row>[];
   nullable: boolean;
-  /** How many conditions on it a request may have, where each is much work. */
+  /** The most conditions on it per request, if each is expensive. */
   conditionsMax?: number;
-  /** Values worth offering, where the set is closed. */
+  /** Values to offer, if the set is closed. */
   choices: readonly string[];
   /** Spellings of a value, lower case, that mean a stored one: `error` is stored as `failed`. */
   valueAliases: ReadonlyMap<string, string>;
-  /** Works, but is of no use in a menu. */
+  /** Works, but is not useful in a menu. */
   hidden: boolean;
 };
 
 export type Catalogue<Row> = {
-  /** The field behind a name or an alias; undefined when there is none. */
+  /** The field of a name or an alias; undefined if there is none. */
   find(name: string): Field<Row> | undefined;
   /** The fixed fields, in the order of a menu. */
   fields: readonly Field<Row>[];
 };
 
-/** A family makes fields for names of one form, such as `metadata__<key>`; undefined for every other name. */
+/** A family creates fields for names of one form, such as `metadata__<key>`; undefined for every other name. */
 export type FieldFamily<Row> = (name: string) => Field<Row> | undefined;
 
 export function createCatalogue<Row>(parts: {

@@ -3,7 +3,7 @@ import type { SpanRow } from "../domain/span.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { createGroupCatalogue, type GroupCatalogue } from "./group-fields.ts";
 
-/** The fields of customers: what their rows show, and every field of spans. */
+/** The fields of customers: those of their rows, and every field of spans. */
 export function createCustomerCatalogue(spans: Catalogue<SpanRow>): GroupCatalogue {
   const parts = {
     keys: ["customer_identifier", "environment"],

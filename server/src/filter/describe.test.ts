@@ -5,7 +5,7 @@ import { createSpanCatalogue } from "./span-fields.ts";
 
 const catalogue = createSpanCatalogue();
 
-test("every offered operator is one the field accepts", () => {
+test("every offered operator is accepted by its field", () => {
   const examples = { text: "a", selection: "true", number: 1, "datetime-local": "2025-01-01T00:00" } as const;
   const described = Object.values(describeFields(catalogue));
   expect(described).toHaveLength(catalogue.fields.length);
@@ -17,7 +17,7 @@ test("every offered operator is one the field accepts", () => {
   }
 });
 
-test("says what a menu needs", () => {
+test("describes what a menu needs", () => {
   const seen = new Map([["model", ["gpt-4o"]]]);
   const { model, cost, status, timestamp, messages } = describeFields(catalogue, seen);
   expect(model).toMatchObject({ display_name: "Model", metric: "model", value_field_type: "selection", hidden: false });

@@ -30,12 +30,12 @@ const menuOperators = [
   { operator: "isnull", negated: false, name: "is absent", value: "isnull" },
 ] as const;
 
-/** Where typed values leave no choice of spelling, a menu need not offer one. */
+/** Kinds for which a menu offers `iexact`: typed values have only one spelling. */
 const untyped: ReadonlySet<FieldKind> = new Set(["text", "uuid", "dynamic"]);
 
 /**
- * Describes the fixed fields by name. `knownValues` adds values that were seen in the data, for fields whose set of
- * values is open; the caller bounds them.
+ * Describes the fixed fields by name. `knownValues` adds values seen in the data, for fields with an open set of
+ * values; the caller bounds them.
  */
 export function describeFields<Row>(
   catalogue: Catalogue<Row>,

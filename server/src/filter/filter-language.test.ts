@@ -21,7 +21,7 @@ const rows = readRows();
 
 type Example = { text: string; answer: string };
 
-/** The lines of the tables whose second column has this heading. */
+/** The rows of the tables whose second column has this heading. */
 function examplesUnder(pattern: RegExp): Example[] {
   const examples: Example[] = [];
   let inside = false;
@@ -101,7 +101,7 @@ describe("the examples of the page", () => {
   });
 });
 
-describe("what the page says", () => {
+describe("the page", () => {
   test("names every field", () => {
     const section = page.slice(page.indexOf("## Fields"), page.indexOf("## Metadata"));
     for (const { name } of catalogue.fields) expect(section).toContain(`\`${name}\``);

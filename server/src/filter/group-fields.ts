@@ -3,17 +3,17 @@ import type { Condition, Filter } from "./ast.ts";
 import { createCatalogue, type Catalogue, type Field, type FieldKind } from "./catalogue.ts";
 import { toClickHouse, type SqlFilter } from "./to-clickhouse.ts";
 
-/** A group of spans by its figures, for conditions that are read in memory. */
+/** The figures of a group of spans, for conditions that are evaluated in memory. */
 type GroupRow = Readonly<Record<string, unknown>>;
 
 /**
- * The fields of something that is made of spans: its own figures, and every field of spans. A condition on a field of
- * spans holds for a group when it holds for any of its spans, and its negation when it holds for none. A field is absent of
- * a group when it is of every span.
+ * The fields of a resource that groups spans: its own figures, and every field of spans. A condition on a span field
+ * holds for a group if it holds for any of its spans, and its negation if it holds for none. A field is absent from a
+ * group if it is absent from every span.
  */
 export type GroupCatalogue = Catalogue<GroupRow & SpanRow> & {
   own: ReadonlyMap<string, Field<GroupRow>>;
-  /** Those that are the same for all spans of a group: they can be asked of the spans, before there are groups. */
+  /** Fields that are equal for all spans of a group: they can be tested on the spans, before grouping. */
   keys: ReadonlySet<string>;
   spans: Catalogue<SpanRow>;
 };
@@ -61,7 +61,7 @@ function groupField(name: string, kind: FieldKind, column: string): Field<GroupR
 /** See `GroupCondition` of the span store. */
 export type GroupFilter = { where: SqlFilter | undefined; matches: SqlFilter[]; having: SqlFilter; figures: string[] };
 
-/** The filter as conditions on spans and on figures; undefined where it lets everything through. */
+/** The filter as conditions on spans and on figures; undefined if it matches everything. */
 export function toGroupFilter(filter: Filter, catalogue: GroupCatalogue): GroupFilter | undefined {
   if (filter.type === "all" && filter.filters.length === 0) return undefined;
   const matches: SqlFilter[] = [];
@@ -96,7 +96,7 @@ function havingCatalogue({ own }: GroupCatalogue): Catalogue<GroupRow> {
   };
 }
 
-/** What has to hold of every span: conditions on the key that nothing is an alternative to. */
+/** Conditions that must hold for every span: those on a key, joined by AND at the top level. */
 function keyFilter(filter: Filter, { keys, spans }: GroupCatalogue): SqlFilter | undefined {
   const isOnKey = (part: Filter): part is Condition => part.type === "condition" && keys.has(part.field);
   const onKey = (filter.type === "all" ? filter.filters : [filter]).filter(isOnKey);

@@ -2,16 +2,18 @@ import { filterLimits } from "./limits.ts";
 import type { TextForm } from "./catalogue.ts";
 import { escapeRegExp } from "./text.ts";
 
-/** What a text looks like in a string of JSON text (level 1), or in one of the JSON text that such a string holds (2, 3). */
+/**
+ * The form of a text in a string of JSON text (level 1), or in JSON text that is the content of such a string (2, 3).
+ */
 export type JsonNeedle = { text: string; level: number };
 
 /**
- * What a text looks like inside JSON text, so that a search finds it as it was said: in a string (`own`), and in a string of
- * JSON that is itself the content of a string (`nested`), such as the arguments of a tool call.
+ * The forms of a text inside JSON text, so that a search finds its decoded content: in a string (`own`), and in a
+ * string of JSON that is itself the content of a string (`nested`), such as the arguments of a tool call.
  */
 export type JsonNeedles = { own: readonly JsonNeedle[]; nested: readonly JsonNeedle[] };
 
-/** What a text looks like inside a JSON string that JavaScript wrote. */
+/** The form of a text inside a JSON string that JavaScript wrote. */
 function jsonEscaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -24,7 +26,7 @@ const upperHex: Escape = (unit) => `\\u${unit.charCodeAt(0).toString(16).toUpper
 
 const python: Escape = (text) => jsonEscaped(text).replace(/[^\0-\x7f]/g, lowerHex);
 
-/** What the writers in use make of a text: they differ in what they escape, and how. */
+/** The escaping of the JSON writers in common use: they differ in what they escape, and how. */
 const writers: readonly Escape[] = [
   jsonEscaped,
   python,
@@ -40,9 +42,9 @@ const writers: readonly Escape[] = [
 ];
 
 /**
- * JSON that we keep parsed is written by us, and only what lies nested in it by others; text that may be JSON (`either`) is
- * kept as it was sent. Two levels of nesting are looked into: the result of a tool is often JSON in JSON. Where case is folded,
- * letters that a writer escapes are looked for as they stand, all small and all in capitals.
+ * JSON that Spanway stores parsed is serialized by Spanway, so only JSON nested in it has foreign escaping; text that
+ * may be JSON (`either`) is stored as sent. Searches cover two levels of nesting, as the result of a tool is often JSON
+ * in JSON. If case is folded, letters that a writer escapes are searched as given, in lower case and in upper case.
  */
 function jsonNeedles(needle: string, form: Exclude<TextForm, "plain">, isFolded: boolean): JsonNeedles {
   const levels = [new Set<string>([jsonEscaped(needle)]), new Set<string>(), new Set<string>()] as const;
@@ -61,7 +63,7 @@ function jsonNeedles(needle: string, form: Exclude<TextForm, "plain">, isFolded:
   };
 }
 
-/** In a search for many texts, or a long one, each is looked for in strings alone, as we write them. */
+/** A search for many texts, or a long one, looks for each only in strings, with our own escaping. */
 export function needlesOf(
   needles: readonly string[],
   form: Exclude<TextForm, "plain">,
@@ -75,8 +77,8 @@ export function needlesOf(
 }
 
 /**
- * A piece of a text that every writer leaves as it is, long enough to be looked for. Where case is folded it has few letters that others
- * beyond ASCII fold to.
+ * A piece of a text that every writer leaves unchanged, long enough to search for. If case is folded, it has few
+ * letters that non-ASCII letters fold to.
  */
 export function commonPiece(text: string, isFolded = false): string | undefined {
   const pieces = isFolded ? /[a-jl-rt-z0-9 ]*(?:[ks][a-jl-rt-z0-9 ]*){0,2}/gi : /[a-z0-9 ]+/gi;
@@ -98,14 +100,15 @@ function addForms(text: string, { form, write, levels }: { form: TextForm; write
   third.add(write(twice));
 }
 
-/** The pattern of a needle, undefined when a plain search is as exact. `toPattern` writes literal text. */
+/** The pattern of a needle, undefined if a plain search is as exact. `toPattern` quotes literal text. */
 export function anchoredPattern(needle: JsonNeedle, toPattern: Escape): string | undefined {
   return mayStartInsideEscape(needle.text) ? boundaryPattern(needle, toPattern) : undefined;
 }
 
 /**
- * A needle that a plain search could find inside an escape: `new` in the JSON text `a\new` (a, newline, `ew`).
- * For these the search is anchored where a JSON string may be cut: not right after the backslash of an escape.
+ * Whether a plain search could find the needle inside an escape: `new` in the JSON text `a
+ * ew` (a, newline, `ew`). Such searches are anchored at a valid boundary of the JSON string: not right after the
+ * backslash of an escape.
  */
 function mayStartInsideEscape(escaped: string): boolean {
   return /^[\\bfnrtu]/i.test(escaped);
@@ -115,18 +118,18 @@ export function boundaryPattern(needle: JsonNeedle, toPattern: Escape): string {
   return String.raw`(?:^|[^\\])` + alignedPattern(needle, toPattern);
 }
 
-/** Before what a string says on its level, backslashes stand for backslashes: 2, 4 or 8 for each. */
+/** Before the content of a level, backslashes are doubled per level: 2, 4 or 8 for each. */
 function alignedPattern({ text, level }: JsonNeedle, toPattern: Escape): string {
   return `(?:${"\\\\".repeat(2 ** level)})*${toPattern(text)}`;
 }
 
-// In RE2, where a nested level begins, and what may lie between there and a needle.
+// RE2 patterns: the beginning of a nested level, and the text between that and a needle.
 const begins = [String.raw`(?:^|[^\\])"(?:[\[{]|\\")`, String.raw`\\"(?:[\[{]|\\\\\\")`];
 const between = String.raw`(?:(?:[^"\\]|\\.)*?(?:[^"\\]|\\[^\\]))??`;
 
 /**
- * For RE2: what stands before a needle within a string whose text begins as JSON does, and the patterns of the needles of that level.
- * `isWithinNestedJson` is the same in memory.
+ * For RE2: the pattern before a needle within a string whose text begins as JSON does, and the patterns of the needles
+ * of that level. `isWithinNestedJson` is the same in memory.
  */
 export function nestedPatterns(
   needles: readonly JsonNeedle[],
@@ -142,7 +145,7 @@ export function nestedPatterns(
   ]);
 }
 
-/** Whether any string in JSON text that begins as JSON does, to this level, holds what `test` finds. */
+/** Whether `test` matches in any string, at this level, whose text begins as JSON does. */
 export function isWithinNestedJson(json: string, level: number, test: (text: string) => boolean): boolean {
   for (const { index, 0: begin } of json.matchAll(/(?<!\\)"(?:[[{]|\\")/g)) {
     const from = index + begin.length;

@@ -12,12 +12,15 @@ export const filterLimits = {
   filterValueChars: 8192,
   filterDepth: 16,
   filterChars: 128 * KiB,
-  /** Of `contains` and `icontains` in one request: each text may take a pass over all payload of the window, a long one several. */
+  /**
+   * Texts of `contains` and `icontains` per request: each may need a pass over all payload of the window, a long one
+   * several.
+   */
   filterSearchTexts: 50,
   filterSearchChars: 8 * KiB,
-  /** What a filter looks for in one pass over a text. */
+  /** Length of the pattern that one pass over a text searches for. */
   searchPatternChars: 4 * KiB,
-  /** Texts of one condition, and characters of each, up to which they are also looked for in JSON within strings. */
+  /** Up to this many texts per condition, and characters of each, a search also covers JSON within strings. */
   nestedSearchTexts: 8,
   nestedSearchChars: 512,
 } as const;

@@ -14,8 +14,8 @@ import { areCaseless, compareCodePoints, escapeRegExp, isExactNumber, numberOfTe
 type Test<T> = (value: T) => boolean;
 
 /**
- * The filter as a predicate over rows in memory, equal to `toClickHouse` over stored ones. Compile once, use often.
- * Its conditions must have been read with the same catalogue.
+ * The filter as a predicate over rows in memory, equivalent to `toClickHouse` over stored ones. Compile once, use
+ * often. Its conditions must have been read with the same catalogue.
  */
 export function compileMatcher<Row>(filter: Filter, catalogue: Catalogue<Row>): Test<Row> {
   if (filter.type === "condition") return conditionTest(filter, catalogue);
@@ -68,7 +68,7 @@ function present<Row, T>(source: Source<Row>, test: Test<T>, convert: (value: un
   };
 }
 
-/** Text as its column holds it: JSON values as JSON text. */
+/** Text as its column stores it: JSON values as JSON text. */
 function storedText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "" : JSON.stringify(value);
@@ -146,7 +146,7 @@ function searchTest(operator: Operator, needles: readonly string[], form: TextFo
 
 type Search = (text: string) => Test<string>;
 
-/** A search in JSON text for what a needle looks like there. */
+/** Searches JSON text for the encoded forms of a needle. */
 function jsonTests({ own, nested }: JsonNeedles, search: Search, flags: string): Test<string>[] {
   const tests = own.map((one) => {
     const anchored = anchoredPattern(one, escapeRegExp);

@@ -11,7 +11,7 @@ function indexJson(json: string): Record<string, string> {
 }
 
 describe("indexMetadata", () => {
-  test("keeps keys as sent and tells a nested path from a dotted key", () => {
+  test("keeps keys as sent and distinguishes a nested path from a dotted key", () => {
     expect(indexJson('{"a":{"b":1},"a.b":2,"a__b":3}')).toEqual({
       a: '{"b":1}',
       "a\u001Fb": "1",
@@ -35,7 +35,7 @@ describe("indexMetadata", () => {
     expect(Object.keys(indexJson('{"_secret":"x","a":{"_b":1}}'))).toEqual(["a", "a\u001F_b"]);
   });
 
-  test("takes hostile keys for keys", () => {
+  test("treats hostile keys as ordinary keys", () => {
     const index = indexMetadata(JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"x":1}}}'));
     expect(Object.keys(index).some((key) => key.includes("constructor"))).toBe(true);
     expect((Object.prototype as { polluted?: unknown }).polluted).toBeUndefined();

@@ -5,20 +5,20 @@ import { scalarText } from "./values.ts";
 /** Joins the keys of a nested path, because `.` and `__` are ordinary characters of a key. */
 export const pathSeparator = "\u001F";
 
-/** The top-level key that a path of the index begins with. */
+/** The top-level key of a path of the index. */
 export const topKeyOf = (path: string): string => path.split(pathSeparator, 1)[0] ?? path;
 
 /**
- * The text map that metadata is filtered by; ingest stores it, the in-memory interpreter reads it.
+ * The text map by which metadata is filtered; ingest stores it, the in-memory interpreter reads it.
  *
- * - A top-level key stands as sent; a nested one as its path joined by U+001F.
- * - Scalars are their text: numbers their JSON digits, booleans `true` and `false`. Null is absent.
- * - Arrays and objects are their JSON text, if at most `metadataJsonChars`; elements of arrays have no entry of their own.
+ * - A top-level key is unchanged; a nested one is its path joined by U+001F.
+ * - Scalars become text: numbers as their JSON digits, booleans as `true` and `false`. Null is absent.
+ * - Arrays and objects become JSON text of at most `metadataJsonChars`; elements of arrays have no entry of their own.
  * - Left out: top-level keys that start with `_` (reserved), keys that contain U+001F, paths over `metadataKeyChars`,
- *   levels below `metadataIndexDepth`, and what comes after `metadataKeys` entries, shallow ones first.
+ * levels below `metadataIndexDepth`, and entries after the first `metadataKeys`, shallow ones first.
  */
 export function indexMetadata(metadata: Record<string, unknown>): Record<string, string> {
-  // Without a prototype, so that `__proto__` is a key like any other.
+  // No prototype, so that `__proto__` is an ordinary key.
   const index = Object.create(null) as Record<string, string>;
   let entries = 0;
   let level: Array<readonly [prefix: string, object: Record<string, unknown>]> = [["", metadata]];
@@ -50,7 +50,7 @@ export function indexMetadata(metadata: Record<string, unknown>): Record<string,
   return index;
 }
 
-/** JSON text of a value, undefined when it is longer; gives up early, so a huge value costs no more than a long one. */
+/** JSON text of a value, undefined if it is longer; stops early, so that a huge value costs no more than a long one. */
 function shortJson(root: unknown, maxChars: number): string | undefined {
   let text = "";
   const write = (value: unknown, depth: number): boolean => {

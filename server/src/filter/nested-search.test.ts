@@ -5,7 +5,7 @@ import { parseFilters } from "./parse.ts";
 import { createSpanCatalogue } from "./span-fields.ts";
 import { openSpanTable, type SpanTable } from "./span-table.fixture.ts";
 
-/** Search in JSON that is the content of a string within JSON, as it was said. */
+/** Searches for decoded text in JSON that is the content of a string within JSON. */
 
 const catalogue = createSpanCatalogue();
 let table: SpanTable;
@@ -87,7 +87,7 @@ test.each([
   "<b>",
   "😀/日",
   "日本",
-])("JSON in JSON is searched as it was said: %j", async (needle) => {
+])("finds decoded text in JSON within JSON: %j", async (needle) => {
   expect(await found("contains", [needle])).toEqual(everyHolder);
   expect(await found("icontains", [needle])).toEqual(everyHolder);
   expect(await found("contains", ["is nowhere", needle])).toEqual(everyHolder);
@@ -102,18 +102,18 @@ test.each(["GRÜSSE", "grüße, \n", '\n"ZOË" WROTE', "A\\NEW <B>"])(
   },
 );
 
-test("letters that other letters only look like in capitals are other letters", async () => {
+test("letters that only look alike in upper case are different letters", async () => {
   expect(await found("icontains", ["strasse"])).toEqual(["two letters for one"]);
   expect(await found("icontains", ["\u017Ftra\u017Fse"])).toEqual(["two letters for one"]);
   expect(await found("icontains", ["straße"])).toEqual([]);
 });
 
-test("an escape in another place is no line break", async () => {
+test("an escape elsewhere is not a line break", async () => {
   expect(await found("contains", ["\new"])).toEqual([]);
   expect(await found("icontains", ["\nEW"])).toEqual([]);
 });
 
-test.each(["contains", "icontains"])("the longest texts that are looked for: %s", async (operator) => {
+test.each(["contains", "icontains"])("searches for the longest accepted texts: %s", async (operator) => {
   for (const unit of ["日", '"', "é", "a\n"]) {
     expect(
       await found(

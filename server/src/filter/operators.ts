@@ -4,13 +4,16 @@ import type { Operator } from "./ast.ts";
 export type OperatorMeaning = {
   operator: Operator;
   negated: boolean;
-  /** Values are not read: the name says it all (`empty`). */
+  /** Values are not read: the name implies them (`empty`). */
   implied?: boolean;
-  /** A single text may hold several values, separated by commas, where it comes from a URL. */
+  /** A single text from a URL may hold several values, separated by commas. */
   list?: boolean;
 };
 
-/** Every accepted spelling, compared without case. The first of each line is the interface's or the closest to it. */
+/**
+ * Every accepted spelling, compared without case. The first of each line is that of the interface, or the closest to
+ * it.
+ */
 const spellings: ReadonlyArray<readonly [names: string, meaning: OperatorMeaning]> = [
   [" = == === eq equal equals is exact", { operator: "equal", negated: false }],
   ["in", { operator: "equal", negated: false, list: true }],
@@ -39,7 +42,7 @@ const meanings = new Map(
   spellings.flatMap(([names, meaning]) => names.split(" ").map((name) => [name, meaning] as const)),
 );
 
-/** What an operator as sent means; undefined when it is unknown. `not in` and `not-in` read as `not_in`. */
+/** The meaning of an operator as sent; undefined if unknown. `not in` and `not-in` are read as `not_in`. */
 export function readOperator(name: string): OperatorMeaning | undefined {
   return meanings.get(name.trim().toLowerCase().replace(/[ -]/g, "_"));
 }

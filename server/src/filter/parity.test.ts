@@ -11,7 +11,7 @@ import type { SpanTable } from "./span-table.fixture.ts";
 import { openSpanTable } from "./span-table.fixture.ts";
 import { escapeRegExp, foldedRe2Pattern } from "./text.ts";
 
-/** Both interpreters must say the same of every row: one reads the rows in memory, the other from a real table. */
+/** Both interpreters must agree on every row: one reads the rows in memory, the other a real table. */
 
 const catalogue = createSpanCatalogue();
 let table: SpanTable;
@@ -24,8 +24,8 @@ afterAll(async () => {
   await table.close();
 });
 
-// Characters on which two implementations like to differ: case pairs outside ASCII, expanding and one-way mappings,
-// pairs younger than RE2's tables, both sides of the surrogates, pattern and JSON syntax.
+// Characters on which two implementations often differ: case pairs outside ASCII, expanding and one-way mappings, pairs
+// younger than RE2's tables, both sides of the surrogates, pattern and JSON syntax.
 const characters = Array.from(
   "aAkKKsSſßẞςσΣiIİıéÉeЖж\u0301ᏸᏰꭰᎠაᲐǆǅǄ𐐀𐐨😀\uE000\uFFFDƛƛ" +
     `%_\\"'{}[]()*.^$|?+/-019 ,:nubTfr\n\t\r\b\u001f\u0001\u2028`,
@@ -86,7 +86,7 @@ const writers: Array<(value: unknown) => string> = [
     ),
 ];
 const hexEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-/** Text as it was said, or within JSON text, up to a level deeper than is looked into. */
+/** Plain text, or text within JSON, up to one level deeper than searches cover. */
 const content = fc
   .tuple(text, fc.array(fc.constantFrom(...writers), { maxLength: 3 }))
   .map(([said, levels]) => levels.reduce((inner, write) => write({ said: inner }), said));
@@ -164,7 +164,7 @@ function condition(values: fc.Arbitrary<unknown>, many: readonly string[], singl
   );
 }
 
-/** Cuts of stored texts in another case, so that conditions hold as often as not. */
+/** Pieces of stored texts in another case, so that conditions match about half of the time. */
 function pieceOf(texts: readonly string[]): fc.Arbitrary<string> {
   const changes: Array<(part: string) => string> = [
     (part) => part,
@@ -259,7 +259,7 @@ describe("the two interpreters", () => {
       }),
       { numRuns: 100, endOnFailure: true },
     );
-    // The generator is worth its name only while verdicts go both ways.
+    // The generator is useful only if both outcomes occur.
     expect(held / asked).toBeGreaterThan(0.1);
     expect(held / asked).toBeLessThan(0.9);
   });
@@ -268,7 +268,7 @@ describe("the two interpreters", () => {
     const catalogueOfScores = createSpanCatalogue(createScoreSources());
     const scored = fc.record({ row, text: fc.option(fc.oneof(text, someNumber.map(String)), { nil: undefined }) });
     const rows = fc.sample(scored, { numRuns: 200, seed: 20_250_102 }).map(({ row: one, text: said }): ScoredSpan => {
-      // As the id comes first, it is what `evaluator_id` reads.
+      // The id comes first, so `evaluator_id` reads it.
       const scores = said === undefined ? {} : { judge_1: said, judge: said };
       return { ...one, organization_id: "scored", scores };
     });
@@ -279,7 +279,7 @@ describe("the two interpreters", () => {
     });
     await table.insertScores([
       ...copies,
-      // Another organisation's and another evaluator's say nothing of these rows.
+      // Scores of another organization and of another evaluator do not affect these rows.
       ...rows.flatMap(({ unique_id }) => [
         { organization_id: "other", unique_id, evaluator_id: "judge_1", evaluator_slug: "judge", text: "10" },
       ]),

@@ -49,7 +49,7 @@ describe("the shape of filters", () => {
     expect(read(filters)).toEqual(expected);
   });
 
-  test("a list of conditions is a range, several fields are all asked", () => {
+  test("a list of conditions is a range, several fields are joined by AND", () => {
     const filters = {
       cost: [
         { operator: "gt", value: [1] },
@@ -78,7 +78,7 @@ describe("the shape of filters", () => {
     expect(read(list)).toEqual({ type: "any", filters: [is("cost", "lt", 1), is("cost", "gt", 9)] });
   });
 
-  test("a bundle joins what it holds, also inside another", () => {
+  test("a bundle joins its parts, also inside another", () => {
     const either: Filter = { type: "any", filters: [is("model", "equal", "a"), is("model", "equal", "b")] };
     expect(read({ connector: "OR", filter_params: [{ model: "a" }, { model: "b" }] })).toEqual(either);
     expect(
@@ -137,7 +137,7 @@ describe("operators", () => {
     }
   });
 
-  test("absence has its spellings", () => {
+  test("absence has several spellings", () => {
     for (const value of [true, [true], "true", ["True"], 1, ["1"]]) {
       expect(read({ model: { operator: "isnull", value } })).toEqual(is("model", "isnull", true));
     }
@@ -179,7 +179,7 @@ describe("values", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refused filters", () => {
   test.each<[string, Record<string, unknown>, string]>([
     ["unknown field", { colour: "red" }, "colour"],
     ["unknown operator", { cost: { operator: "between", value: [1] } }, "between"],
@@ -221,7 +221,7 @@ describe("what is refused", () => {
     }
   });
 
-  test("more than the bounds", () => {
+  test("filters over the bounds", () => {
     const condition = { operator: "gt", value: [1] };
     const bundle = (depth: number): unknown => (depth === 0 ? { cost: 1 } : { filter_params: bundle(depth - 1) });
     const many = { cost: Array.from({ length: filterLimits.filterConditions }, () => condition) };
@@ -240,7 +240,7 @@ describe("what is refused", () => {
 });
 
 describe("lenient reading", () => {
-  test("leaves out unknown fields and operators and says so", () => {
+  test("leaves out unknown fields and operators and reports them", () => {
     const filters = { colour: "red", model: { operator: "between", value: [1] }, environment: "test" };
     const { filter, conditions, ignored } = parseFilters(filters, catalogue, "lenient");
     expect(filter).toEqual(is("environment", "equal", "test"));
@@ -248,7 +248,7 @@ describe("lenient reading", () => {
     expect(ignored.map(({ field }) => field)).toEqual(["colour", "model"]);
   });
 
-  test("tells when nothing is left", () => {
+  test("reports when nothing is left", () => {
     expect(parseFilters({ colour: "red" }, catalogue, "lenient").conditions).toBe(0);
   });
 
@@ -268,7 +268,7 @@ test("conditions may name a field twice", () => {
   expect(filter).toEqual({ type: "all", filters: [is("model", "equal", "a"), not(is("model", "equal", "b"))] });
 });
 
-test("junk is refused or read, never a fault", () => {
+test("junk is refused or read, and never crashes the parser", () => {
   const readOrRefuse = (filters: unknown) => {
     try {
       parseFilters(filters, catalogue, "lenient");

@@ -13,9 +13,9 @@ export type ParseMode = "strict" | "lenient";
 
 export type ParsedFilter = {
   filter: Filter;
-  /** How many conditions were understood; 0 means that the filter holds for every row. */
+  /** The number of conditions that were understood; 0 means that the filter holds for every row. */
   conditions: number;
-  /** What lenient reading left out, in words that name the field or operator. */
+  /** Conditions that lenient reading left out, with a reason that names the field or operator. */
   ignored: ReadonlyArray<{ field: string; reason: string }>;
 };
 
@@ -32,8 +32,8 @@ export function parseFilters<Row>(input: unknown, catalogue: Catalogue<Row>, mod
 }
 
 /**
- * Reads field names and their conditions given one after the other; a name may come several times. Conditions may have the
- * members `beside` beside their own.
+ * Reads a sequence of field names with their conditions; a name may occur several times. Conditions may also have the
+ * members `beside`.
  */
 export function parseConditions<Row>(
   members: ReadonlyArray<readonly [field: string, condition: unknown]>,
@@ -66,7 +66,7 @@ const conditionMembers = ["operator", "value", "connector"];
 
 type Joined = { connector: "all" | "any"; filter: Filter };
 
-/** Holds what is counted and reported over one filter. */
+/** Counts and reports over one filter. */
 class FilterReader<Row> {
   readonly #catalogue: Catalogue<Row>;
   readonly #mode: ParseMode;
@@ -86,7 +86,7 @@ class FilterReader<Row> {
     return { filter: filter ?? everything, conditions: this.#understood, ignored: this.#ignored };
   }
 
-  /** An object of fields, or `{connector, filter_params}` around one or around a list of such. */
+  /** An object of fields, or `{connector, filter_params}` around such an object or a list of them. */
   bundle(input: Record<string, unknown>, connector: "all" | "any", depth: number): Filter | undefined {
     if (!Object.hasOwn(input, "filter_params")) return this.members(Object.entries(input), connector, depth);
     if (depth >= filterLimits.filterDepth) {
@@ -133,7 +133,7 @@ class FilterReader<Row> {
       throw rejection("filters", `a filter may have ${filterLimits.filterConditions} conditions`);
     }
     const parts: Record<string, unknown> = isObject(input) ? input : { value: input };
-    // One that is misspelt would make another condition of this one, also where what is not known may be left out.
+    // A misspelt member would change the meaning of the condition, so it is refused in lenient mode too.
     const stranger = Object.keys(parts).find((member) => !this.#members.has(member));
     if (stranger !== undefined) {
       const known = conditionMembers.join(", ");
@@ -200,7 +200,7 @@ class FilterReader<Row> {
   }
 }
 
-/** Without case there is nothing to ignore in a number, so `iexact` is plain equality there. */
+/** Typed values have no case, so `iexact` is equality for them. */
 function looselyTyped<Row>(field: Field<Row>, operator: Condition["operator"]): Condition["operator"] {
   const isTyped = field.kind === "number" || field.kind === "boolean" || field.kind === "time";
   return isTyped && operator === "iexact" ? "equal" : operator;

@@ -31,7 +31,7 @@ describe("filters of a URL", () => {
     expect(read(query)).toEqual(body(filters));
   });
 
-  test("skips what the route reads itself, and tells what only others read", () => {
+  test("skips parameters that the route reads itself, and reports those that only other routes read", () => {
     const { filter, ignored } = parseQuickFilters(
       new URLSearchParams("page=2&log_type=chat&is_test=1&is_test=1&model=a"),
       catalogue,
@@ -40,7 +40,7 @@ describe("filters of a URL", () => {
     expect([filter, ignored]).toEqual([body({ model: "a" }), ["is_test"]]);
   });
 
-  test("names what it cannot read", () => {
+  test("names the parameters that it cannot read", () => {
     expect(() => read("cost=abc")).toThrow(/cost/);
     expect(() => read("cost[value]=1&cost[operator]=between")).toThrow(/between/);
     expect(() => read("_secret=1")).toThrow(/_secret/);

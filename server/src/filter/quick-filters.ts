@@ -3,7 +3,7 @@ import { readOperator } from "./operators.ts";
 import type { ParsedFilter } from "./parse.ts";
 import { parseConditions } from "./parse.ts";
 
-/** Query parameters that are no filters, wherever they have a meaning. */
+/** Query parameters that are never filters, whichever route reads them. */
 export const urlParameters: ReadonlySet<string> = new Set([
   "page",
   "page_size",
@@ -22,16 +22,16 @@ export const urlParameters: ReadonlySet<string> = new Set([
 
 const bracketed = /^([^[\]]+)\[([a-z_]+)\](?:\[\])?$/i;
 
-/** `others` are what no condition has, which tells whoever reads it so. */
+/** `others` are members that no condition has; the parser reports them. */
 type QuickFilter = { values: string[]; operator: string; connector?: string; others: Record<string, string> };
 
 /**
- * Reads the filters of a URL: `field=value`, or `field[value]=…&field[operator]=…&field[connector]=AND|OR`.
- * A repeated value means any of them; `in` and `not_in` also take a comma list.
- * A name that is no field filters metadata. `parameters` are those that the route reads itself.
+ * Reads the filters of a URL: `field=value`, or `field[value]=…&field[operator]=…&field[connector]=AND|OR`. A repeated
+ * value means any of them; `in` and `not_in` also take a comma-separated list. An unknown name filters metadata.
+ * `parameters` are those that the route reads itself.
  *
- * `assumed` are names that are no field and were taken for metadata, and `ignored` parameters that only other routes have,
- * so that a caller can say so.
+ * `assumed` are unknown names that were taken for metadata, and `ignored` parameters that only other routes have, so
+ * that a caller can report them.
  *
  * @throws ServiceError `invalid_request` that names the field.
  */

@@ -7,7 +7,7 @@ export type ScoredSpan = SpanRow & { scores?: Readonly<Record<string, string>> }
 
 /**
  * Scores as fields of spans, from the table `scores`. A statement with them binds `organization_id`, as every statement
- * over spans does. GLOBAL, as on a cluster a shard would otherwise ask all others.
+ * over spans does. GLOBAL, because otherwise each shard of a cluster would query all others.
  */
 export function createScoreSources(): ScoreSources {
   return {

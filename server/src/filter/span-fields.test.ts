@@ -14,7 +14,7 @@ const span: SpanRow = {
 };
 
 describe("the catalogue of spans", () => {
-  test("has every column but those that are the service's own and requests as they were sent", () => {
+  test("has every column except internal ones and requests as they were sent", () => {
     const own = ["organization_id", "version", "is_deleted", "is_resend", "received_at", "extra", "cost_details"];
     const kept = ["metadata_index", "metadata_reserved", "full_request", "full_response"];
     const catalogue = createSpanCatalogue();
@@ -22,7 +22,7 @@ describe("the catalogue of spans", () => {
     expect(missing.toSorted()).toEqual([...own, ...kept].toSorted());
   });
 
-  test("asks the store of scores where there is one", () => {
+  test("reads the store of scores if there is one", () => {
     const source = (value: string): Source<SpanRow> => ({ sql: () => `'${value}'`, read: () => value, form: "plain" });
     const catalogue = createSpanCatalogue({
       score: (name) => source(name === "judge" ? "0.5" : "1"),
@@ -33,7 +33,7 @@ describe("the catalogue of spans", () => {
     expect(matches({ scores__other: { operator: "lt", value: 0.6 } })).toBe(false);
   });
 
-  test("reads metadata itself where a row has no index yet", () => {
+  test("reads metadata itself if a row has no index yet", () => {
     const catalogue = createSpanCatalogue();
     const matches = compileMatcher(parseFilters({ metadata__a__b: 1 }, catalogue).filter, catalogue);
     expect(matches({ ...span, metadata: { a: { b: 1 } } })).toBe(true);

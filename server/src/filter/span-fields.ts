@@ -9,7 +9,7 @@ import type { Catalogue, Field, FieldFamily, FieldKind, Source, SqlScope, TextFo
 import { createCatalogue } from "./catalogue.ts";
 import { indexMetadata, pathSeparator, topKeyOf } from "./metadata-index.ts";
 
-/** What only the store of scores can tell; without it every score is absent. */
+/** Sources that need the store of scores; without it every score is absent. */
 export type ScoreSources = {
   /** The value of one evaluator's score on the span. */
   score(evaluator: string): Source<SpanRow>;
@@ -69,7 +69,7 @@ function text(name: SpanColumn, extras?: FieldExtras): Field<SpanRow> {
   return field(name, "text", [column(name)], extras);
 }
 
-/** Integers compare as doubles too, so that one rule holds for all numbers and for both interpreters. */
+/** Integers are compared as doubles too, so that one rule holds for all numbers and both interpreters. */
 function number(name: SpanColumn, extras?: FieldExtras): Field<SpanRow> {
   if (spanColumns[name] !== "integer") return field(name, "number", [column(name)], extras);
   const asDouble: Source<SpanRow> = { ...column(name), sql: (scope) => `toFloat64(${scope.column(name)})` };
@@ -88,12 +88,12 @@ function time(name: SpanColumn, extras?: FieldExtras): Field<SpanRow> {
   return field(name, "time", [column(name)], extras);
 }
 
-/** Text that is searched rather than compared: of several columns, each plain or JSON. */
+/** Text that is searched rather than compared, in several columns, each plain or JSON. */
 function payload(name: string, ...sources: ReadonlyArray<Source<SpanRow>>): Field<SpanRow> {
   return field(name, "text", sources, { hidden: true });
 }
 
-// The column is an enumeration in some schemas, which text functions and unknown names would trip over.
+// The column is an enumeration in some schemas, where text functions and unknown names would fail.
 const environment: Source<SpanRow> = {
   sql: (scope) => `toString(${scope.column("environment")})`,
   read: (row) => row.environment,
@@ -212,11 +212,11 @@ const spanFields: ReadonlyArray<Field<SpanRow>> = [
 const absent: Source<SpanRow> = { sql: () => "''", presentSql: () => "0", read: () => undefined, form: "plain" };
 
 /**
- * `metadata__<key>`, and `metadata.<key>` as condition policies write it. The key is taken as it stands; where there
- * is none and it contains `__`, it is a path: `metadata__a__b` is `a__b`, else `b` inside `a`. Reserved keys do not exist.
+ * `metadata__<key>`, and `metadata.<key>` as in condition policies. The key is matched literally; if it is absent and
+ * contains `__`, it is a path: `metadata__a__b` is `a__b`, else `b` inside `a`. Reserved keys do not exist.
  */
 const metadataField: FieldFamily<SpanRow> = (name) => {
-  // Storage holds clean keys only.
+  // Stored keys are always clean.
   const key = /^metadata(?:__|\.)(.+)$/s.exec(cleanText(name))?.[1];
   if (key === undefined || key.startsWith("_") || key.length > filterLimits.metadataKeyChars) return undefined;
   if (key.includes(pathSeparator)) return undefined;
@@ -258,7 +258,7 @@ function ownValue(index: Record<string, string>, key: string): string | undefine
   return Object.hasOwn(index, key) ? index[key] : undefined;
 }
 
-/** `scores__<evaluator id or slug>`; always exists, and is absent where there is no score. */
+/** `scores__<evaluator id or slug>`; the field always exists, and is absent if there is no score. */
 function scoreFamily(scores: ScoreSources | undefined): FieldFamily<SpanRow> {
   return (name) => {
     const evaluator = /^scores(?:__|\.)(.+)$/s.exec(name)?.[1];

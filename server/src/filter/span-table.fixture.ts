@@ -26,10 +26,10 @@ const specialTypes: Partial<Record<SpanColumn, string>> = {
 
 type ClientConfig = NonNullable<Parameters<typeof createClient>[0]>;
 
-/** A table with the columns of spans in an engine of its own; one per process. */
+/** A table with the columns of spans in its own engine; one per process. */
 export async function openSpanTable(catalogue: Catalogue<SpanRow>) {
   const directory = mkdtempSync(join(tmpdir(), "span-table-"));
-  // Two packages bring one declaration each of what is one class at run time.
+  // Two packages each declare what is one class at run time.
   const connection = createChdbConnection({ path: directory }) as unknown as NonNullable<ClientConfig["connection"]>;
   const client = createClient({ connection });
   const columns = Object.entries(spanColumns).map(
@@ -50,7 +50,10 @@ export async function openSpanTable(catalogue: Catalogue<SpanRow>) {
     async insert(rows: readonly SpanRow[]): Promise<void> {
       await client.insert({ table: "spans", values: rows, format: "JSONEachRow" });
     },
-    /** Per unique_id what each filter says; anything but 0 and 1 would be a NULL that a negation does not turn. */
+    /**
+     * The result of each filter by unique_id; anything except 0 and 1 would be a NULL, which a negation does not
+     * invert.
+     */
     async verdicts(
       filters: readonly Filter[],
       of = { catalogue, organizationId: "org" },
@@ -67,7 +70,7 @@ export async function openSpanTable(catalogue: Catalogue<SpanRow>) {
       const rows = await result.json<{ unique_id: string; verdicts: unknown[] }>();
       return new Map(rows.map((row) => [row.unique_id, row.verdicts]));
     },
-    /** The span names that a filter finds as a WHERE clause, in order. */
+    /** The span names that a filter matches as a WHERE clause, in order. */
     async find(filter: Filter): Promise<string[]> {
       const { sql, params } = toClickHouse(filter, catalogue);
       const query = `SELECT span_name FROM spans WHERE ${sql} ORDER BY span_name`;

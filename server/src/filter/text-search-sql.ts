@@ -39,15 +39,18 @@ export function both(operator: "AND" | "OR", parts: readonly string[]): string {
   return parts.length === 1 ? String(parts[0]) : `(${parts.join(` ${operator} `)})`;
 }
 
-/** What is searched, and how case counts there. */
+/** The searched expression, and how case is treated. */
 type Within = Folding & { value: string; scope: SqlScope; isFolded: boolean };
 type Folding = {
-  /** Of patterns. */
+  /** Flags of patterns. */
   flags: string;
   toPattern: (text: string) => string;
   /** The engine's search for several literal texts. */
   anyOf: string;
-  /** What that has to look for; undefined where it cannot find the text as the filter language means it. */
+  /**
+   * The texts that `anyOf` has to search for; undefined if it cannot match the text with the filter language's
+   * semantics.
+   */
   spellings: (text: string) => string[] | undefined;
 };
 
@@ -64,10 +67,10 @@ const folded: Folding = {
   spellings: asciiSpellings,
 };
 
-// The engine looks for literal texts several times as fast as for a pattern; with this many it is about as fast.
+// The engine finds literal texts several times as fast as a pattern; with this many the speed is about equal.
 const literalTexts = 16;
 
-/** Whether the value holds any of the texts. */
+/** Whether the value contains any of the texts. */
 function literalSql(within: Within, texts: readonly string[]): string {
   const { value, scope, isFolded, anyOf, flags, toPattern } = within;
   const spelt = spellingsOf(within, texts);
@@ -80,11 +83,14 @@ function literalSql(within: Within, texts: readonly string[]): string {
 function spellingsOf({ spellings }: Folding, texts: readonly string[]): string[] | undefined {
   const spelt = texts.map(spellings);
   const all = spelt.flatMap((one) => one ?? []);
-  // An empty text, which is everywhere, is not one that these functions take.
+  // These functions do not accept an empty text, which matches everywhere.
   return spelt.includes(undefined) || all.length > literalTexts || all.includes("") ? undefined : [...new Set(all)];
 }
 
-/** What costs most is asked last, of the values that hold what all forms of the needle have in common, which most do not. */
+/**
+ * Runs the most expensive tests last, only on values that contain what all forms of the needle have in common, which
+ * most values do not.
+ */
 function jsonSql(within: Within, needle: string, { own, nested }: JsonNeedles, form: TextForm): string {
   const { value, scope, flags, toPattern } = within;
   const isAnchored = (one: JsonNeedle) => anchoredPattern(one, escapeRegExp) !== undefined;
@@ -102,17 +108,17 @@ function jsonSql(within: Within, needle: string, { own, nested }: JsonNeedles, f
   ]);
 }
 
-/** @param isWhole whether a search for the texts is all there is to do */
+/** @param isWhole whether a search for the texts is the whole test */
 function mayHoldSql(within: Within, needle: string, texts: readonly string[], isWhole: boolean): string[] {
   const tests = isWhole ? [] : [literalSql(within, texts)];
   const piece = commonPiece(needle, within.isFolded);
-  // Looking for one literal text is as fast as looking for a piece of it.
+  // Searching for one literal text is as fast as searching for a piece of it.
   const isSlow = texts.length > 1 || spellingsOf(within, texts) === undefined;
   if (isSlow && piece !== undefined && piece !== needle) tests.unshift(literalSql(within, [piece]));
   return tests;
 }
 
-/** A text that could begin inside an escape. Behind a blank or a quote it does not, which is told without a pattern. */
+/** A text that could begin inside an escape. After a blank or a quote it cannot, which is tested without a pattern. */
 function anchoredSql(within: Within, one: JsonNeedle): string {
   const { value, scope, flags, toPattern } = within;
   const pattern = matchSql(value, [boundaryPattern(one, toPattern)], { flags, scope });
@@ -121,8 +127,8 @@ function anchoredSql(within: Within, one: JsonNeedle): string {
 }
 
 /**
- * Many needles are looked for in one pass over the text. One after the other they could take minutes on a row of many
- * megabytes, within which the engine does not look at the time.
+ * Searches for many needles in one pass. One after the other they could take minutes on a row of many megabytes, during
+ * which the engine does not check its time limit.
  */
 function patternSql(value: string, isFolded: boolean, { needles, form, scope }: Search): string {
   const toPattern = isFolded ? foldedRe2Pattern : escapeRegExp;
@@ -148,7 +154,7 @@ function patternSql(value: string, isFolded: boolean, { needles, form, scope }: 
   return `(${matchSql(value, all, how)} AND ${both("OR", anywhere)})`;
 }
 
-/** Whether any of the patterns matches, in as few pieces as RE2 is fast with. */
+/** Whether any of the patterns matches, split into as few parts as RE2 is fast with. */
 function matchSql(
   value: string,
   patterns: readonly string[],
@@ -164,7 +170,7 @@ function matchSql(
   );
 }
 
-/** Patterns of a bounded length: RE2 gives up on the longest, and becomes slow before. */
+/** Joins patterns up to a bounded length: RE2 fails on very long ones, and gets slow before that. */
 function alternations(patterns: readonly string[]): string[] {
   const joined: string[] = [];
   for (const pattern of patterns) {

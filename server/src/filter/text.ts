@@ -1,4 +1,4 @@
-/** The rules of comparing text that ClickHouse and the in-memory interpreter share. */
+/** The rules of text comparison that ClickHouse and the in-memory interpreter share. */
 
 /**
  * A number as JSON writes it. Leading zeros, `+`, `.5` and blanks make it text: `007` is a code, not seven.
@@ -7,7 +7,7 @@
 export const numberPattern = "^-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$";
 const numberRegExp = new RegExp(numberPattern);
 
-/** The number that a text is, undefined when it is none or does not fit a double. */
+/** The number that a text represents, undefined if it is not a number or does not fit a double. */
 export function numberOfText(text: string): number | undefined {
   if (!numberRegExp.test(text)) return undefined;
   const value = Number(text);
@@ -15,7 +15,7 @@ export function numberOfText(text: string): number | undefined {
 }
 
 /**
- * Whether a double tells this number apart from its neighbours. Longer ones are mostly identifiers: they are equal
+ * Whether a double distinguishes this number from its neighbours. Longer ones are mostly identifiers: they are equal
  * only to themselves, digit by digit, though they still order as numbers.
  */
 export function isExactNumber(text: string): boolean {
@@ -26,7 +26,7 @@ export function isExactNumber(text: string): boolean {
   return digits.length <= 15;
 }
 
-/** Order by code point, which is the order of the bytes of UTF-8 and therefore ClickHouse's. Negative when `a` is first. */
+/** Orders by code point, which is the byte order of UTF-8 and therefore ClickHouse's. Negative if `a` is first. */
 export function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i += 1) {
@@ -47,14 +47,15 @@ export function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
-/** Whether every text is the same in capitals: a search for it needs no folding. */
+/** Whether every text is equal in upper and lower case: a search for it needs no folding. */
 export function areCaseless(texts: readonly string[]): boolean {
   return texts.every((text) => text.toLowerCase() === text.toUpperCase());
 }
 
 /**
- * The texts of which one is found, ASCII case aside, where `text` is in any case: besides itself those with the letters beyond ASCII that fold to
- * `k` and `s`. Undefined where letters beyond ASCII have case themselves, or where there are too many.
+ * Spellings such that an ASCII case-insensitive search for any of them finds `text` in any case: the text itself, and
+ * variants with the non-ASCII letters that fold to `k` and `s`. Undefined if other non-ASCII letters have case, or
+ * there are too many spellings.
  */
 export function asciiSpellings(text: string): string[] | undefined {
   if (!areCaseless([text.replaceAll(/[a-z]/gi, "")])) return undefined;
@@ -68,12 +69,12 @@ export function asciiSpellings(text: string): string[] | undefined {
 }
 
 const foldsToAscii: Record<string, readonly string[]> = { k: ["k", "\u212a"], s: ["s", "\u017f"] };
-// Searches for more at once are no faster than a pattern.
+// A search for more texts at once is no faster than a pattern.
 const asciiSpellingsMax = 4;
 
 /**
  * Literal text as an RE2 pattern for use under `(?i)`, which folds case by Unicode simple folding as JavaScript's `iu`
- * does. RE2's tables are older than V8's, so letters with a case pair that JavaScript knows are spelt out as a class.
+ * does. RE2's tables are older than V8's, so letters with a case pair that JavaScript knows are written as a class.
  */
 export function foldedRe2Pattern(text: string): string {
   let pattern = "";

@@ -3,7 +3,7 @@ import { threadNumbers, threadTimes } from "../domain/thread.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { createGroupCatalogue, type GroupCatalogue } from "./group-fields.ts";
 
-/** The fields of threads: what their rows show, and every field of spans. */
+/** The fields of threads: those of their rows, and every field of spans. */
 export function createThreadCatalogue(spans: Catalogue<SpanRow>): GroupCatalogue {
   const parts = {
     keys: ["thread_identifier", "environment"],

@@ -11,7 +11,7 @@ const compile = (filters: unknown, options?: Parameters<typeof toClickHouse>[2])
   toClickHouse(parseFilters(filters, catalogue).filter, catalogue, options);
 
 describe("the statement", () => {
-  test("holds no text of the user", () => {
+  test("contains no text of the user", () => {
     const operator = fc.constantFrom(
       "",
       "not",
@@ -35,7 +35,7 @@ describe("the statement", () => {
     );
   });
 
-  test("tells its columns, qualifies them and names its parameters as asked", () => {
+  test("reports its columns, qualifies them and names its parameters as requested", () => {
     const { sql, params, columns } = compile(
       { customer_identifier: "a", metadata__plan: "a" },
       { table: "s", prefix: "q" },
@@ -45,7 +45,7 @@ describe("the statement", () => {
     expect([...columns]).toEqual(["customer_identifier", "metadata_index"]);
   });
 
-  test.each(["contains", "icontains", "iexact"])("looks for many needles at once: %s", (operator) => {
+  test.each(["contains", "icontains", "iexact"])("searches for many needles at once: %s", (operator) => {
     const value = Array.from({ length: 1000 }, (_, i) => `${i} Wörter`);
     for (const field of ["model", "input", "metadata", "metadata__x"]) {
       const { sql } = compile({ [field]: { operator, value } });
@@ -53,7 +53,7 @@ describe("the statement", () => {
     }
   });
 
-  test("holds for every row when nothing is asked", () => {
+  test("matches every row without conditions", () => {
     expect(compile({})).toMatchObject({ sql: "1", params: {} });
   });
 });

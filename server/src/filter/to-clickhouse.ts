@@ -4,25 +4,25 @@ import { both, textSearchSql } from "./text-search-sql.ts";
 import { isExactNumber, numberOfText, numberPattern } from "./text.ts";
 
 export type SqlFilter = {
-  /** A boolean expression, never NULL, that can stand in a WHERE beside others joined by AND. */
+  /** A boolean expression, never NULL, for use in a WHERE clause beside others joined by AND. */
   sql: string;
   /** `query_params` of the statement. */
   params: Record<string, string | readonly string[]>;
-  /** The columns that it reads. */
+  /** The columns that the filter reads. */
   columns: ReadonlySet<string>;
-  /** The keys of metadata that it reads in `metadata_index`; undefined: it may read any. */
+  /** The metadata keys that it reads in `metadata_index`; undefined if it may read any. */
   metadataKeys: ReadonlySet<string> | undefined;
-  /** What it joins by AND. */
+  /** The operands that it joins by AND. */
   operands: readonly SqlOperand[];
 };
 
-/** `isDemand`: it holds only of rows that have a value, and goes on to hold where columns that have none get one. */
+/** `isDemand`: it matches only rows that have a value, and still matches if columns without a value get one. */
 export type SqlOperand = { sql: string; columns: ReadonlySet<string>; isDemand: boolean };
 
 export type SqlOptions = {
   /** Name or alias that qualifies the columns. */
   table?: string;
-  /** What parameter names start with; two filters in one statement need two. */
+  /** Prefix of parameter names; two filters in one statement need different ones. */
   prefix?: string;
 };
 
@@ -45,7 +45,7 @@ export function toClickHouse<Row>(filter: Filter, catalogue: Catalogue<Row>, opt
       const identity = JSON.stringify([type, value]);
       const name = names.get(identity) ?? `${prefix}${names.size}`;
       names.set(identity, name);
-      // A list of strings would reach ClickHouse quoted, which it takes for no number.
+      // A list of strings would reach ClickHouse quoted, which it does not accept as numbers.
       params[name] = type === "Array(Float64)" && typeof value !== "string" ? `[${value.join(",")}]` : value;
       return `{${name}:${sqlTypes[type]}}`;
     },
@@ -148,7 +148,7 @@ function numberSql({ operator, values }: Condition, value: string, scope: SqlSco
 
 function anyNumberSql(value: string, numbers: readonly string[], scope: SqlScope): string {
   if (numbers.length === 1) return `${value} = ${scope.bind("Float64", first(numbers))}`;
-  // A set tells -0 from 0; adding zero does away with the former.
+  // A set distinguishes -0 from 0; adding zero turns -0 into 0.
   return `${value} + 0. IN ${scope.bind("Array(Float64)", numbers)}`;
 }
 
@@ -209,7 +209,7 @@ function dynamicSql<Row>(condition: Condition, source: Source<Row>, scope: SqlSc
       : `${present} AND ${isNumberSql(value)} AND toFloat64OrZero(${value}) ${comparisons[operator]} ${scope.bind("Float64", String(number))}`;
   }
   const found = textSql(condition, source.form, value, scope);
-  // The value of an absent key reads as '', which only the empty needle finds.
+  // The value of an absent key reads as '', which only an empty needle matches.
   return needles.includes("") ? `${present} AND (${found})` : found;
 }
 
@@ -235,7 +235,7 @@ function dynamicEqualSql<Row>(needles: readonly string[], source: Source<Row>, s
   return both("OR", parts);
 }
 
-/** Whether a text is a number, as filters compare it. */
+/** Whether a text is a number by the rules of filters. */
 export function isNumberSql(value: string): string {
   return `(match(${value}, '${numberPattern.replaceAll("\\", "\\\\")}') AND isFinite(toFloat64OrZero(${value})))`;
 }

@@ -3,7 +3,7 @@ import { traceNumbers, traceTexts, traceTimes } from "../domain/trace.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { createGroupCatalogue, type GroupCatalogue } from "./group-fields.ts";
 
-/** The fields of traces: what their rows show, and every field of spans. */
+/** The fields of traces: those of their rows, and every field of spans. */
 export function createTraceCatalogue(spans: Catalogue<SpanRow>): GroupCatalogue {
   const parts = {
     keys: ["trace_unique_id", "environment"],

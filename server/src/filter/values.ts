@@ -5,7 +5,7 @@ import type { FieldKind } from "./catalogue.ts";
 
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** A value as sent, as one of the field's kind; undefined when it cannot be one. */
+/** Converts a value as sent to the field's kind; undefined if it cannot be converted. */
 export function readValue(kind: FieldKind, raw: unknown): FilterValue | undefined {
   return readers[kind](raw);
 }
@@ -28,7 +28,7 @@ export const kindNames: Record<FieldKind, string> = {
   time: "an ISO 8601 date-time or an epoch number",
 };
 
-/** The text of a scalar: of a number its JSON digits. Undefined for null, arrays and objects. */
+/** The text of a scalar; for a number, its JSON digits. Undefined for null, arrays and objects. */
 export function scalarText(raw: unknown): string | undefined {
   if (typeof raw === "string") return raw;
   if (typeof raw === "number") return Number.isFinite(raw) ? JSON.stringify(raw) : undefined;
@@ -36,7 +36,7 @@ export function scalarText(raw: unknown): string | undefined {
   return isRawNumber(raw) ? raw.rawJSON : undefined;
 }
 
-// Storage holds clean text only, so a needle is cleaned in the same way.
+// Stored text is always clean, so a needle is cleaned in the same way.
 function readText(raw: unknown): string | undefined {
   const text = scalarText(raw);
   return text === undefined ? undefined : cleanText(text);
