@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** A node of its own, with a clock that can be moved and a count of its look-ups. */
+/** A separate node, with an adjustable clock and a count of its lookups. */
 function newNode() {
   const node = { nowMs: startMs, lookups: 0, failing: false };
   const control = controlUp();
@@ -84,7 +84,7 @@ describe("API keys", () => {
     });
   });
 
-  test("of two organizations lead to two", async () => {
+  test("of two organizations have two principals", async () => {
     const first = await newOrganization();
     const second = await newOrganization();
     const node = newNode();
@@ -98,14 +98,14 @@ describe("API keys", () => {
     });
   });
 
-  test("that the operator chose work as they are", async () => {
+  test("chosen by the operator work unchanged", async () => {
     const { organization } = await newOrganization();
     const { record } = await newKey(organization.unique_organization_id, {}, "0123456789abcde!");
     expect(record.prefix).toBe("01234");
     expect(await newNode().key("0123456789abcde!")).toMatchObject({ organization_key_id: record.id });
   });
 
-  test("are looked up once, however many ask at once", async () => {
+  test("are looked up once, however many requests arrive together", async () => {
     const { keys } = await newOrganization();
     const node = newNode();
     const principals = await Promise.all(Array.from({ length: 50 }, () => node.key(keys.prod)));
@@ -121,7 +121,7 @@ describe("API keys", () => {
     expect(node.lookups).toBe(1);
   });
 
-  test("a flood of unknown ones pushes out none that is known", async () => {
+  test("a flood of unknown ones evicts no known one", async () => {
     const { keys } = await newOrganization();
     const node = newNode();
     await node.key(keys.prod);
@@ -131,7 +131,7 @@ describe("API keys", () => {
     expect(node.lookups).toBe(lookups);
   });
 
-  test("a revoked one is refused at once on this node, and within 30 s on the others", async () => {
+  test("a revoked one is refused immediately on this node, and within 30 s on the others", async () => {
     const { organization } = await newOrganization();
     const { secret, record } = await newKey(organization.unique_organization_id);
     const [here, there] = [newNode(), newNode()];
@@ -146,7 +146,7 @@ describe("API keys", () => {
     expect(await there.key(secret)).toBeUndefined();
   });
 
-  test("one that was revoked while it was being looked up is not kept", async () => {
+  test("one that was revoked during its lookup is not cached", async () => {
     const { organization } = await newOrganization();
     const { secret, record } = await newKey(organization.unique_organization_id);
     let release = () => {};
@@ -176,7 +176,7 @@ describe("API keys", () => {
     expect(await authenticator.authenticate({ scheme: "key", token: secret })).toBeUndefined();
   });
 
-  test("one that was made after it had been refused works at once on this node", async () => {
+  test("one that was created after it had been refused works immediately on this node", async () => {
     const { organization } = await newOrganization();
     const node = newNode();
     const secret = randomUUID();
@@ -186,7 +186,7 @@ describe("API keys", () => {
     expect(await node.key(secret)).toBeDefined();
   });
 
-  test("K5: a temporary one is good for so many requests, however many come at once, and on all nodes together", async () => {
+  test("K5: a temporary one is valid for its number of requests on all nodes together, however many arrive at once", async () => {
     const { organization } = await newOrganization();
     const user = await makeUser(stores, {
       unique_organization_id: organization.unique_organization_id,
@@ -208,7 +208,7 @@ describe("API keys", () => {
     expect(found.find((principal) => principal !== undefined)).toMatchObject({ user_id: user.id });
   });
 
-  test("a person's temporary one ends with the role and with the membership, on every node at once", async () => {
+  test("a person's temporary one ends with the role and with the membership, immediately on every node", async () => {
     const { organization } = await newOrganization();
     const { unique_organization_id } = organization;
     const member = { role: "member", is_instance_admin: false, password_hash: "hash", nowMs: startMs } as const;
@@ -225,7 +225,7 @@ describe("API keys", () => {
     expect(await node.key(second.secret)).toBeUndefined();
   });
 
-  test("that were used are told once a minute, with the first time", async () => {
+  test("that were used are reported once a minute, with the first time", async () => {
     const { organization } = await newOrganization();
     const { secret, record } = await newKey(organization.unique_organization_id);
     const node = newNode();
@@ -241,7 +241,7 @@ describe("API keys", () => {
     expect([...node.takeUsed()]).toEqual([[record.id, startMs + 61_000]]);
   });
 
-  test("a temporary one ends on time though it is cached", async () => {
+  test("a temporary one expires on time", async () => {
     const { organization } = await newOrganization();
     const expires_at = new Date(startMs + 5_000).toISOString();
     const { secret } = await newKey(organization.unique_organization_id, { expires_at });
@@ -253,14 +253,14 @@ describe("API keys", () => {
     expect(await node.key(secret)).toBeUndefined();
   });
 
-  test("while the store is down, known ones work, others are told to come back, and nothing of it is kept", async () => {
+  test("while the store is down, known ones work, others get a retry response, and no failure is cached", async () => {
     const { keys } = await newOrganization();
     const node = newNode();
     await node.key(keys.prod);
     node.failing = true;
     expect(await node.key(keys.prod)).toBeDefined();
     await expect(node.key(keys.test)).rejects.toMatchObject({ code: "unavailable", retryAfterS: 1 });
-    // A key that was seen within the time is one still, and no longer.
+    // A key that was seen within that time is still valid, but no longer.
     node.nowMs += authLimits.cachedKeyMs + staleMs - 1;
     expect(await node.key(keys.prod)).toBeDefined();
     node.nowMs += 1;
@@ -269,7 +269,7 @@ describe("API keys", () => {
     expect(await node.key(keys.test)).toBeDefined();
   });
 
-  test("a key that expires does so while the store is down, and one that is revoked does once it is back", async () => {
+  test("a key expires even while the store is down, and a revoked one is refused once the store is back", async () => {
     const { organization } = await newOrganization();
     const { unique_organization_id } = organization;
     const node = newNode();
@@ -304,7 +304,7 @@ describe("access tokens", () => {
     return { ...user, password_hash };
   };
 
-  test("become the principal of their user, as the user is now", async () => {
+  test("become the principal of their user, with its current role", async () => {
     const user = await newUser("viewer");
     const node = newNode();
     const { access } = await node.signedIn.begin(user);
@@ -320,7 +320,7 @@ describe("access tokens", () => {
     expect(user.email).toMatch(/@example\.com$/);
   });
 
-  test("a refresh token is no access token", async () => {
+  test("a refresh token is not accepted as an access token", async () => {
     const node = newNode();
     const { refresh } = await node.signedIn.begin(await newUser());
     expect(await node.jwt(refresh)).toBeUndefined();
@@ -336,7 +336,7 @@ describe("access tokens", () => {
     expect(await node.jwt((await node.signedIn.begin(again)).access)).toBeDefined();
   });
 
-  test("do not begin with a password that was changed, or for a person who was removed, while it was checked", async () => {
+  test("are not issued if the password was changed or the person was removed during the check", async () => {
     const node = newNode();
     const [changed, removed] = [await newUser(), await newUser()];
     await stores.users.setPassword(changed.id, "new hash");
@@ -359,7 +359,7 @@ describe("access tokens", () => {
     expect(await there.jwt(second.access)).toBeUndefined();
   });
 
-  test("K12: a refresh token is good once; a second use ends the session with all of its tokens", async () => {
+  test("K12: a refresh token is valid once; a second use ends the session with all of its tokens", async () => {
     const node = newNode();
     const first = await node.signedIn.begin(await newUser());
     const second = await node.signedIn.refresh(first.refresh);
@@ -370,14 +370,14 @@ describe("access tokens", () => {
     for (const { access } of [first, second!, third!]) expect(await node.jwt(access)).toBeUndefined();
   });
 
-  test("K12: of two that refresh with one token at once no more than one gets a pair", async () => {
+  test("K12: of two concurrent refreshes with one token, at most one gets a pair", async () => {
     const node = newNode();
     const { refresh } = await node.signedIn.begin(await newUser());
     const pairs = await Promise.all([node.signedIn.refresh(refresh), node.signedIn.refresh(refresh)]);
     expect(pairs.filter((pair) => pair !== undefined)).toHaveLength(1);
   });
 
-  test("a person has so many sessions at a time; the oldest end", async () => {
+  test("a person has a limited number of sessions; the oldest end", async () => {
     const node = newNode();
     const user = await newUser();
     const first = await node.signedIn.begin(user);

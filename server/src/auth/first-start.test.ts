@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => close());
 
-test("an empty instance gets an organization, its keys and an administrator, all made up", async () => {
+test("an empty instance gets a generated organization, keys and administrator", async () => {
   const made = await ensureFirstStart(stores, passwords, nothingChosen, nowMs);
   expect(made).toEqual({
     unique_organization_id: expect.stringMatching(/^org_[0-9A-Za-z]{20}$/),
@@ -45,7 +45,7 @@ test("an empty instance gets an organization, its keys and an administrator, all
   expect(await passwords.verify(admin_password.value, admin?.password_hash)).toBe(true);
 });
 
-test("what the operator chose takes the place of what would be made up", async () => {
+test("values that the operator chose replace generated ones", async () => {
   const made = await ensureFirstStart(
     stores,
     passwords,
@@ -72,7 +72,7 @@ test("what the operator chose takes the place of what would be made up", async (
   expect(key).toMatchObject({ unique_organization_id: "acme", environment: "test" });
 });
 
-test("the next start makes nothing, whatever is chosen then", async () => {
+test("the next start creates nothing, whatever is chosen then", async () => {
   await ensureFirstStart(stores, passwords, nothingChosen, nowMs);
   const chosen = { ...nothingChosen, organizationId: "acme", prodKey: new Secret("prod-key-of-the-operator") };
   expect(await ensureFirstStart(stores, passwords, chosen, nowMs)).toBeUndefined();
@@ -80,7 +80,7 @@ test("the next start makes nothing, whatever is chosen then", async () => {
   expect(await stores.apiKeys.findByHash(hashApiKey("prod-key-of-the-operator"), now)).toBeUndefined();
 });
 
-test("a start that fails half-way leaves nothing, and may be tried again", async () => {
+test("a start that fails half-way leaves nothing and can be retried", async () => {
   const same = new Secret("one-key-for-both-of-them");
   const failing = ensureFirstStart(stores, passwords, { ...nothingChosen, prodKey: same, testKey: same }, nowMs);
   await expect(failing).rejects.toMatchObject({ code: "conflict" });

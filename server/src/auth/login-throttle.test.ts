@@ -19,7 +19,7 @@ test("ten failures from one address close one account to it for the rest of the 
   throttle.attempt("ada@example.com", "10.0.0.1");
 });
 
-test("a good login starts the count anew", () => {
+test("a successful login resets the count", () => {
   const { throttle } = newThrottle();
   for (let made = 0; made < 9; made += 1) throttle.attempt("ada@example.com", "10.0.0.1");
   throttle.succeeded("ada@example.com", "10.0.0.1");
@@ -27,7 +27,7 @@ test("a good login starts the count anew", () => {
   expect(() => throttle.attempt("ada@example.com", "10.0.0.1")).toThrow("Too many failed logins");
 });
 
-test("a hundred failures close every account to the address, and names made up do not push out what was counted", () => {
+test("a hundred failures close every account to the address, and made-up names do not evict the counts", () => {
   const { throttle } = newThrottle();
   for (let made = 0; made < 10; made += 1) throttle.attempt("ada@example.com", "10.0.0.1");
   for (let made = 0; made < 90; made += 1) throttle.attempt(`name${made}@example.com`, "10.0.0.1");
@@ -37,7 +37,7 @@ test("a hundred failures close every account to the address, and names made up d
   throttle.attempt("ada@example.com", "10.0.0.2");
 });
 
-test("good logins do not close the address that many share", () => {
+test("successful logins do not close an address that many share", () => {
   const { throttle } = newThrottle();
   for (let made = 0; made < 1000; made += 1) {
     throttle.attempt(`name${made}@example.com`, "10.0.0.1");
@@ -46,14 +46,14 @@ test("good logins do not close the address that many share", () => {
   expect(() => throttle.attempt("ada@example.com", "10.0.0.1")).not.toThrow();
 });
 
-test("K11: the addresses of one /64 are one, those of another are not", () => {
+test("K11: the addresses of one /64 count as one, those of another do not", () => {
   const { throttle } = newThrottle();
   for (let made = 0; made < 10; made += 1) throttle.attempt("ada@example.com", `2001:db8:1:2:${made}::${made}`);
   expect(() => throttle.attempt("ada@example.com", "2001:DB8:1:2:ffff::1")).toThrow("Too many failed logins");
   throttle.attempt("ada@example.com", "2001:db8:1:3::1");
 });
 
-test("K11: an account that many addresses guess at answers ever more slowly, but not where it signs in from", () => {
+test("K11: guesses from many addresses slow an account down more and more, except for the addresses it signs in from", () => {
   const { clock, throttle } = newThrottle();
   throttle.attempt("ada@example.com", "10.0.0.1");
   throttle.succeeded("ada@example.com", "10.0.0.1");
@@ -64,7 +64,7 @@ test("K11: an account that many addresses guess at answers ever more slowly, but
       throttle.attempt("ada@example.com", `10.1.${n >> 8}.${n & 255}`);
       guesses += 1;
     } catch {
-      // Told to come back later.
+      // Refused for now.
     }
   }
   expect(guesses).toBeLessThan(100);

@@ -7,36 +7,36 @@ const quick = { n: 2 ** 10, r: 8, p: 1 };
 describe("passwords", () => {
   const passwords = createPasswords(quick);
 
-  test("only the right one fits", async () => {
+  test("only the right one matches", async () => {
     const stored = await passwords.hash("correct horse");
     expect(await passwords.verify("correct horse", stored)).toBe(true);
     expect(await passwords.verify("correct horse ", stored)).toBe(false);
     expect(await passwords.verify("", stored)).toBe(false);
   });
 
-  test("fit however the keyboard composes their letters", async () => {
+  test("match however the keyboard composes their letters", async () => {
     const stored = await passwords.hash("caf\u00e9");
     expect(await passwords.verify("cafe\u0301", stored)).toBe(true);
   });
 
-  test("the same one is stored differently each time, and never as it is", async () => {
+  test("the same one is stored differently each time, and never in plain text", async () => {
     const first = await passwords.hash("correct horse");
     expect(await passwords.hash("correct horse")).not.toBe(first);
     expect(first).not.toContain("correct");
   });
 
-  test("hashes of an older cost still fit", async () => {
+  test("hashes of an older cost still match", async () => {
     const stored = await createPasswords({ n: 2 ** 11, r: 4, p: 2 }).hash("correct horse");
     expect(await passwords.verify("correct horse", stored)).toBe(true);
     expect(await passwords.verify("wrong horse", stored)).toBe(false);
   });
 
-  test("nobody's password is always wrong", async () => {
+  test("the password of an unknown account is always wrong", async () => {
     expect(await passwords.verify("", undefined)).toBe(false);
     expect(await passwords.verify("correct horse", undefined)).toBe(false);
   });
 
-  test("a stored hash of unknown form is a fault, not a wrong password", async () => {
+  test("a stored hash of unknown form is an error, not a wrong password", async () => {
     await expect(passwords.verify("x", "bcrypt$…")).rejects.toThrow("not in a known form");
   });
 });
@@ -55,11 +55,11 @@ test("an unknown account costs as much as a wrong password", async () => {
   expect(unknown).toBeGreaterThan(known / 3);
 });
 
-test("a crowd is turned away instead of being queued without end", async () => {
+test("too many logins are refused instead of queued without bound", async () => {
   const passwords = createPasswords(quick);
   const results = await Promise.allSettled(Array.from({ length: 400 }, () => passwords.hash("x")));
   const refused = results.filter(({ status }) => status === "rejected");
-  // Four fifths of the queue are one party's.
+  // One party may use four fifths of the queue.
   const taken = authLimits.passwordHashesInFlight + Math.ceil((authLimits.passwordHashesQueued * 4) / 5);
   expect(refused).toHaveLength(400 - taken);
   expect(passwords.stats()).toEqual({ waiting: 0, refused: refused.length });
@@ -67,7 +67,7 @@ test("a crowd is turned away instead of being queued without end", async () => {
   await expect(passwords.hash("x")).resolves.toMatch(/^scrypt/);
 });
 
-test("one party's crowd delays another's login by its turn, and leaves the queue when its clients do", async () => {
+test("many logins of one party delay another party's login by one hash, and leave the queue when their clients disconnect", async () => {
   const passwords = createPasswords(quick);
   const leaving = new AbortController();
   let done = 0;
@@ -81,7 +81,7 @@ test("one party's crowd delays another's login by its turn, and leaves the queue
 
   const before = done;
   await passwords.hash("x", { party: "guest", signal: undefined });
-  // The hashes that ran when it arrived, and one turn of others.
+  // The hashes that ran when it arrived, and one hash of another party.
   expect(done - before).toBeLessThanOrEqual(2 * authLimits.passwordHashesInFlight);
   leaving.abort();
   await crowd;

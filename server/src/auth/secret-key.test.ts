@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("a missing key is made, readable by its owner alone, and found again", () => {
+test("a missing key is created, readable only by its owner, and found again", () => {
   const path = join(folder, "data", "secret.key");
   const made = loadSecretKey(path, undefined);
   expect(made.reveal()).toMatch(/^[\w-]{43}$/);
@@ -22,7 +22,7 @@ test("a missing key is made, readable by its owner alone, and found again", () =
   expect(readdirSync(join(folder, "data"))).toEqual(["secret.key"]);
 });
 
-test("two instances have two keys", () => {
+test("two instances have different keys", () => {
   const first = loadSecretKey(join(folder, "a"), undefined);
   expect(loadSecretKey(join(folder, "b"), undefined).reveal()).not.toBe(first.reveal());
 });
@@ -40,7 +40,7 @@ test.each(["", "short\n"])("a damaged file (%j) is reported, not replaced", (con
   expect(readFileSync(path, "utf8")).toBe(content);
 });
 
-test("threads that ask at the same moment get the same key", async () => {
+test("threads that start at the same moment get the same key", async () => {
   const path = join(folder, "secret.key");
   const module = new URL("./secret-key.ts", import.meta.url).href;
   const code = `
@@ -59,7 +59,7 @@ test("threads that ask at the same moment get the same key", async () => {
   expect(new Set(keys)).toEqual(new Set([readFileSync(path, "utf8").trim()]));
 });
 
-test("keys derived for two purposes differ, for one purpose they do not", () => {
+test("keys derived for two purposes differ, for one purpose they are equal", () => {
   const secret = new Secret("one secret");
   expect(deriveKey(secret, "a")).toEqual(deriveKey(secret, "a"));
   expect(deriveKey(secret, "a")).not.toEqual(deriveKey(secret, "b"));

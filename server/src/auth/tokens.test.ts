@@ -15,14 +15,14 @@ function tokensAt(start: string) {
 const start = "2026-03-01T10:00:00.000Z";
 const { tokens } = tokensAt(start);
 
-test("a token says which session it is of", async () => {
+test("a token names its session", async () => {
   const { access, refresh, expires_in } = await tokens.issue(session);
   expect(expires_in).toBe(900);
   expect(await tokens.readAccess(access)).toEqual({ session_id: "7f1c" });
   expect(await tokens.readRefresh(refresh)).toEqual({ session_id: "7f1c", sequence: 3 });
 });
 
-test("the kinds do not stand in for each other", async () => {
+test("the kinds are not interchangeable", async () => {
   const { access, refresh } = await tokens.issue(session);
   expect(await tokens.readAccess(refresh)).toBeUndefined();
   expect(await tokens.readRefresh(access)).toBeUndefined();
@@ -41,7 +41,7 @@ test.each([
   expect(await read(pair[kind])).toBeUndefined();
 });
 
-test("every other instance's tokens are refused", async () => {
+test("tokens of every other instance are refused", async () => {
   const other = createTokens(new Secret("a secret of another"), () => Date.parse(start));
   const { access } = await other.issue(session);
   expect(await tokens.readAccess(access)).toBeUndefined();
@@ -60,7 +60,7 @@ describe("a token that was tampered with", () => {
     }
   });
 
-  test("by another subject under the old signature", async () => {
+  test("by a changed subject under the old signature", async () => {
     const { access } = await tokens.issue(session);
     const [header, payload = "", signature] = access.split(".");
     const body = JSON.parse(new TextDecoder().decode(base64url.decode(payload))) as object;
@@ -91,7 +91,7 @@ describe("a token that was tampered with", () => {
     expect(await tokens.readAccess(await sign("HS512", "at+jwt"))).toBeUndefined();
   });
 
-  test("by leaving out when it ends", async () => {
+  test("by leaving out its expiry", async () => {
     const key = deriveKey(secret, "access tokens, version 2");
     const eternal = await new SignJWT({})
       .setProtectedHeader({ alg: "HS256", typ: "at+jwt" })

@@ -49,7 +49,7 @@ describe("defaults", () => {
     expect(config.providers.openai).toEqual({ apiKey: undefined, baseUrl: undefined, fields: {} });
   });
 
-  test("everything follows the data folder, whatever its name", () => {
+  test("all paths follow the data folder, whatever its name", () => {
     const config = readConfig({ SPANWAY_DATA_DIR: "/srv/$&/data" });
     expect(config.spans).toEqual({ kind: "chdb", path: "/srv/$&/data/spans" });
     expect(config.control).toEqual({ kind: "sqlite", path: "/srv/$&/data/control.db" });
@@ -63,7 +63,7 @@ describe("defaults", () => {
 });
 
 describe("stores", () => {
-  test("a ClickHouse URL is taken apart, its escapes undone", () => {
+  test("a ClickHouse URL is parsed and unescaped", () => {
     const { spans } = readConfig({ SPANWAY_SPANS_URL: "https://us%40er:p%2Fw@ch.example:8443/spans?cluster=main" });
     if (spans.kind !== "clickhouse") throw new Error("expected ClickHouse");
     expect(spans).toMatchObject({
@@ -75,7 +75,7 @@ describe("stores", () => {
     expect(spans.password.reveal()).toBe("p/w");
   });
 
-  test("a ClickHouse URL has settings of inserts, by ClickHouse's names", () => {
+  test("a ClickHouse URL may contain settings of inserts, by ClickHouse's names", () => {
     const url = "http://localhost:8123/spans?async_insert=1&insert_quorum=auto";
     expect(readConfig({ SPANWAY_SPANS_URL: url }).spans).toMatchObject({
       cluster: null,
@@ -92,7 +92,7 @@ describe("stores", () => {
     expect(() => readConfig({ SPANWAY_SPANS_URL: `http://localhost:8123/spans?${search}` })).toThrow(message);
   });
 
-  test("what a ClickHouse URL leaves out has ClickHouse's defaults", () => {
+  test("missing parts of a ClickHouse URL have ClickHouse's defaults", () => {
     const { spans } = readConfig({ SPANWAY_SPANS_URL: "http://localhost:8123" });
     expect(spans).toMatchObject({ username: "default", database: "default", cluster: null });
   });
@@ -154,7 +154,7 @@ describe("upstreams that may be private", () => {
 });
 
 test.each(["compose.yaml", "compose.scale.yaml"])(
-  "F5: %s passes every variable of .env, but for where its container keeps and serves things",
+  "F5: %s passes every variable of .env, except the paths and ports of its container",
   (name) => {
     const compose = readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
     expect(compose).toContain("    env_file:\n      - path: .env\n        required: false\n");
@@ -163,7 +163,7 @@ test.each(["compose.yaml", "compose.scale.yaml"])(
   },
 );
 
-test("the Dockerfile's health check asks whether the process lives, not whether its stores answer", () => {
+test("the Dockerfile's health check tests whether the process lives, not whether its stores respond", () => {
   expect(readFileSync(new URL("../../../Dockerfile", import.meta.url), "utf8")).toMatch(/HEALTHCHECK[^]*\/livez/);
 });
 
@@ -242,7 +242,7 @@ describe("problems", () => {
     ]);
   });
 
-  test("are the only thing that a value can cause", () => {
+  test("are the only effect of a bad value", () => {
     const prefixes = ["", "chdb:", "sqlite:", "https://", "postgres://", "redis://", "10.0.0.0/"];
     const value = fc.tuple(fc.constantFrom(...prefixes), fc.string()).map(([prefix, rest]) => prefix + rest);
     fc.assert(
@@ -254,11 +254,11 @@ describe("problems", () => {
     );
   });
 
-  test("a misspelt variable is pointed out", () => {
+  test("a misspelt variable is reported", () => {
     expect(readConfig({ SPANWAY_PROT: "1", SPANWAY_PORT: "1", OTHER: "x" }).unknownVariables).toEqual(["SPANWAY_PROT"]);
   });
 
-  test("what our clients read is not", () => {
+  test("variables of our clients are not reported", () => {
     const env = { SPANWAY_URL: "x", SPANWAY_API_KEY: "x", SPANWAY_BASE_URL: "x", SPANWAY_HOOK_DEBUG: "true" };
     expect(readConfig(env).unknownVariables).toEqual([]);
   });

@@ -17,24 +17,27 @@ type Settings = {
   readonly [K in keyof Table]: ReturnType<Table[K]["parse"]> | (Table[K]["fallback"] extends null ? undefined : never);
 };
 
-/** Credentials of one provider; undefined, or without a member, where the environment says nothing. */
+/** Credentials of one provider; members that the environment does not set are undefined. */
 type ProviderConfig = {
   readonly apiKey: Secret | undefined;
   readonly baseUrl: string | undefined;
-  /** What some providers need beside a key, by the member of a credential: region, api_version … */
+  /** What some providers need besides a key, by the member of a credential: region, api_version … */
   readonly fields: Readonly<Record<string, Secret>>;
 };
 
-/** The server's settings. Paths are absolute; secrets are wrapped, so that the whole may be logged. */
+/** The server's settings. Paths are absolute; secrets are wrapped, so that the whole object may be logged. */
 export type Config = Settings & {
   readonly journalPath: string;
   readonly secretKeyPath: string;
   readonly providers: Readonly<Record<ProviderName, ProviderConfig>>;
-  /** Variables that begin with SPANWAY_ and that neither the server nor our clients read: likely misspelt, worth a warning. */
+  /**
+   * Variables that begin with SPANWAY_ and that neither the server nor our clients read: probably misspelt, so they are
+   * logged as warnings.
+   */
   readonly unknownVariables: readonly string[];
 };
 
-/** Every problem of the environment at once, one a line, each naming its variable and none repeating a secret. */
+/** All problems of the environment, one per line, each naming its variable and none repeating a secret. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -96,7 +99,7 @@ export function readConfig(env: EnvironmentVariables = process.env): Config {
   };
 }
 
-/** The process's environment with some settings changed, for a server that a command starts. */
+/** The process's environment with changed settings, for a server that a command starts. */
 export function environmentWith(changed: EnvironmentVariables): EnvironmentVariables {
   return { ...process.env, ...changed };
 }
@@ -113,7 +116,7 @@ function asSettings(settings: Record<string, unknown>): Settings {
   return settings as Settings;
 }
 
-/** Safe because the result has the keys of `record` and no others, and so have its entries. */
+/** Safe because the entries have exactly the keys of `record`. */
 function mapValues<K extends string, V, R>(record: Readonly<Record<K, V>>, map: (value: V, key: K) => R): Record<K, R> {
   const entries = Object.entries<V>(record) as [K, V][];
   return Object.fromEntries(entries.map(([key, value]) => [key, map(value, key)])) as Record<K, R>;

@@ -4,7 +4,7 @@ import type { ControlLocation } from "../storage/control/open-control-database.t
 import type { SpansLocation } from "../storage/spans/drivers/open-span-store.ts";
 import { BadValue, type Parse } from "./parse.ts";
 
-/** Where counters and cached responses are kept. `url` has the scheme redis or rediss. */
+/** Where counters and cached responses are stored. `url` has the scheme redis or rediss. */
 export type CacheLocation = { kind: "memory" } | { kind: "redis"; url: Secret };
 
 export const spansLocation: Parse<SpansLocation> = (value) => {
@@ -31,7 +31,7 @@ const plainName = /^[A-Za-z_][\w-]*$/;
 
 /** The parameters of the URL of a ClickHouse server. Those of inserts have ClickHouse's names and values. */
 const spansParameter: Record<string, { pattern: RegExp; wanted: string }> = {
-  // Written into statements that create tables, where no bound parameter is possible.
+  // Part of statements that create tables, where bound parameters are not possible.
   cluster: { pattern: plainName, wanted: "a plain name: letters, digits, _ and -" },
   async_insert: { pattern: /^[01]$/, wanted: "0 or 1" },
   insert_quorum: { pattern: /^(?:auto|\d{1,3})$/, wanted: "a number of replicas, or auto" },

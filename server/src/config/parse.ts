@@ -3,7 +3,9 @@ import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
 import type { ProxyTrust } from "../http/client-address.ts";
 import { Secret } from "../lib/secret.ts";
 
-/** Reads one variable's text. Throws `BadValue` with a phrase that completes "NAME …" and never repeats the value. */
+/**
+ * Parses the text of one variable. Throws `BadValue` with a phrase that completes "NAME …" and never repeats the value.
+ */
 export type Parse<T> = (text: string) => T;
 
 export class BadValue extends Error {
@@ -47,7 +49,7 @@ export function oneOf<const T extends string>(choices: readonly T[]): Parse<T> {
   };
 }
 
-/** An http(s) address without query or fragment, given back without its trailing slash. */
+/** An http(s) URL without query or fragment, returned without its trailing slash. */
 export const baseUrl: Parse<string> = (value) => {
   const url = URL.parse(value);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
@@ -64,7 +66,7 @@ export const corsOrigins: Parse<"*" | ReadonlySet<string>> = (value) => {
   return new Set(entries.filter((entry) => entry !== "").map(originOf));
 };
 
-/** Browsers leave the usual port out, and write hosts in lower case. Extensions and apps have schemes of their own. */
+/** Browsers omit the default port, and write hosts in lower case. Extensions and apps have their own schemes. */
 function originOf(entry: string): string {
   const [, origin] = /^([a-z][a-z\d+.-]*:\/\/[^\s/?#@*,"]+)$/i.exec(entry) ?? [];
   const url = origin === undefined ? null : URL.parse(origin);
@@ -76,7 +78,7 @@ function originOf(entry: string): string {
   return `${url.protocol}//${url.host}`;
 }
 
-/** The public id stands in paths, so it is made of characters that need no escaping. */
+/** The public id is part of paths, so its characters need no escaping. */
 export const organizationId: Parse<string> = (value) => {
   if (!/^[\w-]{1,64}$/.test(value)) {
     throw new BadValue("must be 1 to 64 letters, digits, hyphens and underscores");
@@ -89,7 +91,7 @@ export const email: Parse<string> = (value) => {
   return value.toLowerCase();
 };
 
-/** `smtp://` or `smtps://`, with user and password where the server wants them. */
+/** `smtp://` or `smtps://`, with user and password if the server requires them. */
 export const smtpUrl: Parse<Secret> = (value) => {
   const url = URL.parse(value);
   if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || /[\s\p{Cc}]/u.test(value)) {
@@ -105,13 +107,13 @@ export function secret(minChars: number): Parse<Secret> {
   };
 }
 
-/** A secret that travels in a header, so it is printable ASCII. */
+/** A secret that is sent in a header, so it is printable ASCII. */
 export const headerSecret: Parse<Secret> = (value) => {
   if (!/^[\x21-\x7e]+$/.test(value)) throw new BadValue("must be printable ASCII without spaces");
   return new Secret(value);
 };
 
-/** An API key travels in a header, so it is printable ASCII; a credential with dots in it is read as a JWT. */
+/** An API key is sent in a header, so it is printable ASCII; a credential with dots is read as a JWT. */
 export const apiKey: Parse<Secret> = (value) => {
   if (!/^[\x21-\x2d\x2f-\x7e]{16,256}$/.test(value)) {
     throw new BadValue("must be 16 to 256 printable ASCII characters without spaces and dots");
@@ -138,7 +140,7 @@ function network(entry: string): AllowedUpstream | undefined {
 
 const hopsMax = 32;
 
-/** `true` is one proxy. Undefined: none is trusted. */
+/** `true` means one proxy. Undefined: none is trusted. */
 export const proxyTrust: Parse<ProxyTrust | undefined> = (value) => {
   if (value === "false" || value === "0") return undefined;
   if (value === "true") return { hops: 1 };
@@ -162,7 +164,7 @@ function host(entry: string): AllowedUpstream {
   const port = digits === undefined ? null : Number(digits);
   if (name === undefined || (bracketed !== undefined && isIP(bracketed) !== 6)) throw badUpstream(entry);
   if (port !== null && (port < 1 || port > 65_535)) throw badUpstream(entry);
-  // It is no switch, and no host has such a name.
+  // Refuses values meant as a switch; no host has such a name.
   if (/^(?:true|false|yes|no|on|off|all|\d{1,2})$/i.test(entry)) throw badUpstream(entry);
   return { kind: "host", host: name.toLowerCase(), port };
 }

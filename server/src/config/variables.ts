@@ -35,10 +35,10 @@ export type Variable<T> = {
 
 const perMinuteMax = 1_000_000_000;
 
-/** Stands for the value of SPANWAY_DATA_DIR in a fallback. */
+/** Placeholder for the value of SPANWAY_DATA_DIR in a fallback. */
 export const dataDirToken = "<SPANWAY_DATA_DIR>";
 
-/** Every variable the server reads. `docs/configuration.md` is this table in prose, kept equal by a test. */
+/** Every variable that the server reads. A test keeps `docs/configuration.md` in line with this table. */
 export const variables = {
   host: variable("SPANWAY_HOST", text, "127.0.0.1", "Address to listen on."),
   port: variable("SPANWAY_PORT", integer(0, 65_535), "8787", "Port to listen on; 0 takes any free one."),
@@ -119,18 +119,18 @@ export const variables = {
     "SPANWAY_AUTOMATION_DAILY_BUDGET",
     integer(0, 1_000_000),
     String(evaluationLimits.automationDailyBudgetUsd),
-    "USD that model judges of one automation may cost a UTC day, where the automation does not say.",
+    "USD per UTC day that the model judges of one automation may cost, unless the automation sets its own limit.",
   ),
   evaluatorCpuMs: variable(
     "SPANWAY_EVALUATOR_CPU_MS",
     integer(10, 60_000),
     String(evaluationLimits.sandboxMs),
-    "Milliseconds of the processor that code or a rule may take to evaluate one log.",
+    "Milliseconds of CPU time that code or a rule may take to evaluate one log.",
   ),
   apiPerMinute: perMinute(
     "SPANWAY_API_PER_MINUTE",
     "0",
-    "Requests about anything but spans and calls: traces, customers, automations, keys and so on.",
+    "Requests except those for spans and calls: traces, customers, automations, keys and so on.",
   ),
   journalBytes: variable(
     "SPANWAY_JOURNAL_MAX_BYTES",
@@ -167,14 +167,14 @@ export const variables = {
   upstreamFirstByteMs: upstreamMs(
     "FIRST_BYTE",
     "600000",
-    "Time to the first content of a provider's answer; what keeps its connection alive until then does not count.",
+    "Time to the first content of a provider's response; bytes that only keep the connection alive do not count.",
   ),
   upstreamIdleMs: upstreamMs(
     "IDLE",
     "60000",
-    "Time between two pieces of a provider's answer from its first content on.",
+    "Time between two pieces of a provider's response after its first content.",
   ),
-  upstreamTotalMs: upstreamMs("TOTAL", "1800000", "Time of a call altogether, over all its attempts."),
+  upstreamTotalMs: upstreamMs("TOTAL", "1800000", "Total time of a call, over all its attempts."),
   streamCommentMs: variable(
     "SPANWAY_STREAM_COMMENT_MS",
     integer(10, outgoingLimits.upstreamMsMax),
@@ -183,7 +183,7 @@ export const variables = {
   ),
 };
 
-/** Providers whose credentials the environment may hold, by the prefix of their variables. */
+/** Providers whose credentials the environment may contain, by the prefix of their variables. */
 export const providers = {
   openai: "OPENAI",
   anthropic: "ANTHROPIC",
@@ -227,7 +227,7 @@ export const keyVariables: Readonly<Record<string, string>> = Object.fromEntries
   Object.entries(providers).map(([name, prefix]) => [name, `${prefix}_API_KEY`]),
 );
 
-/** What the commands of the documents and the editor hook read: whoever starts the server in the same shell has them too. */
+/** Variables of the documented commands and the editor hook: a server started in the same shell gets them too. */
 export const clientVariables: readonly string[] = [
   "SPANWAY_URL",
   "SPANWAY_API_KEY",
@@ -236,7 +236,7 @@ export const clientVariables: readonly string[] = [
   "SPANWAY_HOOK_STATE_DIR",
 ];
 
-/** What some providers need beside a key, by the member of a credential. */
+/** What some providers need besides a key, by the member of a credential. */
 export const providerFields: { readonly [K in ProviderName]?: Readonly<Record<string, Variable<Secret>>> } = {
   azure: { api_version: credentialPart("AZURE_OPENAI_API_VERSION", "Version of Azure's API.") },
   bedrock: {
