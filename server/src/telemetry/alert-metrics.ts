@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 
-/** What an operator watches of alert rules. No tenant data in labels. */
+/** Metrics of alert rules. No tenant data in labels. */
 export type AlertMetrics = {
   evaluations: Counter<"outcome">;
   evaluationSeconds: Histogram;
@@ -12,7 +12,7 @@ export function createAlertMetrics(registry: Registry): AlertMetrics {
   return {
     evaluations: new Counter({
       name: "spanway_alert_evaluations_total",
-      help: "Evaluations of alert rules by how they ended",
+      help: "Evaluations of alert rules, by outcome",
       labelNames: ["outcome"],
       registers,
     }),

@@ -11,12 +11,12 @@ export function createCustomerMetrics(registry: Registry) {
     }),
     mirrorFailures: new Counter({
       name: "spanway_customer_copy_failures_total",
-      help: "Times that customers could not be copied to the span store, which were tried again",
+      help: "Failures to copy customers to the span store, which were retried",
       registers,
     }),
     ledgerFailures: new Counter({
       name: "spanway_customer_settlement_failures_total",
-      help: "Times that what a call cost could not be added to the ledger, which were tried again",
+      help: "Failures to add the cost of a call to the ledger, which were retried",
       registers,
     }),
     ledgerRefusals: new Counter({
@@ -26,13 +26,13 @@ export function createCustomerMetrics(registry: Registry) {
     }),
     rateStoreFailures: new Counter({
       name: "spanway_customer_rate_store_failures_total",
-      help: "Calls of customers counted on this node alone, as the shared cache did not answer",
+      help: "Calls of customers counted on this node only, because the shared cache did not respond",
       registers,
     }),
   };
 }
 
-/** How many deleted customers are remembered, and whether that has reached its bound. */
+/** The number of remembered deleted customers, and whether it has reached its bound. */
 export function watchErasedCustomers(
   registry: Registry,
   erased: { stats(): { customers: number; forgotten: number } },
@@ -40,7 +40,7 @@ export function watchErasedCustomers(
   const registers = [registry];
   const customers: Gauge = new Gauge({
     name: "spanway_erased_customers",
-    help: "Deleted customers that this node remembers, so that nothing that is sent again names them",
+    help: "Deleted customers that this node remembers, so that resent spans do not name them",
     registers,
     collect: () => customers.set(erased.stats().customers),
   });

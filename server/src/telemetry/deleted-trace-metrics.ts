@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** How many deleted traces are remembered, and whether that has reached its bound. */
+/** The number of remembered deleted traces, and whether it has reached its bound. */
 export function watchDeletedTraces(
   registry: Registry,
   deletedTraces: { stats(): { traces: number; forgotten: number } },

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** What an operator watches of webhooks. No tenant data in labels. */
+/** Metrics of webhooks. No tenant data in labels. */
 export type DeliveryMetrics = {
   queued: Counter<"event_type">;
   skipped: Counter;
@@ -23,17 +23,15 @@ export function createDeliveryMetrics(
   const gauge = (name: string, help: string, value: () => number): void => {
     const created: Gauge = new Gauge({ name, help, registers, collect: () => created.set(value()) });
   };
-  gauge("spanway_webhooks_active", "Webhooks that are switched on", () => read.active());
-  gauge("spanway_webhook_queue_rows", "Deliveries that wait, on all nodes", () => read.backlog().rows);
+  gauge("spanway_webhooks_active", "Active webhooks", () => read.active());
+  gauge("spanway_webhook_queue_rows", "Pending deliveries, on all nodes", () => read.backlog().rows);
   gauge("spanway_webhook_queue_bytes", "Bytes of their payloads", () => read.backlog().bytes);
-  gauge("spanway_webhook_attempts_in_flight", "Deliveries under way", () => read.inFlight());
+  gauge("spanway_webhook_attempts_in_flight", "Running deliveries", () => read.inFlight());
   gauge("spanway_webhook_ahead_bytes", "Bytes of deliveries taken from the queue ahead of time", () =>
     read.aheadBytes(),
   );
-  gauge(
-    "spanway_trace_watches_full",
-    "Organizations of which no more traces are watched: further ones are read back",
-    () => read.fullTraceWatches(),
+  gauge("spanway_trace_watches_full", "Organizations at the limit of watched traces: further ones are read back", () =>
+    read.fullTraceWatches(),
   );
   return {
     queued: new Counter({
@@ -49,7 +47,7 @@ export function createDeliveryMetrics(
     }),
     attempts: new Counter({
       name: "spanway_webhook_attempts_total",
-      help: "Attempts by how they ended",
+      help: "Attempts, by outcome",
       labelNames: ["outcome"],
       registers,
     }),
@@ -61,7 +59,7 @@ export function createDeliveryMetrics(
     }),
     disabled: new Counter({
       name: "spanway_webhooks_disabled_total",
-      help: "Webhooks switched off because they kept failing",
+      help: "Webhooks disabled because they kept failing",
       registers,
     }),
   };

@@ -16,7 +16,7 @@ export function createEvaluationMetrics(
   return {
     full: new Gauge({
       name: "spanway_evaluation_queues_full",
-      help: "Organizations of which no more evaluations are queued: further logs are read back later",
+      help: "Organizations at the limit of queued evaluations: further logs are read back later",
       registers,
       collect() {
         this.set(read.full());
@@ -24,29 +24,29 @@ export function createEvaluationMetrics(
     }),
     backlog: new Gauge({
       name: "spanway_evaluation_backlog",
-      help: "Evaluations of all nodes that are not done, counted up to 100,000; NaN while the control store does not answer",
+      help: "Unfinished evaluations of all nodes, counted up to 100,000; NaN while the control store does not respond",
       registers,
       async collect() {
         const counted = read.backlog().catch(() => Number.NaN);
-        // A store that hangs must not keep the other metrics back.
+        // A store that hangs must not delay the other metrics.
         this.set(await Promise.race([counted, sleep(telemetryLimits.readinessMs, Number.NaN, { ref: false })]));
       },
     }),
     evaluations: new Counter({
       name: "spanway_evaluations_total",
-      help: "Tries to evaluate a log, by how they ended",
+      help: "Attempts to evaluate a log, by outcome",
       labelNames: ["outcome"],
       registers,
     }),
     sentScores: new Counter({
       name: "spanway_sent_scores_total",
-      help: "Results of evaluations that came with spans, by what became of them",
+      help: "Results of evaluations that came with spans, by outcome",
       labelNames: ["outcome"],
       registers,
     }),
     sandboxRuns: new Counter({
       name: "spanway_sandbox_runs_total",
-      help: "Runs of code and rules; refused means that too many waited, lost that one had to be cut off",
+      help: "Runs of code and rules; refused means that too many waited, lost that one had to be terminated",
       labelNames: ["outcome"],
       registers,
     }),
@@ -76,7 +76,7 @@ export function createEvaluationMetrics(
     }),
     mirrorFailures: new Counter({
       name: "spanway_score_copy_failures_total",
-      help: "Times that scores could not be copied to the span store, which were tried again",
+      help: "Failures to copy scores to the span store, which were retried",
       registers,
     }),
   };

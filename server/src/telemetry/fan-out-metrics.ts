@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** What an operator watches of the way from a stored span to those who wait for it. */
+/** Metrics of the dispatch of stored spans to subscribers. */
 export type FanOutMetrics = { failures: Counter<"subscriber">; missed: Counter };
 
 export function createFanOutMetrics(
@@ -11,18 +11,22 @@ export function createFanOutMetrics(
   const gauge = (name: string, help: string, read: () => number): void => {
     const created: Gauge = new Gauge({ name, help, registers, collect: () => created.set(read()) });
   };
-  gauge("spanway_fan_out_entries", "Stored requests whose spans are still to be handed on", () => kept.stats().entries);
+  gauge(
+    "spanway_fan_out_entries",
+    "Stored requests whose spans are not dispatched to all subscribers yet",
+    () => kept.stats().entries,
+  );
   gauge("spanway_fan_out_bytes", "Bytes of these requests", () => kept.stats().bytes);
   return {
     failures: new Counter({
       name: "spanway_fan_out_failures_total",
-      help: "Times that a subscriber did not take spans, which were tried again",
+      help: "Failures of a subscriber to consume spans, which were retried",
       labelNames: ["subscriber"],
       registers,
     }),
     missed: new Counter({
       name: "spanway_fan_out_read_back_total",
-      help: "Spans that a subscriber has to read back from the store, as too many waited",
+      help: "Spans that a subscriber has to read back from the store, because too many waited",
       registers,
     }),
   };
@@ -30,7 +34,7 @@ export function createFanOutMetrics(
 
 type Waiting = { subscriber: string; entries: number; sinceMs: number | undefined };
 
-/** How far each subscriber is behind what is stored. @param waiting times are those of `performance.now` */
+/** How far each subscriber is behind the stored spans. @param waiting times are those of `performance.now` */
 export function watchSubscribers(registry: Registry, waiting: () => readonly Waiting[]): void {
   const gauge = (name: string, help: string, read: (of: Waiting) => number): void => {
     const collect = () => {
@@ -40,7 +44,7 @@ export function watchSubscribers(registry: Registry, waiting: () => readonly Wai
   };
   gauge(
     "spanway_fan_out_waiting_entries",
-    "Stored requests whose spans a subscriber has not taken yet",
+    "Stored requests whose spans a subscriber has not consumed yet",
     ({ entries }) => entries,
   );
   gauge("spanway_fan_out_lag_seconds", "How long the first of these has waited", ({ sinceMs }) =>

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** What an operator watches of the gateway. Nothing that a caller chose is a label. */
+/** Metrics of the gateway. No label contains a value that a caller chose. */
 export type GatewayMetrics = {
   attempts: Counter<"outcome">;
   retries: Counter<"kind">;
@@ -12,11 +12,11 @@ export type GatewayMetrics = {
   poolEvictions: Counter;
   coolDownsDropped: Counter;
   unreadableSettings: Counter;
-  /** Shows how many records wait. */
+  /** Exposes the number of waiting records. */
   watchRecords(read: () => number): void;
-  /** Shows how much of them lies in files. */
+  /** Exposes their bytes in files. */
   watchSpool(readBytes: () => number): void;
-  /** Shows how many credentials failed lately. */
+  /** Exposes the number of credentials that failed lately. */
   watchCredentials(read: () => number): void;
 };
 
@@ -29,21 +29,21 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   return {
     attempts: new Counter({
       name: "spanway_gateway_attempts_total",
-      help: "Calls made of upstreams, by how they ended",
+      help: "Attempts at providers, by outcome",
       labelNames: ["outcome"],
       registers,
     }),
     retries: new Counter({
       name: "spanway_gateway_retries_total",
-      help: "Further attempts of a call, with the same model or the next",
+      help: "Further attempts of a call, at the same model or the next",
       labelNames: ["kind"],
       registers,
     }),
-    recordRetries: counter("spanway_gateway_record_retries_total", "Times that the journal took no spans of calls"),
+    recordRetries: counter("spanway_gateway_record_retries_total", "Times that the journal refused spans of calls"),
     recordsLost: counter("spanway_gateway_records_lost_total", "Spans of calls that were never recorded"),
     recordsUnspooled: counter(
       "spanway_gateway_records_unspooled_total",
-      "Spans of calls that wait for the journal in memory alone, as the spool was full or could not be written",
+      "Spans of calls that wait for the journal in memory only, because the spool was full or could not be written",
     ),
     recordsRecalled: counter(
       "spanway_gateway_records_recalled_total",
@@ -54,12 +54,12 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     coolDownsDropped: counter("spanway_gateway_cool_downs_dropped_total", "Cool-downs forgotten to make room"),
     unreadableSettings: counter(
       "spanway_gateway_unreadable_settings_total",
-      "Provider settings left out as they are sealed with another secret, or damaged; counted when they are read",
+      "Provider settings left out because they are sealed with another secret, or damaged; counted at each read",
     ),
     watchRecords: (read) =>
       gauge("spanway_gateway_records_waiting", "Spans of finished calls that are not in the journal yet", read),
     watchSpool: (readBytes) =>
-      gauge("spanway_gateway_spool_bytes", "Bytes of spans of finished calls that lie in the spool", readBytes),
+      gauge("spanway_gateway_spool_bytes", "Bytes of spans of finished calls in the spool", readBytes),
     watchCredentials: (read) =>
       gauge(
         "spanway_gateway_failing_credentials",

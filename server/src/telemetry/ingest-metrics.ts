@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** What an operator watches of the way from an accepted span to a stored one. No tenant data in labels. */
+/** Metrics of ingestion, from the accepted span to the stored one. No tenant data in labels. */
 export type IngestMetrics = {
   accepted: Counter<"log_method">;
   refused: Counter<"log_method">;
@@ -26,7 +26,11 @@ export function createIngestMetrics(
   gauge("spanway_journal_oldest_seconds", "How long the oldest of them has waited", () => {
     return journal.stats().oldestMs / 1_000;
   });
-  gauge("spanway_journal_quarantined", "Entries set aside that no store takes", () => journal.stats().quarantined);
+  gauge(
+    "spanway_journal_quarantined",
+    "Quarantined entries, which the span store refuses",
+    () => journal.stats().quarantined,
+  );
   gauge("spanway_journal_quarantined_bytes", "Their bytes on disk", () => journal.stats().quarantinedBytes);
   return {
     accepted: new Counter({
@@ -59,12 +63,12 @@ export function createIngestMetrics(
     }),
     insertFailures: new Counter({
       name: "spanway_writer_failures_total",
-      help: "Inserts that failed and were tried again",
+      help: "Inserts that failed and were retried",
       registers,
     }),
     quarantinedRows: new Counter({
       name: "spanway_writer_quarantined_rows_total",
-      help: "Rows set aside in the journal because the span store refuses their content",
+      help: "Rows quarantined in the journal because the span store refuses their content",
       registers,
     }),
   };

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** What an operator watches of the live tail. */
+/** Metrics of the live tail. */
 export type LiveMetrics = { skipped: Counter; refusals: Counter };
 
 export function createLiveMetrics(registry: Registry, listeners: () => number): LiveMetrics {
@@ -14,7 +14,7 @@ export function createLiveMetrics(registry: Registry, listeners: () => number): 
   return {
     skipped: new Counter({
       name: "spanway_live_skipped_total",
-      help: "Events of the live tail that a listener did not get, as too many waited for it",
+      help: "Events of the live tail that a listener did not get because too many waited for it",
       registers,
     }),
     refusals: new Counter({

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** How much waits for spans that have not come. */
+/** Log records that wait for their spans. */
 export function watchLogEvents(
   registry: Registry,
   events: { stats(): { spans: number; bytes: number; refused: number } },

@@ -2,7 +2,7 @@ import { pino, type DestinationStream, type Logger } from "pino";
 import { bySecond } from "../lib/by-second.ts";
 import { telemetryLimits } from "./limits.ts";
 
-/** Standard output. Lines are written together; whoever ends the process calls `flushSync`. */
+/** Standard output. Lines are buffered; whoever ends the process calls `flushSync`. */
 export function openLogOutput() {
   return pino.destination({
     dest: 1,
@@ -14,15 +14,15 @@ export function openLogOutput() {
 
 const isoSecond = bySecond((ms) => new Date(ms).toISOString().slice(0, 20));
 
-/** The time of a line, as a member of it. */
+/** The time of a log line, as a JSON member. */
 function isoField(): string {
   const ms = Date.now();
   return `,"time":"${isoSecond(ms)}${String(ms % 1000).padStart(3, "0")}Z"`;
 }
 
 /**
- * JSON lines on standard output. Errors are logged by type, message and stack; bodies, headers and keys never reach
- * the logger, and these paths are a second door should one try.
+ * JSON lines on standard output. Errors are logged by type, message and stack; bodies, headers and keys must never be
+ * passed to the logger, and the redacted paths are a second safeguard.
  */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
   const options = {

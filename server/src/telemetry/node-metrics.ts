@@ -3,13 +3,13 @@ import { Gauge, type Registry } from "prom-client";
 
 type NodeParts = {
   version: string;
-  /** Its disk is the one that journal, spool and embedded stores fill. */
+  /** The disk of this folder holds the journal, the spool and the embedded stores. */
   dataDir: string;
   readiness: Record<"traffic" | "reads", () => Promise<Record<string, string>>>;
   connections: () => { used: number; idle: number; waiting: number };
 };
 
-/** What an operator watches of a node as a whole. Each is looked up when it is asked for. */
+/** Metrics of a node as a whole, computed on each scrape. */
 export function watchNode(registry: Registry, { version, dataDir, readiness, connections }: NodeParts): void {
   watchConnections(registry, connections);
   const registers = [registry];
@@ -34,7 +34,7 @@ export function watchNode(registry: Registry, { version, dataDir, readiness, con
     help: "Bytes that the server's user can still write to the disk of the data folder",
     registers,
     async collect() {
-      // One metric that cannot be read must not cost the others.
+      // An unreadable metric must not fail the others.
       const disk = await statfs(dataDir).catch(() => undefined);
       free.set(disk === undefined ? Number.NaN : disk.bavail * disk.bsize);
     },
@@ -44,7 +44,7 @@ export function watchNode(registry: Registry, { version, dataDir, readiness, con
 function watchConnections(registry: Registry, counts: () => { used: number; idle: number; waiting: number }): void {
   const gauge = new Gauge({
     name: "spanway_control_connections",
-    help: "Connections to Postgres that are used or idle, and statements that wait for one",
+    help: "Used and idle connections to Postgres, and statements that wait for one",
     labelNames: ["state"] as const,
     registers: [registry],
     collect() {

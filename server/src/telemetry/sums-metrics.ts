@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 
 type SumsRound = { behindMs: number; slots: number };
 
-/** How far stored sums are behind the spans, and how much is built. */
+/** How far stored sums are behind the spans, and how many slots are built. */
 export function createSumsMetrics(registry: Registry): (round: SumsRound) => void {
   const registers = [registry];
   const behind = new Gauge({
@@ -12,7 +12,7 @@ export function createSumsMetrics(registry: Registry): (round: SumsRound) => voi
   });
   const built = new Counter({
     name: "spanway_sums_slots_built_total",
-    help: "Slots of five minutes that were summed",
+    help: "Five-minute slots that were summed",
     registers,
   });
   return ({ behindMs, slots }) => {

@@ -1,29 +1,26 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** Who does the upkeep of what is stored, and how it goes. */
+/** The leader, and the progress of retention and deletions. */
 export function createUpkeepMetrics(registry: Registry) {
   const registers = [registry];
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
-  const rows = counter("spanway_retention_rows_total", "Rows of spans that retention gave to deletion");
+  const rows = counter("spanway_retention_rows_total", "Span rows that retention marked for deletion");
   const months = counter("spanway_retention_months_total", "Months of spans in which retention deleted something");
   const overdue = gauge(
     "spanway_retention_overdue_seconds",
-    "By how much the oldest of what the last round deleted was older than its organization keeps",
+    "How far the oldest row deleted by the last round was past its organization's retention",
   );
-  const parts = gauge(
-    "spanway_deletion_parts_to_do",
-    "Parts that deletions in the background have still to go through",
-  );
+  const parts = gauge("spanway_deletion_parts_to_do", "Parts that background deletions still have to process");
   const bytes = gauge("spanway_deletion_bytes_to_do", "Their bytes");
   return {
     retentionFailures: counter(
       "spanway_retention_failures_total",
-      "Times that what is too old, of an organization or of all, could not be deleted, which is tried again",
+      "Failures to delete expired rows, of one organization or of all, which are retried",
     ),
     retentionEnded: gauge(
       "spanway_retention_end_timestamp_seconds",
-      "When retention last went through all organizations on this node; 0 if it has not yet",
+      "When retention last processed all organizations on this node; 0 if never",
     ),
     deleted(expired: { rows: number; months: number; overdueMs: number }): void {
       rows.inc(expired.rows);
@@ -41,7 +38,7 @@ export function createUpkeepMetrics(registry: Registry) {
         registers,
         collect: () => {
           leader.set(isLeader() ? 1 : 0);
-          // The node that leads now says it.
+          // The current leader exposes these.
           if (!isLeader()) for (const each of [parts, bytes, overdue]) each.set(0);
         },
       });
