@@ -23,7 +23,7 @@ import { restoreNode } from "./storage/backup/restore-node.ts";
 import { version } from "./domain/version.ts";
 import { createWithQuarantine } from "./storage/journal/with-quarantine.ts";
 
-// As in `main.ts`, as it may be the first to open the data folder.
+// As in `main.ts`: this process may be the first to create the data folder.
 process.umask(0o077);
 
 async function open() {
@@ -44,7 +44,7 @@ async function open() {
   return { context, close: database.close };
 }
 
-/** A server of this environment on another folder, which serves nobody else. */
+/** Starts a server of this environment on another folder, for no other clients. */
 function startServer(folder: string): ChildProcess {
   const env = environmentWith({
     SPANWAY_DATA_DIR: folder,

@@ -77,28 +77,30 @@ const builtPage = fileURLToPath(new URL("../../web/dist", import.meta.url));
 
 export type App = {
   url: string;
-  /** Signs the administrator in once; of the very first start only. */
+  /** Signs the administrator in once; set only on the very first start. */
   signInLink: string | undefined;
-  /** Says that it is not ready, and closes connections after their answers; it goes on serving. */
+  /** Reports not ready, and closes connections after their responses; requests are still served. */
   drain(): void;
-  /** Resolves once what was accepted so far is stored and counted. For tests. */
+  /** Resolves once all spans accepted so far are stored and counted. For tests. */
   settled(): Promise<void>;
-  /** Finishes requests, stores what was accepted, closes everything. The journal keeps what the store does not take. */
+  /** Finishes requests, stores accepted spans, closes everything. The journal keeps what the store does not take. */
   stop(): Promise<void>;
 };
 
 export type StartOptions = {
   config: Config;
   logger: Logger;
-  /** Told what the very first start made, to be shown once: at once, because what comes next may fail. */
+  /**
+   * Called with the credentials of the very first start, to be shown once: immediately, because later steps may fail.
+   */
   onFirstStart?: (made: FirstStart) => void;
-  /** Hashes at the cost that is right for passwords of people, unless told otherwise. */
+  /** Default: hashes at the cost for passwords of people. */
   passwords?: Passwords;
-  /** Milliseconds since the epoch, by the clock of the machine unless told otherwise. */
+  /** Milliseconds since the epoch. Default: the clock of the machine. */
   now?: () => number;
 };
 
-/** Starts the server. While Postgres is away, or drops a connection, it begins again, for as long as the configuration says. */
+/** Starts the server. While Postgres is unreachable, or drops a connection, it retries for as long as configured. */
 export async function startApp(start: StartOptions): Promise<App> {
   const untilMs = performance.now() + start.config.controlWaitS * 1000;
   for (;;) {
@@ -113,7 +115,7 @@ export async function startApp(start: StartOptions): Promise<App> {
   }
 }
 
-/** The composition root: stores, then engines, then HTTP. Undoes what it began when a step fails. */
+/** The composition root: stores, then engines, then HTTP. Undoes the completed steps if one fails. */
 async function startOnce(start: StartOptions): Promise<App> {
   const cleanup: Array<() => Promise<void> | void> = [];
   const stop = () => undoAll(cleanup);
@@ -131,7 +133,7 @@ async function compose(
   { config, logger, onFirstStart, passwords = createPasswords(), now: ownNow = Date.now }: StartOptions,
   cleanup: Array<() => Promise<void> | void>,
 ): Promise<Omit<App, "stop">> {
-  // A first start shows keys once, and must not end after that for want of its port.
+  // Checked first: a first start shows keys once, and must not fail after that because the port is taken.
   await canListen(config);
   openDataFolder(config.dataDir);
   const { refused } = closeToOthers(config.dataDir);
@@ -151,7 +153,7 @@ async function compose(
   const catalogue = createSpanCatalogue(createScoreSources());
   const judge = createGatewayJudge(now);
   const erasedCustomers = await loadErasedCustomers(stores.customerErasures);
-  // A store that is read on this node alone is written by it alone too.
+  // A store that only this node reads is also written only by this node.
   const isOnlyNode = reads !== undefined;
   const { store } = migration;
   const engine = { config, stores, control, spans, store, erasedCustomers, isOnlyNode, registry, logger, cleanup, now };
@@ -208,13 +210,13 @@ async function compose(
   });
   const parts = { config, redis, logger, registry, ...people, endpoints, readiness, now, cleanup };
   const { url, drain } = await serveHttp(parts);
-  // First of all: streams would hold up the end of the server.
+  // Stopped first: open streams would delay the stop of the server.
   cleanup.push(() => live.stop());
   const settled = () => caughtUp().then(() => settle([counter.name, subscriber.name]));
   return { url, signInLink: firstStart && signInLink(url, firstStart.sign_in_code), drain, settled };
 }
 
-/** Resolves once what was accepted so far is stored: false where that takes too long. */
+/** Resolves once all spans accepted so far are stored; false if that takes too long. */
 function catchesUp(recorder: Pick<Recorder, "caughtUp">, writer: Pick<SpanWriter, "caughtUp">): () => Promise<boolean> {
   return async () => {
     const untilMs = performance.now() + storageLimits.readYourWriteMs;
@@ -228,13 +230,13 @@ type OpenStores = {
   control: ControlWatch;
   clock: StoreClock;
   spans: SpanStore;
-  /** Of a store that is read on this node alone. */
+  /** Set if only this node reads the store. */
   reads: ReadWatch | undefined;
   journal: Journal;
   migration: SpanMigration;
 };
 
-/** Everything that is kept, open and up to date; a remote span store may follow later. */
+/** Opens and migrates all stores; a remote span store may follow later. */
 async function openStores(
   { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
   ownNow: () => number,
@@ -278,7 +280,7 @@ async function openStores(
   return { database, control, clock, spans, reads, journal, migration };
 }
 
-/** What people delete, and what other nodes did. */
+/** Applies deletions by users and by other nodes. */
 function startDeletions(
   { logger, cleanup }: Pick<HttpParts, "logger" | "cleanup">,
   deps: TraceDeletionDeps,
@@ -292,7 +294,7 @@ function startDeletions(
 
 type HttpParts = Pick<People, "authenticator" | "audit" | "isBlocked"> & {
   config: Config;
-  /** What nodes share. */
+  /** The cache that nodes share. */
   redis: Redis | undefined;
   logger: Logger;
   registry: Registry;
@@ -360,7 +362,7 @@ async function serveHttp({
   return { url, drain };
 }
 
-/** Undefined where each node is on its own. */
+/** Undefined if nodes do not share a cache. */
 function connectRedis({
   config,
   logger,

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError, readConfig } from "./config/config.ts";
 
-// Each query of the embedded store holds a thread of libuv's pool, which is made at its first use: four are too few.
+// Each query of the embedded store occupies a thread of libuv's pool, which is created at its first use: the default of
+// four is too few.
 process.env["UV_THREADPOOL_SIZE"] ??= "16";
 
-// What is stored is nobody else's: this holds for files of the engines too.
+// No other user may read stored data: this also covers files of the database engines.
 process.umask(0o077);
 
 const minNodeMajor = 24;
@@ -13,7 +14,7 @@ if (Number(process.versions.node.split(".")[0]) < minNodeMajor) {
   process.exit(1);
 }
 
-// Loaded only now: the modules below do not even parse on an older Node.
+// Imported only now: the modules below do not even parse on an older Node.
 const { startApp } = await import("./app.ts");
 const { createLogger, openLogOutput } = await import("./telemetry/logger.ts");
 const { DataFolderError } = await import("./storage/data-folder.ts");
@@ -40,10 +41,10 @@ const listenRemedies: Partial<Record<string, string>> = {
   EADDRINUSE: "Another program listens there; set SPANWAY_PORT to a free port.",
   EADDRNOTAVAIL: "This machine does not have that address; set SPANWAY_HOST to one of its own, or 0.0.0.0 for all.",
   EACCES: "This user may not listen there; set SPANWAY_PORT to a port from 1024 on.",
-  ENOTFOUND: "SPANWAY_HOST is no address and no name that this machine knows.",
+  ENOTFOUND: "SPANWAY_HOST is neither an address nor a name that this machine can resolve.",
 };
 
-/** One line for what an operator can mend, the whole error for what only we can. */
+/** One line for errors that an operator can fix, the whole error for others. */
 function explain(error: unknown): unknown {
   if (operatorErrors.some((known) => error instanceof known)) return (error as Error).message;
   const remedy = error instanceof Error && "code" in error ? listenRemedies[String(error.code)] : undefined;
@@ -52,8 +53,8 @@ function explain(error: unknown): unknown {
 }
 
 /**
- * Ends the process once it was idle for a moment: `process.exit` joins V8's compiler threads, and one that waits for a garbage
- * collection of the main thread would block it forever (https://github.com/nodejs/node/issues/54918).
+ * Ends the process after a short idle time: `process.exit` joins V8's compiler threads, and one that waits for a
+ * garbage collection of the main thread would block it forever (https://github.com/nodejs/node/issues/54918).
  */
 async function exitWhenIdle(code: number): Promise<void> {
   await sleep(200);
@@ -65,7 +66,7 @@ try {
   const output = openLogOutput();
   process.on("exit", () => output.flushSync());
   const logger = createLogger(config.logLevel, output);
-  for (const name of config.unknownVariables) logger.warn({ name }, "an environment variable that nothing reads");
+  for (const name of config.unknownVariables) logger.warn({ name }, "unknown environment variable: nothing reads it");
 
   const app = await startApp({ config, logger, onFirstStart: (made) => console.log(describeFirstStart(made)) });
 
@@ -76,24 +77,24 @@ try {
     if (stopping) process.exit(1);
     stopping = true;
     logger.info({ signal }, "stopping");
-    // Whoever presses Ctrl-C has no load balancer.
+    // Ctrl-C is used without a load balancer, so there is nothing to drain.
     const drainS = signal === "SIGTERM" ? config.drainS : 0;
     app.drain();
     const ended = drainS === 0 ? app.stop() : sleep(drainS * 1000).then(() => app.stop());
     void ended.then(
       () => {
-        logger.info("stopped: all that was accepted is stored, or kept in the journal");
+        logger.info("stopped: all accepted spans are in the span store or in the journal");
         return exitWhenIdle(0);
       },
       (error: unknown) => {
-        logger.error({ err: error }, "could not stop cleanly; the journal keeps what was accepted");
+        logger.error({ err: error }, "could not stop cleanly; accepted spans are still in the journal");
         return exitWhenIdle(1);
       },
     );
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  // Only now: whoever reads this may stop the process at once.
+  // Logged last: a reader of this line may stop the process immediately.
   logger.info({ url: app.url }, "Spanway is listening");
 } catch (error) {
   console.error(explain(error));

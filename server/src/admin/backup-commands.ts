@@ -5,7 +5,7 @@ export const backupCommands: Command[] = [
     name: "backup",
     summary: "copy the data folder of this environment into an empty folder, also while the server runs",
     options: {},
-    argument: { name: "DIR", description: "the folder, which is made if it is missing" },
+    argument: { name: "DIR", description: "the folder; created if it is missing" },
     runOnFolder: async ({ backUp }, options) => {
       const { begun_at, stores } = await backUp(options.text("DIR"));
       return { backup: options.text("DIR"), of: begun_at, stores };

@@ -10,7 +10,7 @@ import type { ListUnpriced } from "../counting/unpriced-models.ts";
 import type { WithQuarantine } from "../storage/journal/with-quarantine.ts";
 
 export type Option = {
-  /** Shown for the value in the help; a flag takes none. */
+  /** Placeholder of the value in the help; absent for a flag. */
   value?: string;
   description: string;
   required?: boolean;
@@ -23,22 +23,22 @@ export type AdminContext = {
   withQuarantine: WithQuarantine;
   recomputeUsage: RecomputeUsage;
   listUnpriced: ListUnpriced;
-  /** Makes the secret key of this environment the one of the control store. */
+  /** Makes the secret key of this environment that of the control store. */
   acceptSecretKey: () => Promise<void>;
 };
 
 export type Cell = string | number | boolean | null | undefined | readonly string[];
 
-/** One row, or several, of what a command has to say; text is printed as it is. */
+/** The output of a command: one row or several; text is printed unchanged. */
 export type AdminResult = Record<string, Cell> | Record<string, Cell>[] | string;
 
-/** What commands do with the files of a node, without the control store. */
+/** Operations on the files of a node, without the control store. */
 export type FolderContext = {
   backUp: (to: string) => Promise<BackupNote>;
   restore: (from: string) => BackupNote;
-  /** Gives what a stopped node has accepted to the node of this environment. */
+  /** Hands the accepted spans of a stopped node to the node of this environment. */
   handOver: (folder: string) => Promise<{ entries: number }>;
-  /** Runs a server on the folder until all that it has accepted is stored and handed on. */
+  /** Runs a server on the folder until all its accepted spans are stored and dispatched. */
   drain: (folder: string) => Promise<Drained>;
   copyToServers: (folder: string) => Promise<CopiedTable[]>;
 };
@@ -52,15 +52,15 @@ type FolderCommand = CommandShape & {
 type CommandShape = {
   /** One or two words, as typed. */
   name: string;
-  /** One word that may be typed instead. */
+  /** A single word that may be typed instead. */
   alias?: string;
   summary: string;
   options: Readonly<Record<string, Option>>;
-  /** What is typed without a name, and must be. */
+  /** A required positional argument. */
   argument?: { name: string; description: string };
 };
 
-/** The caller typed something that does not fit; the message says what. */
+/** The command line is invalid; the message says why. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -68,7 +68,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A command's options as typed. Only the names that the command declares may be asked for. */
+/** A command's options as typed. Only names that the command declares may be read. */
 export class Options {
   readonly #values: Readonly<Record<string, string | boolean | undefined>>;
 
@@ -88,7 +88,7 @@ export class Options {
     return typeof value === "string" ? value : undefined;
   }
 
-  /** A value as `parse` reads it. @throws UsageError that names the option */
+  /** A value parsed by `parse`. @throws UsageError that names the option */
   read<T>(name: string, parse: (text: string) => T): T {
     try {
       return parse(this.text(name));
@@ -109,7 +109,10 @@ export class Options {
   }
 }
 
-/** What follows the command's name. Throws `UsageError` naming what is unknown, missing or without its value. */
+/**
+ * Parses the arguments after the command's name. Throws `UsageError` that names an unknown or missing argument, or one
+ * without its value.
+ */
 export function parseOptions(command: Command, args: readonly string[]): Options {
   const shapes = Object.entries(command.options).map(
     ([name, { value }]) => [name, { type: value === undefined ? "boolean" : "string" }] as const,

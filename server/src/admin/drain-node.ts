@@ -6,19 +6,19 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../domain/errors.ts";
 
-/** Rows that were stored, and the number of spans that log records still wait for: those can only come from other nodes. */
+/** The number of stored rows, and of spans that log records still wait for: those can only come from other nodes. */
 export type Drained = { drained: string; rows: number; spans_that_logs_wait_for: number };
 
 const pollMs = 250;
-/** Without any progress for so long, what is left stays where it is. */
+/** After this time without progress, the rest stays where it is. */
 const patienceMs = 60_000;
 
-/** What must be gone before the folder is of no use, by its metric. */
+/** Metrics that must be 0 before the folder is no longer needed. */
 const leftMetrics = ["spanway_journal_entries", "spanway_fan_out_entries", "spanway_gateway_spool_bytes"];
 
 /**
- * Starts a server on a folder whose own does not come back, and stops it when nothing is left. @throws ServiceError `conflict` where it does not start,
- * as when the other one runs, or does not get on
+ * Starts a server on the folder of a node that will not come back, and stops it when nothing is left. @throws
+ * ServiceError `conflict` if it does not start, such as when the other node runs, or makes no progress
  */
 export async function drainNode(folder: string, startServer: (folder: string) => ChildProcess): Promise<Drained> {
   if (!existsSync(join(folder, "journal")))
@@ -59,7 +59,7 @@ async function readMetrics(url: string): Promise<ReadMetric> {
   return (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
 }
 
-/** Its address. @throws ServiceError with the last line that it said */
+/** The server's URL. @throws ServiceError with the last line that the server printed */
 async function listening(child: ChildProcess, ended: Promise<unknown>): Promise<string> {
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error("the server was started without pipes");

@@ -1,18 +1,18 @@
 import type { Command } from "./command.ts";
 
-const folder = { name: "FOLDER", description: "the data folder of the node that is gone" };
+const folder = { name: "FOLDER", description: "the data folder of the stopped node" };
 
 export const journalCommands: Command[] = [
   {
     name: "journal drain",
-    summary: "store and hand on all that a stopped node has accepted, in the stores of this environment",
+    summary: "store and dispatch all spans that a stopped node has accepted, in the stores of this environment",
     options: {},
     argument: folder,
     runOnFolder: async ({ drain }, options) => ({ ...(await drain(options.text("FOLDER"))) }),
   },
   {
     name: "journal adopt",
-    summary: "give all that a stopped node has accepted to the node of this environment, which may run",
+    summary: "hand all spans that a stopped node has accepted to the node of this environment, which may run",
     options: {},
     argument: folder,
     runOnFolder: async ({ handOver }, options) => {

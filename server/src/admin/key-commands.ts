@@ -11,12 +11,15 @@ import { findOnlyOrganization, findOrganization, organizationOption } from "./or
 export const keyCommands: Command[] = [
   {
     name: "keys create",
-    summary: "make an API key, shown this once",
+    summary: "create an API key; it is shown only once",
     options: {
       organization: { ...organizationOption, required: false },
       environment: { value: environments.join("|"), description: "where it works; prod by default" },
-      name: { value: "NAME", description: "how people call it" },
-      permissions: { value: "LIST", description: `by comma, of ${keyPermissions.join(", ")}; all by default` },
+      name: { value: "NAME", description: "its display name" },
+      permissions: {
+        value: "LIST",
+        description: `comma-separated: ${keyPermissions.join(", ")}; all by default`,
+      },
     },
     run: async (context, options) => {
       const { stores, nowMs } = context;
@@ -56,7 +59,7 @@ export const keyCommands: Command[] = [
   },
   {
     name: "keys revoke",
-    summary: `end an API key; running servers apply it within ${authLimits.cachedKeyMs / 1000} seconds`,
+    summary: `revoke an API key; running servers apply it within ${authLimits.cachedKeyMs / 1000} seconds`,
     options: {
       organization: organizationOption,
       id: { value: "KEY_ID", description: "as `keys list` shows it", required: true },
@@ -73,11 +76,11 @@ export const keyCommands: Command[] = [
   },
   {
     name: "keys expire",
-    summary: "say when an API key ends, while another takes its place",
+    summary: "set when an API key expires, for example after a rotation",
     options: {
       organization: organizationOption,
       id: { value: "KEY_ID", description: "as `keys list` shows it", required: true },
-      in: { value: "HOURS", description: "from now on; `never` takes the end away", required: true },
+      in: { value: "HOURS", description: "hours from now; `never` removes the expiry", required: true },
     },
     run: async (context, options) => {
       const { stores, nowMs } = context;

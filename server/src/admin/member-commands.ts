@@ -30,7 +30,7 @@ export const memberCommands: Command[] = [
   },
   {
     name: "members invite",
-    summary: "make a link by which somebody becomes a member, once; shown this once",
+    summary: "create a one-time link by which a person becomes a member; it is shown only once",
     options: { organization: organizationOption, email: emailOption, role: { ...roleOption, required: false } },
     run: async (context, options) => {
       const { stores, nowMs } = context;
@@ -47,7 +47,7 @@ export const memberCommands: Command[] = [
   },
   {
     name: "members role",
-    summary: "give a member another role; temporary keys of the one before end",
+    summary: "give a member another role; the member's temporary keys end",
     options: { organization: organizationOption, email: emailOption, role: roleOption },
     run: async (context, options) => {
       const { stores, nowMs } = context;
@@ -114,6 +114,6 @@ async function findMember(
   if (user?.unique_organization_id === unique_organization_id) return user;
   const invited = await stores.invitations.list(unique_organization_id, new Date(nowMs).toISOString());
   const invitation = invited.find((each) => each.email === email);
-  if (invitation === undefined) throw new ServiceError("not_found", `${email} is no member of the organization.`);
+  if (invitation === undefined) throw new ServiceError("not_found", `${email} is not a member of the organization.`);
   return invitation;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import type { AdminContext } from "./command.ts";
 
-/** Writes what an operator did at the command line to the organization's audit log. */
+/** Writes an action of an operator on the command line to the organization's audit log. */
 export async function noteOperator(
   { stores, nowMs }: Pick<AdminContext, "stores" | "nowMs">,
   done: { organization: string; action: string; target: string | null; changes?: Record<string, unknown> },
@@ -23,7 +23,7 @@ export async function noteOperator(
   });
 }
 
-/** The account of the system, which containers may not have. */
+/** The user account of the operating system, which containers may not have. */
 function operatorName(): string {
   try {
     return userInfo().username;

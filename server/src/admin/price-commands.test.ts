@@ -43,14 +43,14 @@ test.each([['{"input":-1}'], ['{"tokens":1}'], ["1"], ["{"], ["{}"]])(
   },
 );
 
-test("M14: prices set refuses a pattern that fits everything, and an organization that is not there", async () => {
+test("M14: prices set refuses a pattern that matches everything, and an unknown organization", async () => {
   const rates = ["--rates", '{"input":1}'];
   expect((await run(["prices", "set", "--model", "*", ...rates])).stderr).toMatch(/fits every model/);
   const nowhere = ["--organization", "org_nowhere"];
   expect((await run(["prices", "set", "--model", "m", ...rates, ...nowhere])).code).toBe(1);
 });
 
-test("M14: a file is one word, and has to be there", async () => {
+test("M14: a file is one word, and has to exist", async () => {
   expect((await run(["prices", "update"])).stderr).toMatch(/^FILE is missing/);
   expect((await run(["prices", "update", "a", "b"])).stderr).toMatch(/^b is one word too many/);
   expect((await run(["prices", "update", "/nowhere/prices.json"])).stderr).toMatch(/cannot be read/);
@@ -58,7 +58,7 @@ test("M14: a file is one word, and has to be there", async () => {
   expect((await run(["prices", "update", "--help"])).stdout).toMatch(/prices update FILE/);
 });
 
-test("M14: prices check tells which of the models without a price have one by now", async () => {
+test("M14: prices check reports which of the models without a price have one by now", async () => {
   await run(["organizations", "create", "--name", "Acme", "--id", "acme"]);
   await run(["prices", "set", "--model", "lab-2", "--rates", '{"input":1,"output":1}', "--organization", "acme"]);
   const { stdout } = await run(

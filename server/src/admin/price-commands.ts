@@ -8,7 +8,7 @@ import { UsageError, type AdminContext, type AdminResult, type Command, type Opt
 import { noteOperator } from "./note-operator.ts";
 import { findOrganization } from "./organization-commands.ts";
 
-const ownerOption: Option = { value: "ID", description: "of this organization alone; without it of all" };
+const ownerOption: Option = { value: "ID", description: "of this organization only; default: of all" };
 const seen = `running servers apply it within ${pricingLimits.modelPriceRefreshMs / 1000 + 1} seconds`;
 
 /** Null for the prices of all organizations. @throws ServiceError `not_found` */
@@ -30,7 +30,7 @@ export async function notePriceChange(
 export const priceCommands: Command[] = [
   {
     name: "prices set",
-    summary: `state the price of a model; ${seen}`,
+    summary: `set the price of a model; ${seen}`,
     options: {
       model: { value: "NAME", description: "the model's name; * stands for any characters", required: true },
       rates: {
@@ -38,9 +38,9 @@ export const priceCommands: Command[] = [
         description: 'by bucket, USD per million tokens or per unit: {"input":0.5,"output":2}',
         required: true,
       },
-      provider: { value: "NAME", description: "for calls of this provider alone" },
-      from: { value: "TIME", description: "when it begins to hold" },
-      to: { value: "TIME", description: "the first moment at which it no longer holds" },
+      provider: { value: "NAME", description: "for calls of this provider only" },
+      from: { value: "TIME", description: "when the price becomes valid" },
+      to: { value: "TIME", description: "the first moment at which it is no longer valid" },
       organization: ownerOption,
     },
     run: async (context, options) => {
@@ -53,7 +53,7 @@ export const priceCommands: Command[] = [
   },
   {
     name: "prices list",
-    summary: "list the prices that hold for all organizations, or those of one",
+    summary: "list the prices of all organizations, or those of one",
     options: { organization: ownerOption },
     run: async (context, options) => {
       const all = { offset: 0, limit: pricingLimits.modelPrices };
@@ -63,7 +63,7 @@ export const priceCommands: Command[] = [
   },
   {
     name: "prices delete",
-    summary: `take a price away; ${seen}`,
+    summary: `delete a price; ${seen}`,
     options: { id: { value: "ID", description: "as the list shows it", required: true }, organization: ownerOption },
     run: async (context, options): Promise<AdminResult> => {
       const [owner, id] = [await ownerOf(context, options), options.text("id")];

@@ -9,7 +9,7 @@ import { readUsageObject } from "../pricing/usage-object.ts";
 import { UsageError, type AdminContext, type Command, type Options } from "./command.ts";
 import { notePriceChange } from "./price-commands.ts";
 
-const seen = `servers that run use it within ${pricingLimits.modelPriceRefreshMs / 1000 + 1} seconds`;
+const seen = `running servers use it within ${pricingLimits.modelPriceRefreshMs / 1000 + 1} seconds`;
 const dayMs = 24 * 60 * 60 * 1000;
 
 export const priceTableCommands: Command[] = [
@@ -38,7 +38,7 @@ export const priceTableCommands: Command[] = [
   },
   {
     name: "prices revert",
-    summary: `take the price file that was loaded last away; ${seen.replace("use it", "use what was before")}`,
+    summary: `remove the price file that was loaded last; ${seen.replace("use it", "use the previous one")}`,
     options: {},
     run: async (context) => {
       const removed = await context.stores.transaction(({ priceTables }) => priceTables.removeNewest());
@@ -60,8 +60,8 @@ export const priceTableCommands: Command[] = [
     summary:
       "list the models in use that have no price (with the store inside the process, the server must be stopped)",
     options: {
-      days: { value: "DAYS", description: "that far back; 30 by default" },
-      organization: { value: "ID", description: "of one organization alone" },
+      days: { value: "DAYS", description: "how far back to look; 30 by default" },
+      organization: { value: "ID", description: "of one organization only" },
     },
     run: async (context, options) => await findUnpriced(context, options),
   },

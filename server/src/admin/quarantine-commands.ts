@@ -2,7 +2,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { Quarantine, QuarantinedEntry } from "../storage/journal/quarantine.ts";
 import { UsageError, type Command, type Option, type Options } from "./command.ts";
 
-const entryOption: Option = { value: "ID", description: "one entry, as the list names it" };
+const entryOption: Option = { value: "ID", description: "one entry, by the id in the list" };
 
 export const quarantineCommands: Command[] = [
   {
@@ -28,7 +28,7 @@ export const quarantineCommands: Command[] = [
   },
   {
     name: "quarantine drop",
-    summary: "forget an entry, or all of them (the server must be stopped)",
+    summary: "delete an entry, or all of them (the server must be stopped)",
     options: { entry: entryOption, all: { description: "every entry" } },
     run: async ({ withQuarantine }, options) =>
       await withQuarantine(async (quarantine) => {

@@ -39,7 +39,7 @@ async function runJson(line: string): Promise<Record<string, string>> {
 }
 
 describe("organizations", () => {
-  test("are made with keys that work", async () => {
+  test("are created with keys that work", async () => {
     const made = await runJson("organizations create --name Acme --id acme");
     expect(made).toMatchObject({ unique_organization_id: "acme", name: "Acme", retention_days: null });
     for (const environment of ["prod", "test"]) {
@@ -57,7 +57,7 @@ describe("organizations", () => {
     });
   });
 
-  test("keep spans as long as they are told", async () => {
+  test("keep spans as long as configured", async () => {
     const { unique_organization_id: id } = await runJson("organizations create --name Acme");
     expect(await runJson(`retention set --organization ${id} --days 30`)).toMatchObject({ retention_days: 30 });
     expect(await runJson(`retention set --organization ${id} --days 0`)).toMatchObject({ retention_days: 0 });
@@ -70,7 +70,7 @@ describe("organizations", () => {
 });
 
 describe("keys", () => {
-  test("are made, listed and revoked", async () => {
+  test("are created, listed and revoked", async () => {
     const { unique_organization_id: id } = await runJson("organizations create --name Acme");
     const made = await runJson(
       `keys create --organization ${id} --environment test --name CI --permissions spans:read,analytics:read`,
@@ -94,7 +94,7 @@ describe("keys", () => {
 });
 
 describe("users", () => {
-  test("get a password that fits, shown only when it was made up", async () => {
+  test("get a working password, shown only if it was generated", async () => {
     const { unique_organization_id: id } = await runJson("organizations create --name Acme");
     const made = await runJson(`users create --organization ${id} --email Ada@Example.com --role admin`);
     const ada = await stores.users.findByEmail("ada@example.com");
@@ -134,7 +134,7 @@ describe("users", () => {
   });
 });
 
-test("F1: keys create needs no options where there is one organization", async () => {
+test("F1: keys create needs no options if there is one organization", async () => {
   const alone = await openMemoryControl();
   const ask = (line: string) =>
     runAdmin(line.split(" "), async () => ({
@@ -161,7 +161,7 @@ test("F1: keys create needs no options where there is one organization", async (
 });
 
 describe("members", () => {
-  test("are invited, given roles and removed, on the record", async () => {
+  test("are invited, given roles and removed, with audit entries", async () => {
     const { unique_organization_id: id } = await runJson("organizations create --name Acme");
     await runJson(`users create --organization ${id} --email boss@example.com --role admin`);
     const invited = await runJson(`members invite --organization ${id} --email Joe@example.com --role viewer`);
@@ -191,7 +191,7 @@ describe("members", () => {
     expect(JSON.stringify(log)).not.toContain(invited["invite_token"]);
   });
 
-  test("keys end when they are told to", async () => {
+  test("keys expire at the given time", async () => {
     const { unique_organization_id: id } = await runJson("organizations create --name Acme");
     const key = await runJson(`keys create --organization ${id} --environment prod --name CI`);
     const ended = await runJson(`keys expire --organization ${id} --id ${key["id"]} --in 24`);
@@ -202,7 +202,7 @@ describe("members", () => {
   });
 });
 
-test("whatever an operator changes of an organization is in its audit log, without secrets", async () => {
+test("every change of an operator to an organization is in its audit log, without secrets", async () => {
   const { unique_organization_id: id, prod_key } = await runJson("organizations create --name Acme");
   const made = await runJson(`users create --organization ${id} --email ${id}@example.com --role viewer`);
   const changed = await runJson(`users set-password --email ${id}@example.com`);
@@ -230,20 +230,20 @@ test("whatever an operator changes of an organization is in its audit log, witho
 });
 
 describe("help", () => {
-  test.each([[[]], [["--help"]], [["nonsense", "--help"]]])("%j tells the commands", async (args) => {
+  test.each([[[]], [["--help"]], [["nonsense", "--help"]]])("%j lists the commands", async (args) => {
     const { code, stdout } = await runAdmin(args, neverOpened);
     expect(code).toBe(0);
     expect(stdout).toContain("organizations create");
     expect(stdout).toContain("users set-password");
   });
 
-  test("of one kind tells the commands of that kind", async () => {
+  test("of one kind lists the commands of that kind", async () => {
     const { code, stdout } = await runAdmin(["users", "--help"], neverOpened);
     expect([code, stdout]).toEqual([0, expect.stringContaining("users set-password")]);
     expect(stdout).not.toContain("organizations create");
   });
 
-  test("of a command tells its options", async () => {
+  test("of a command lists its options", async () => {
     const { code, stdout } = await runAdmin(["keys", "revoke", "--help"], neverOpened);
     expect(code).toBe(0);
     expect(stdout).toMatch(/--organization ID +.*\(required\)/);
@@ -257,7 +257,7 @@ describe("help", () => {
     [["keys", "list", "--organization="], "--organization is missing"],
     [["keys", "list", "--organization", "a", "b"], "b"],
     [["organizations", "list", "--all"], "--all"],
-  ])("%j is told what is wrong, before a store is opened", async (args, message) => {
+  ])("%j reports the problem, before a store is opened", async (args, message) => {
     const { code, stdout, stderr } = await runAdmin(args, neverOpened);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
@@ -269,7 +269,7 @@ describe("the program", () => {
   const runProgram = (args: string[], env: Record<string, string>) =>
     promisify(execFile)(process.execPath, [script, ...args], { env });
 
-  test("works on the store that the environment names, from one run to the next", async () => {
+  test("works on the store of the environment, and keeps its changes between runs", async () => {
     const SPANWAY_DATA_DIR = await mkdtemp(join(tmpdir(), "spanway-admin-"));
     await runProgram(["organizations", "create", "--name", "Acme", "--id", "acme"], { SPANWAY_DATA_DIR });
     const { stdout } = await runProgram(["organizations", "list", "--json"], { SPANWAY_DATA_DIR });

@@ -37,12 +37,12 @@ const commands: readonly Command[] = [
 ];
 const indent = " ".repeat(2);
 
-/** What to print, and the exit code: 0 done, 1 refused, 2 typed wrongly. */
+/** The output, and the exit code: 0 done, 1 refused, 2 invalid command line. */
 export type AdminOutcome = { code: 0 | 1 | 2; stdout: string; stderr: string };
 
 /**
- * Runs one command line. `open` and `openFolder` are called only when there is something to run that needs them; what `open` opens is
- * closed in any case. Throws what is neither a usage error nor a refusal.
+ * Runs one command line. `open` and `openFolder` are called only for a command that needs them; what `open` opens is
+ * closed in any case. Throws errors other than usage errors and refusals.
  */
 export async function runAdmin(
   args: readonly string[],
@@ -96,20 +96,20 @@ function failed(code: 1 | 2, stderr: string): AdminOutcome {
   return { code, stdout: "", stderr };
 }
 
-/** Of the commands of one kind, `users`, where there are such; else of all. */
+/** The commands of one kind, such as `users`, if there are any; else all. */
 function overview(kind?: string): string {
   const ofKind = commands.filter(({ name }) => name.startsWith(`${kind ?? ""} `));
   const rows = (ofKind.length > 0 ? ofKind : commands).map(({ name, summary }) => [name, summary]);
   return [
-    "Makes and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names; shows what",
-    "the journal of this node set aside; computes again what spans count for; sets model prices and loads price files; backs up",
+    "Creates and changes organizations, users and keys without HTTP, in the store that SPANWAY_CONTROL_URL names; shows what",
+    "the journal of this node quarantined; recomputes what spans count for; sets model prices and loads price files; backs up",
     "and restores the data folder.",
     "",
     "Usage: npm run admin -- COMMAND [--json]",
     "",
     ...align(rows),
     "",
-    "npm run admin -- COMMAND --help tells a command's options.",
+    "npm run admin -- COMMAND --help shows a command's options.",
   ].join("\n");
 }
 
@@ -130,7 +130,7 @@ function usageOf({ name, summary, options, argument }: Command): string {
   ].join("\n");
 }
 
-/** A list as a table, one record as lines. */
+/** Formats a list as a table, one record as lines. */
 function format(result: AdminResult): string {
   if (typeof result === "string") return result;
   if (!Array.isArray(result)) {

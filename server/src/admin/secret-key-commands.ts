@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 export const secretKeyCommands: Command[] = [
   {
     name: "secret-key accept",
-    summary: "make the secret key of this environment the one that nodes must have, where that of before is lost",
+    summary: "make the secret key of this environment the one that nodes must have, if the previous key is lost",
     options: {},
     run: async ({ acceptSecretKey }) => {
       await acceptSecretKey();

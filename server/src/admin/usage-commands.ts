@@ -6,8 +6,8 @@ export const usageCommands: Command[] = [
     name: "usage recompute",
     alias: "recompute",
     summary:
-      "compute again what every span counts for, and all sums (with the store inside the process, the server must be stopped)",
-    options: { organization: { value: "ID", description: "of one organization alone" } },
+      "recompute what every span counts for, and all sums (with the store inside the process, the server must be stopped)",
+    options: { organization: { value: "ID", description: "of one organization only" } },
     run: async ({ stores, recomputeUsage }, options) => {
       const wanted = options.optional("organization");
       const ids = (await stores.organizations.list()).map((organization) => organization.unique_organization_id);

@@ -9,18 +9,18 @@ import { UsageError, type Command, type Option, type Options } from "./command.t
 import { noteOperator } from "./note-operator.ts";
 import { findOrganization, organizationOption } from "./organization-commands.ts";
 
-const passwordOption: Option = { value: "PASSWORD", description: "made up and shown this once by default" };
+const passwordOption: Option = { value: "PASSWORD", description: "generated and shown once by default" };
 const emailOption: Option = { value: "EMAIL", description: "the person's e-mail address", required: true };
 
 export const userCommands: Command[] = [
   {
     name: "users create",
-    summary: "make an account for a person",
+    summary: "create an account for a person",
     options: {
       organization: organizationOption,
       email: emailOption,
       role: { value: roles.join("|"), description: "member by default" },
-      "instance-admin": { description: "lets the person make organizations" },
+      "instance-admin": { description: "lets the person create organizations" },
       password: passwordOption,
     },
     run: async (context, options) => {

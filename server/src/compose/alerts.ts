@@ -12,7 +12,7 @@ export type AlertParts = Omit<EvaluateAlertDeps, "metrics"> & {
   cleanup: Array<() => Promise<void> | void>;
 };
 
-/** Evaluates alert rules every minute, and forgets old history. */
+/** Evaluates alert rules every minute, and deletes old history. */
 export function composeAlerts(parts: AlertParts): void {
   const { stores, registry, logger, cleanup, now } = parts;
   const deps = { ...parts, metrics: createAlertMetrics(registry) };

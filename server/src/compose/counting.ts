@@ -9,7 +9,7 @@ import { countingLimits } from "../counting/limits.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
-/** Finds what spans count for, and where nodes share a store what is one span. */
+/** Computes what spans count for, and, if nodes share a store, which rows are one span. */
 export function composeCounting({
   journal,
   spans,
@@ -23,10 +23,10 @@ export function composeCounting({
 }: {
   journal: Pick<Journal, "hasEarlier" | "hasHistory">;
   spans: Pick<SpanStore, "readUsageFacts" | "listCountedOf" | "listDivided">;
-  /** Where rows go: waits for the tables of a remote store. */
+  /** Destination of rows: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
   isOnlyNode: boolean;
-  /** Whether there are tables. */
+  /** Whether the tables exist. */
   isReady: () => boolean;
   erasedCustomers: ErasedCustomers;
   logger: Logger;

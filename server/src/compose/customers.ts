@@ -32,9 +32,9 @@ export type CustomerParts = {
   erasedCustomers: ErasedCustomers;
   spans: SpanStore;
   counter: Pick<SpanCounter, "unname">;
-  /** Where rows go: waits for the tables of a remote store. */
+  /** Destination of rows: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
-  /** A connected client, where nodes share their counts. */
+  /** A connected client, if nodes share their counts. */
   redis: object | undefined;
   events: Pick<Events, "publishWithin">;
   registry: Registry;
@@ -50,7 +50,7 @@ export type CustomerEngines = {
   subscriber: SpanSubscriber;
 };
 
-/** Who the customers are, what they spend and what they may still spend. */
+/** Customer profiles, spend and budgets. */
 export function composeCustomers(parts: CustomerParts): CustomerEngines {
   const { stores, control, erasedCustomers, spans, store, redis, events, registry, logger, cleanup, now } = parts;
   const metrics = createCustomerMetrics(registry);

@@ -35,15 +35,15 @@ import { createDeliveryMetrics } from "../telemetry/delivery-metrics.ts";
 
 export type Delivery = {
   events: Events;
-  /** Tells of new scores; resolves once that is on record. */
+  /** Publishes new scores; resolves once the events are stored. */
   publishScores: (scores: readonly Score[]) => Promise<void>;
-  /** They hear of stored spans. */
+  /** Get every stored span. */
   subscribers: SpanSubscriber[];
-  /** What the surface needs. */
+  /** Used by the API. */
   deliverer: Deliverer;
   webhookSecrets: WebhookSecrets;
   webhookDirectory: WebhookDirectory;
-  /** Sends once and at once, past the queue. */
+  /** Sends once and immediately, bypassing the queue. */
   attempt: Attempt;
   hasMail: boolean;
   refusalOf: RefusalOf;
@@ -60,7 +60,7 @@ export type DeliveryParts = {
   now: () => number;
 };
 
-/** Webhooks: what happened is queued in the control store, and sent from there. */
+/** Webhooks: events are queued in the control store and sent from there. */
 export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const { config, stores, secretKey, registry, logger, cleanup, now } = parts;
   const directory = createWebhookDirectory(stores.webhooks);
@@ -69,7 +69,7 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
     maxEntries: deliveryLimits.traceWatches,
     count: () => stores.traceWatches.waiting(),
     onFull: (organizationId) =>
-      logger.warn({ organizationId }, "as many traces are watched as may be; further ones are read back later"),
+      logger.warn({ organizationId }, "the limit of watched traces is reached; further ones are read back later"),
   });
   await Promise.all([directory.refresh(), backlog.refresh(), room.refresh()]);
   const metrics = createDeliveryMetrics(registry, {
@@ -80,7 +80,7 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
     fullTraceWatches: () => room.full(),
   });
 
-  // Pools of their own: receivers must not push providers out of those of the gateway.
+  // Separate pools: receivers must not evict providers from those of the gateway.
   const guard = createAddressGuard({
     allowed: config.allowPrivateUpstreams,
     connectMs: outgoingLimits.upstreamConnectMs,
@@ -113,7 +113,7 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   return { events, publishScores, subscribers, ...surface, ...sender, refusalOf };
 }
 
-/** They would send nothing, and say so only in their logs of deliveries. */
+/** Such webhooks would send nothing, and report it only in their delivery logs. */
 function warnOfUnreadable({
   directory,
   secrets,
@@ -131,13 +131,13 @@ function warnOfUnreadable({
   if (unreadable === 0) return;
   logger.warn(
     { unreadable, checked: webhooks.length },
-    "secrets of webhooks cannot be read: SPANWAY_SECRET_KEY is not the one that they were stored under; start with that one, or rotate them",
+    "secrets of webhooks cannot be read: they were stored under another SPANWAY_SECRET_KEY; start with that one, or rotate them",
   );
 }
 
 type Refreshed = { refresh(): Promise<void> };
 
-/** Learns what other nodes changed, finds traces that are complete, and shortens the log. */
+/** Loads changes of other nodes, finds completed traces, and trims the log. */
 function scheduleUpkeep(
   { stores, spans, logger, cleanup, now }: DeliveryParts,
   {

@@ -40,13 +40,13 @@ export type EvaluationParts = {
   cleanup: Array<() => Promise<void> | void>;
   now: () => number;
   prices: PriceBook;
-  /** How models are called. */
+  /** Calls a model. */
   judge: JudgeModel;
-  /** Takes new scores over, at least once each. */
+  /** Consumes new scores, at least once each. */
   publish?: (scores: readonly Score[]) => Promise<void>;
 };
 
-/** Conditions, automations and their evaluators, at work on what is stored. */
+/** Conditions, automations and their evaluators, applied to stored spans. */
 export async function composeEvaluation(
   parts: EvaluationParts,
 ): Promise<Evaluation & { subscribers: SpanSubscriber[] }> {
@@ -122,7 +122,7 @@ export async function composeEvaluation(
   return { activeAutomations, scoreMirror, evaluate, subscribers: [runs, sent] };
 }
 
-/** By the model that the evaluator names. */
+/** Estimates the cost with the model that the evaluator names. */
 function createJudgeCost(
   { prices, now }: Pick<EvaluationParts, "prices" | "now">,
   withMedia: WithJudgeMedia,
@@ -140,25 +140,27 @@ function createJudgeCost(
 
 const nobody = () => Promise.resolve();
 
-/** What of an organisation may wait for its evaluation; beyond it its automations say that they lag behind. */
+/** Bounds the pending evaluations of an organization; beyond the bound, its automations report that they lag behind. */
 function createRunRoom({ stores, logger, now }: EvaluationParts, activeAutomations: ActiveAutomations): QueueRoom {
   return createQueueRoom({
     maxEntries: evaluationLimits.evaluationQueueRuns,
     count: () => stores.evaluationRuns.waiting(),
     onFull(organizationId) {
-      logger.warn({ organizationId }, "as many evaluations wait as may; further logs are read back later");
+      logger.warn({ organizationId }, "the limit of pending evaluations is reached; further logs are read back later");
       const noted = activeAutomations
         .ofOrganization(organizationId)
         .map(({ id }) => stores.automations.noteError(id, queueIsFull, new Date(now()).toISOString()));
-      Promise.all(noted).catch((error: unknown) => logger.warn({ err: error }, "automations could not be told"));
+      Promise.all(noted).catch((error: unknown) =>
+        logger.warn({ err: error }, "an error could not be stored on its automations"),
+      );
     },
   });
 }
 
 const queueIsFull =
-  "Logs come faster than they are evaluated. Those that wait beyond the bound of the queue follow later.";
+  "Logs arrive faster than they are evaluated. Those over the limit of the queue are evaluated later.";
 
-/** Learns what other nodes changed, and forgets what is long done. */
+/** Loads changes of other nodes, and deletes old finished runs. */
 function scheduleUpkeep(
   { stores, logger, cleanup, now }: EvaluationParts,
   activeAutomations: ActiveAutomations,

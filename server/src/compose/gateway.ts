@@ -42,7 +42,7 @@ export type Gateway = Pick<Routing, "models" | "providerSettings" | "knownProvid
   storedResponses: StoredResponses;
   messages: CallOperation;
   tokenCounts: CallOperation;
-  /** Connections to other servers, for whoever else makes some. */
+  /** Connections to other servers, shared with other users. */
   pools: Pools;
   recorder: Pick<Recorder, "caughtUp" | "hasRoom">;
 };
@@ -55,13 +55,13 @@ export type GatewayParts = {
   intake: SpanIntake;
   budgets: Budgets;
   prices: PriceBook;
-  /** What nodes share. */
+  /** The cache that nodes share. */
   redis: RedisCommands | undefined;
   logger: Logger;
   now: () => number;
 };
 
-/** Calls to model providers, and the record of each. */
+/** Calls to model providers, and their records. */
 export async function composeGateway(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
   { config, stores, control, secretKey, intake, budgets, prices, redis, logger, now }: GatewayParts,
@@ -105,7 +105,7 @@ export async function composeGateway(
   };
 }
 
-/** Finished calls on their way to the intake, those first that an earlier process left. */
+/** Sends finished calls to the intake, those that an earlier process left first. */
 async function startRecorder(
   { metrics, cleanup }: { metrics: GatewayMetrics; cleanup: Array<() => Promise<void> | void> },
   { config, intake, budgets, logger }: Pick<GatewayParts, "config" | "intake" | "budgets" | "logger">,
@@ -123,7 +123,7 @@ async function startRecorder(
   return recorder;
 }
 
-/** What an earlier process left the record of, it may not have settled. */
+/** Settles calls of an earlier process, which may not have settled them. */
 function settleRecalled(budgets: Budgets, logger: Logger): (row: SpanRow) => void {
   return ({ organization_id, environment, customer_identifier = "", unique_id: callId, cost = null }) => {
     if (customer_identifier === "") return;

@@ -27,23 +27,26 @@ import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
 export type IngestParts = {
   journal: Journal;
   spans: Pick<SpanStore, "listSpans" | "readEdits" | "readVersions">;
-  /** Where rows go: waits for the tables of a remote store. */
+  /** Destination of rows: waits for the tables of a remote store. */
   store: Pick<SpanStore, "insert">;
   deletions: TraceDeletionStore;
   erasedCustomers: ErasedCustomers;
   /** Whether no other node writes the store. */
   isOnlyNode: boolean;
   prices: PriceBook;
-  /** Who hears of stored spans. They must know by now what they want: what nobody wants is not kept. */
+  /**
+   * Subscribers to stored spans. They must know by now which spans they want: spans that no subscriber wants are not
+   * retained.
+   */
   subscribers: readonly SpanSubscriber[];
-  /** Where all reads of the store are on this node. */
+  /** Set if all reads of the store happen on this node. */
   reads: ReadWatch | undefined;
   config: Pick<Config, "insertMs" | "insertRows">;
   logger: Logger;
   now: () => number;
 };
 
-/** From the intake through the journal into the span store, and on to those who wait for spans. */
+/** From the intake through the journal into the span store, and to subscribers. */
 export async function composeIngest(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
   {
@@ -62,7 +65,7 @@ export async function composeIngest(
   }: IngestParts,
 ): Promise<{
   writer: SpanWriter;
-  /** Resolves once all that was accepted is stored, and these subscribers have taken it. */
+  /** Resolves once all accepted spans are stored, and these subscribers have consumed them. */
   settle: (subscribers: readonly string[]) => Promise<void>;
   intake: SpanIntake;
   takeOver: TakeOver;

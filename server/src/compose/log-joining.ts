@@ -19,7 +19,10 @@ type LogJoiningParts = {
   cleanup: Array<() => Promise<void> | void>;
 };
 
-/** Log records wait on disk for the spans that they complete. With what other nodes left, theirs come too. */
+/**
+ * Log records wait on disk for the spans that they complete. Also takes over the journals, spools and log records of
+ * other nodes.
+ */
 export function startLogJoining(
   { config, logger, registry, cleanup }: LogJoiningParts,
   deps: Omit<LogJoinerDeps, "events"> & { journal: Pick<Journal, "quarantine"> },

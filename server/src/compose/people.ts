@@ -30,7 +30,7 @@ export type People = {
   isBlocked: (organizationId: string) => boolean;
 };
 
-/** Who may come in, and what they did. */
+/** Authentication, and the audit log. */
 export async function composePeople({
   config,
   stores,
@@ -72,7 +72,7 @@ export async function composePeople({
   });
 
   const blocked = createBlockedOrganizations(stores.organizations);
-  // Every node learns within seconds which organizations an operator blocked.
+  // Every node loads the organizations that an operator blocked within seconds.
   await blocked.refresh();
   const everyMs = adminLimits.blockedOrganizationsEveryMs;
   const watch = scheduleJob({ name: "blocked organizations", everyMs, logger }, () => blocked.refresh());

@@ -11,13 +11,13 @@ import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
 export type Prices = {
-  /** The one that every cost comes from. */
+  /** The price book for every cost. */
   prices: PriceBook;
   ownPrices: OwnPriceMirror;
   priceChanges: PriceChanges;
 };
 
-/** What models cost: prices of one's own first, then loaded tables, then the built-in one. */
+/** Model prices: an organization's or the instance's own first, then loaded tables, then the built-in one. */
 export async function composePrices({
   stores,
   logger,
@@ -42,7 +42,7 @@ export async function composePrices({
   return { prices, ownPrices, priceChanges: createPriceChanges({ stores, now }) };
 }
 
-/** Prices what is stored again. */
+/** Reprices stored spans. */
 export function composeRepricing(deps: {
   stores: ControlStores;
   spans: SpanStore;

@@ -10,11 +10,11 @@ import type { Journal } from "../storage/journal/journal.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 
 export type NodeReadiness = Readiness & {
-  /** From here on the node is not ready. */
+  /** Makes the node not ready from now on. */
   stopping(): void;
 };
 
-/** What a load balancer asks of a node: whether spans and calls may go to it, and whether reads may. */
+/** Readiness for load balancers: whether the node takes spans and calls, and whether it takes reads. */
 export function composeReadiness(deps: {
   database: Pick<ControlDatabase, "ping">;
   control: Pick<ControlWatch, "isDown" | "mayServeStale">;
@@ -31,7 +31,7 @@ export function composeReadiness(deps: {
     stopping: () => void (isStopping = true),
     traffic: async () => ({
       node: isStopping ? "stopping" : "ok",
-      // What is in memory stands in for it.
+      // Cached values are served meanwhile.
       control: !control.isDown() || control.mayServeStale() ? "ok" : "has not answered for too long",
       clock: deps.clock.isRefused() ? "differs too much from the control store's" : "ok",
       journal: deps.journal.hasRoom() ? "ok" : "full",

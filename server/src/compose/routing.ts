@@ -36,14 +36,14 @@ export type RoutingParts = {
   config: Pick<Config, "providers" | "staleS">;
   stores: { providerSettings: ProviderSettingStore; organizations: Pick<OrganizationStore, "find"> };
   control: ControlWatch;
-  /** The instance's. */
+  /** The instance's secret. */
   secretKey: Secret;
   metrics: GatewayMetrics;
   logger: Logger;
   now: () => number;
 };
 
-/** Who answers to which model, and with which credentials. */
+/** Which providers serve which model, and with which credentials. */
 export async function composeRouting({
   config,
   stores,
@@ -96,7 +96,7 @@ export async function composeRouting({
   };
 }
 
-/** A secret key that is not the one of before is found out here, and not only by the calls that fail for it. */
+/** Reports a changed secret key at the start, and not only through the calls that fail because of it. */
 async function warnOfUnreadable({
   store,
   box,
@@ -111,11 +111,11 @@ async function warnOfUnreadable({
   if (unreadable === 0) return;
   logger.warn(
     { unreadable, checked: rows.length },
-    "stored provider keys cannot be read: SPANWAY_SECRET_KEY is not the one that they were stored under; start with that one, or enter them again",
+    "stored provider keys cannot be read: they were stored under another SPANWAY_SECRET_KEY; start with that one, or enter them again",
   );
 }
 
-/** Those of which the environment says enough to make a call: a key, an address, or AWS keys. */
+/** Providers for which the environment has enough to make a call: a key, a base URL, or AWS keys. */
 function environmentCredentials(config: Config["providers"]): ReadonlyMap<string, EnvironmentCredential> {
   const credentials = new Map<string, EnvironmentCredential>();
   for (const [name, { apiKey, baseUrl, fields }] of Object.entries(config)) {
@@ -126,7 +126,7 @@ function environmentCredentials(config: Config["providers"]): ReadonlyMap<string
   return credentials;
 }
 
-/** Servers of one's own need an address, all others a key. */
+/** Self-hosted providers need a base URL, all others a key. */
 function credentialVariables(): ReadonlyMap<string, { name: string; fields: readonly string[] }> {
   const fields: Readonly<Record<string, object>> = providerFields;
   const named = Object.entries(variablePrefixes).map(([provider, prefix]) => {

@@ -18,7 +18,7 @@ type UpkeepParts = {
   cleanup: Array<() => Promise<void> | void>;
 };
 
-/** What one node does for all: what is too old goes, and media that nothing uses. */
+/** Upkeep that one node does for all: deletes expired spans, and media that nothing uses. */
 export function startUpkeep(
   { config, logger, registry, cleanup }: UpkeepParts,
   deps: Omit<RetentionDeps, "instanceDays" | "onFailure" | "onDeleted" | "onEnd"> &
@@ -36,7 +36,7 @@ export function startUpkeep(
     instanceDays: config.retentionDays,
     onFailure(error, organizationId) {
       metrics.retentionFailures.inc();
-      logger.error({ err: error, organizationId }, "what is too old could not be deleted; tried again later");
+      logger.error({ err: error, organizationId }, "expired rows could not be deleted; this is retried later");
     },
     onDeleted: (expired) => metrics.deleted(expired),
     onEnd: (nowMs) => metrics.retentionEnded.set(nowMs / 1000),
