@@ -5,7 +5,8 @@ import type { NewEdit } from "../storage/spans/span-editing.ts";
 /** Changes stored spans. */
 export type SpanEditor = {
   /**
-   * On disk when it resolves, in the order of the calls. Whether there are such spans is for the caller to find out.
+   * Resolves when the edits are on disk; edits are applied in the order of the calls. Does not check whether the spans
+   * exist.
    * @throws ServiceError `unavailable`
    */
   edit(organizationId: string, edits: readonly NewEdit[]): Promise<void>;
@@ -18,7 +19,10 @@ type Waiting = {
   failed: (error: unknown) => void;
 };
 
-/** One insert at a time: what comes meanwhile goes together into the next. Requests that wait are bounded by their turns. */
+/**
+ * One insert at a time: edits that arrive meanwhile share the next one. The number of waiting requests is bounded
+ * elsewhere.
+ */
 export function createSpanEditor({
   spans,
   now,
@@ -55,7 +59,7 @@ export function createSpanEditor({
   };
 }
 
-/** Takes what an organization has at the front, of few enough spans for one statement. */
+/** Removes the first edits of an organization from the queue, as many as fit one statement. */
 function takeGroup(waiting: Waiting[], organizationId: string): Waiting[] {
   let end = 0;
   for (let rows = 0; end < waiting.length; end += 1) {

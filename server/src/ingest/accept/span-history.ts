@@ -89,7 +89,7 @@ export function createSpanHistory({
           }
         }
       } catch (error) {
-        logger.warn({ err: error }, "the store did not tell which spans were deleted; they are accepted as new");
+        logger.warn({ err: error }, "deleted spans could not be looked up; spans are accepted as new");
       }
       return found;
     },

@@ -5,7 +5,7 @@ import { isObject, parseKeepingDigits } from "../../lib/json.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { StoredSpans } from "./fan-out.ts";
 
-/** Rows as they were sent, with what was changed of their spans: of those that are sent again. */
+/** Applies edits to rows as they were sent, for subscribers that read content. */
 export async function editedRows(
   spans: Pick<SpanStore, "readEdits">,
   { organizationId, rows }: StoredSpans,

@@ -5,11 +5,11 @@ import { editedRows } from "./edited-rows.ts";
 import type { FanOutDeps, SpanSubscriber, StoredSpans } from "./fan-out.ts";
 
 export type FanOutLane = {
-  /** An entry to hand on. */
+  /** Queues an entry to dispatch. */
   push(seq: number): void;
-  /** Spans to read back. Answers the whole stretch that is still to be read, for the disk. */
+  /** Adds a stretch of spans to read back. Returns the whole stretch that is still unread, to be stored on disk. */
   miss(stretch: MissedStretch): MissedStretch;
-  /** How many entries wait or are being taken, and since when the first of them, by `performance.now`. */
+  /** The number of entries that are queued or being taken, and the arrival of the oldest, by `performance.now`. */
   waiting(): { entries: number; sinceMs: number | undefined };
   start(): void;
   drained(): Promise<void>;
@@ -25,17 +25,19 @@ export function createFanOutLane(subscriber: SpanSubscriber, deps: LaneDeps): Fa
   return new Lane(subscriber, deps);
 }
 
-/** What one subscriber has yet to take. */
+/** The queue and missed stretches of one subscriber. */
 class Lane implements FanOutLane {
   readonly #subscriber: SpanSubscriber;
   readonly #deps: LaneDeps;
   readonly #stopping = new AbortController();
   #queue: number[] = [];
-  /** When each of them came. */
+  /** The arrival time of each entry in the queue. */
   #cameMs: number[] = [];
-  /** Of those that are being taken. */
+  /** The arrival times of the entries that are being taken. */
   #takingMs: readonly number[] = [];
-  /** How much of the queue is taken: removing that from its front each time would cost as much as the queue is long. */
+  /**
+   * The taken part of the queue: removing entries from its front one by one would cost time proportional to its length.
+   */
   #taken = 0;
   readonly #missed = new Map<string, MissedStretch>();
   #reading: MissedStretch | undefined;
@@ -70,7 +72,7 @@ class Lane implements FanOutLane {
 
   waiting(): { entries: number; sinceMs: number | undefined } {
     let sinceMs = Infinity;
-    // What was refused comes again later, so that the first need not be the oldest.
+    // Refused entries are queued again, so the first need not be the oldest.
     for (const ms of this.#takingMs) sinceMs = Math.min(sinceMs, ms);
     for (let at = this.#taken; at < this.#cameMs.length; at += 1)
       sinceMs = Math.min(sinceMs, this.#cameMs[at] ?? sinceMs);
@@ -111,7 +113,7 @@ class Lane implements FanOutLane {
     const seqs: number[] = [];
     const batch: StoredSpans[] = [];
     let rows = 0;
-    // After a failure entries go one by one, so that a bad one does not take others along.
+    // After a failure entries are dispatched one by one, so that a bad one does not block others.
     const maxRows = this.#failures > 0 ? 1 : (this.#subscriber.batchRows ?? ingestLimits.fanOutBatchRows);
     for (let at = this.#taken; at < this.#queue.length && rows < maxRows; at += 1) {
       const seq = this.#queue[at] ?? 0;
@@ -139,7 +141,7 @@ class Lane implements FanOutLane {
     this.#deps.done(seqs);
   }
 
-  /** Reads back what was not kept, a page at a time. What is missed meanwhile is a stretch of its own. */
+  /** Reads missed spans back, a page at a time. Spans missed meanwhile are a separate stretch. */
   async #takeMissed(): Promise<void> {
     const stretch = this.#missed.values().find(({ organizationId }) => !this.#isFull(organizationId));
     if (stretch === undefined) return await this.#waitForRoom();
@@ -152,7 +154,7 @@ class Lane implements FanOutLane {
         for await (const rows of pages) {
           await this.#take([{ organizationId, rows }]);
           if (!this.#isFull(organizationId)) continue;
-          // All of it once more then: what was taken already is known by its identity.
+          // The whole stretch is read again later: subscribers recognize repeated spans by their identity.
           this.miss(stretch);
           break;
         }
@@ -170,7 +172,7 @@ class Lane implements FanOutLane {
     return this.#subscriber.isFull?.(organizationId) ?? false;
   }
 
-  /** Until there may be room again, or an entry of somebody else comes. */
+  /** Waits until there may be room again, or a new entry arrives. */
   async #waitForRoom(): Promise<void> {
     const timer = setTimeout(() => this.#wake(), ingestLimits.queueRoomEveryMs);
     await new Promise<void>((resolve) => {
@@ -182,7 +184,7 @@ class Lane implements FanOutLane {
 
   async #take(batch: readonly StoredSpans[]): Promise<void> {
     if (batch.length > 0) await this.#subscriber.take(await this.#edited(this.#shown(batch)), this.#stopping.signal);
-    // A subscriber that never waits must not keep requests waiting.
+    // A subscriber that never waits must not block the event loop.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -209,7 +211,7 @@ class Lane implements FanOutLane {
     const { metrics, logger } = this.#deps;
     const subscriber = this.#subscriber.name;
     metrics.failures.inc({ subscriber });
-    if (this.#failures === 0) logger.error({ err: cause, subscriber }, "spans could not be handed on; trying again");
+    if (this.#failures === 0) logger.error({ err: cause, subscriber }, "spans could not be dispatched; retrying");
     this.#failures += 1;
     const delayMs = Math.min(
       ingestLimits.fanOutRetryMaxMs,

@@ -28,7 +28,7 @@ function newFolder(): string {
 
 type Bench = { journal: Journal; writer: SpanWriter; fanOut: FanOut; close(): Promise<void> };
 
-/** A node's journal, writer and fan-out, over a span store that takes everything. */
+/** A node's journal, writer and fan-out, with a span store that accepts everything. */
 function start(
   path: string,
   subscribers: SpanSubscriber[],
@@ -100,7 +100,7 @@ async function settled({ writer, fanOut }: Bench): Promise<void> {
 }
 
 describe("every subscriber", () => {
-  test("says how much it has not taken, and since when, also what it refused", async () => {
+  test("reports how much it has not taken, and since when, including refused entries", async () => {
     const gate = Promise.withResolvers<void>();
     let tries = 0;
     const slow = recorder("slow", {
@@ -126,7 +126,7 @@ describe("every subscriber", () => {
     expect(of("slow")).toMatchObject({ entries: 0, sinceMs: undefined });
   });
 
-  test("gets the spans of the organizations it wants, and nothing stays behind", async () => {
+  test("gets the spans of the organizations it wants, and no entry is left over", async () => {
     const [all, some] = [recorder("all"), recorder("some", { wants: (id) => id === "org_b" })];
     const bench = start(newFolder(), [all, some]);
     await add(bench, [row("a1"), row("a2")]);
@@ -138,7 +138,7 @@ describe("every subscriber", () => {
     await bench.close();
   });
 
-  test("gets whole spans if it reads content, also if it came after they were held without", async () => {
+  test("gets whole spans if it reads content, also if it was added after they were buffered without content", async () => {
     let hasReader = true;
     const [reader, other] = [
       recorder("reader", { wants: () => hasReader }),
@@ -151,7 +151,7 @@ describe("every subscriber", () => {
     hasReader = false;
     await add(bench, [row("b1", "org_a", said), row("b2", "org_a")]);
     await settled(bench);
-    // It comes between the intake and the store.
+    // Added between the intake and the store.
     const payload = Buffer.from(`${JSON.stringify(row("c1", "org_a", said))}\n`);
     const entry = await bench.journal.append({ payload, rows: 1, identities: [] });
     bench.fanOut.hold(entry.seq, "org_a", [row("c1", "org_a", said)], payload.byteLength);
@@ -168,13 +168,13 @@ describe("every subscriber", () => {
     await bench.close();
   });
 
-  test("gets the requests that hold a span that concerns it, and others it is not kept for", async () => {
+  test("gets the requests with a span that concerns it; other requests are not kept", async () => {
     const concerns = ({ customer_identifier }: SpanRow): boolean => customer_identifier !== undefined;
     const [all, named] = [recorder("all"), recorder("named", { concerns })];
     const bench = start(newFolder(), [all, named]);
     await add(bench, [row("a1"), row("a2", "org_a", { customer_identifier: "ann" })]);
     await add(bench, [row("b1")]);
-    // What it is about is not known without parsing it, and so handed on.
+    // Rows that were not buffered are not parsed to find out, and are dispatched.
     await add(bench, [row("c1")], false);
     await settled(bench);
     expect(all.ids).toEqual(["a1", "a2", "b1", "c1"]);
@@ -183,7 +183,7 @@ describe("every subscriber", () => {
     await bench.close();
   });
 
-  test("gets rows that were not held as they were accepted, but for those that only take others out", async () => {
+  test("gets rows that were not buffered as they were accepted, without tombstones", async () => {
     const seen = recorder("seen");
     const bench = start(newFolder(), [seen]);
     const span = row("a1", "org_a", { metadata: { a: { b: 1 } }, prompt_messages: [{ role: "user" }] });
@@ -193,7 +193,7 @@ describe("every subscriber", () => {
     await bench.close();
   });
 
-  test("gets what was sent again, also where it comes first and was not held", async () => {
+  test("gets resent spans, also if they arrive first and were not buffered", async () => {
     const seen = recorder("seen");
     const bench = start(newFolder(), [seen]);
     await add(bench, [{ is_resend: 1, ...row("a1") }, row("a2")], false);
@@ -202,7 +202,7 @@ describe("every subscriber", () => {
     await bench.close();
   });
 
-  test("gets again what it refused, while others and other spans go on", async () => {
+  test("gets refused batches again, without delaying other subscribers and spans", async () => {
     let refusals = 0;
     const taken = recorder("fussy");
     const take: SpanSubscriber["take"] = (batch, signal) => {
@@ -225,7 +225,7 @@ describe("every subscriber", () => {
   });
 });
 
-test("a subscriber that hangs holds up neither the writer nor another one", async () => {
+test("a subscriber that hangs delays neither the writer nor another subscriber", async () => {
   const stuck = recorder("stuck", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
   const seen = recorder("seen");
   const bench = start(newFolder(), [stuck, seen]);
@@ -238,7 +238,7 @@ test("a subscriber that hangs holds up neither the writer nor another one", asyn
 });
 
 describe("after a crash", () => {
-  test("what a subscriber had not taken comes again, and is not stored again", async () => {
+  test("entries that a subscriber had not taken are dispatched again, and not stored again", async () => {
     const path = newFolder();
     const stuck = recorder("stuck", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
     const first = start(path, [stuck]);
@@ -256,7 +256,7 @@ describe("after a crash", () => {
     await second.close();
   });
 
-  test("what was not stored yet is stored first, then handed on", async () => {
+  test("entries that were not stored yet are stored first, then dispatched", async () => {
     const path = newFolder();
     const first = start(path, [recorder("seen")], { isDown: true });
     await add(first, [row("a")]);
@@ -270,7 +270,7 @@ describe("after a crash", () => {
     await second.close();
   });
 
-  test("what only a subscriber wanted that is no more is forgotten", async () => {
+  test("entries of a subscriber that no longer exists are removed", async () => {
     const path = newFolder();
     const first = start(path, [recorder("old", { take: () => Promise.reject(new Error("never")) })]);
     await add(first, [row("a")]);
@@ -282,7 +282,7 @@ describe("after a crash", () => {
   });
 });
 
-test("beyond its bound nothing is kept but where to read it back, in this run and the next", async () => {
+test("beyond its bound only the stretch to read back is kept, in this run and the next", async () => {
   const path = newFolder();
   const stored: SpanRow[] = [];
   const asked: Array<{ organizationId: string; from: string; to: string }> = [];
@@ -322,7 +322,7 @@ test("beyond its bound nothing is kept but where to read it back, in this run an
   await second.close();
 });
 
-test("what is kept of one organization leaves room for another's", async () => {
+test("entries kept of one organization leave room for another's", async () => {
   const stuck = recorder("seen", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
   const readAgain: string[] = [];
   const readBack: ReadBack = (stretch, signal) => {
@@ -339,8 +339,8 @@ test("what is kept of one organization leaves room for another's", async () => {
   await bench.close();
 });
 
-describe("a subscriber that holds as much of an organisation as it may", () => {
-  test("reads the rest back once there is room, in the next run too, and delays nobody else", async () => {
+describe("a subscriber with a full queue for an organization", () => {
+  test("reads missed spans back once there is room, also in the next run, without delaying others", async () => {
     const path = newFolder();
     const stored: SpanRow[] = [];
     const readBack: ReadBack = async function* ({ organizationId, from, to }) {
@@ -370,7 +370,7 @@ describe("a subscriber that holds as much of an organisation as it may", () => {
     expect(first.ids).toHaveLength(3);
     await bench.close();
 
-    // Of what it reads back four fit, then it is full again.
+    // Four of the spans it reads back fit, then its queue is full again.
     const second = recorder("queue", {
       isFull,
       take: async (batch, signal) => {

@@ -14,58 +14,63 @@ import { narrowRow } from "./narrow-row.ts";
 import { organizationOf } from "../writer/row-lines.ts";
 
 /**
- * Hands spans on to whoever waits for them once they are stored: webhooks, automations, customers.
+ * Dispatches stored spans to subscribers: webhooks, automations, customers.
  *
- * At least once, also over `kill -9`: an entry leaves the journal only when every subscriber that wanted it has taken it.
- * Subscribers never hold up the intake, the writer or each other: each has a lane of its own, entries that wait are
- * bounded in bytes, and beyond that a subscriber reads what it missed back from the span store.
+ * At least once, also after `kill -9`: an entry leaves the journal only when every subscriber that wanted it has taken
+ * it. Subscribers never delay the intake, the writer or each other: each has its own queue, waiting entries are bounded
+ * in bytes, and beyond that a subscriber reads what it missed back from the span store.
  */
 export type SpanSubscriber = {
-  /** Written to disk: it must not change. */
+  /** Stored on disk: it must not change. */
   name: string;
-  /** How many rows it takes at a time at most, where that is not `ingestLimits.fanOutBatchRows`. */
+  /** Maximum number of rows per batch. Defaults to `ingestLimits.fanOutBatchRows`. */
   batchRows?: number;
-  /** Whether spans of this organisation matter to it. Asked for each request's rows: quick, and never throws. */
+  /** Whether it wants spans of this organization. Called for the rows of each request: fast, and never throws. */
   wants(organizationId: string): boolean;
   /**
-   * Whether a span of such an organisation does. Asked where rows are at hand, so that requests without any are not kept;
-   * spans of others come along all the same. Without it, all do.
+   * Whether it wants this span of such an organization. Called where row objects are at hand, so that entries without
+   * wanted spans are not kept; other spans of an entry are dispatched with them. Without it, all spans are wanted.
    */
   concerns?(row: SpanRow): boolean;
   /**
-   * Whether it holds as much of this organisation as it may. Until that changes its spans are not kept for it, and it reads
-   * them back from the span store then. Quick, and never throws.
+   * Whether its queue for this organization is full. Until that changes no entries are kept for it; it then reads the
+   * spans back from the span store. Fast, and never throws.
    */
   isFull?(organizationId: string): boolean;
-  /** False: it may be given spans as `narrowRow` leaves them. */
+  /** False if it accepts spans reduced by `narrowRow`. */
   readsContent?: boolean;
-  /** Whether it is handed spans with the customers that they named before those were deleted. */
+  /** Whether its spans keep customers that were deleted since. */
   seesErased?: boolean;
   /**
-   * Takes spans over: once it resolves they are the subscriber's own, on disk if they must not be lost. Called one batch at
-   * a time; a batch that is refused comes again, after other spans, and after a crash a batch may come twice.
+   * Consumes spans: once it resolves, the subscriber is responsible for them, and has them on disk if they must not be
+   * lost. Called with one batch at a time; a rejected batch is repeated after other spans, and after a crash a batch
+   * may be repeated.
    */
   take(batch: readonly StoredSpans[], signal: AbortSignal): Promise<void>;
 };
 
-/** Spans of one organisation, in the order of acceptance. JSON columns hold values, or the JSON text of them. */
+/** Spans of one organization, in the order of acceptance. JSON columns contain values, or their JSON text. */
 export type StoredSpans = { organizationId: string; rows: readonly SpanRow[] };
 
 export type FanOut = {
-  /** Whether anybody wants this row once it is stored. */
+  /** Whether any subscriber wants this row once it is stored. */
   concerns(row: SpanRow): boolean;
   /**
-   * Remembers the rows of an entry that is not stored yet: it spares parsing them again. Rows that live until they are stored
-   * cost the garbage collector much, so it remembers no content that nobody reads, and of rows that concern nobody only that.
+   * Keeps the rows of an entry that is not stored yet, to avoid parsing them again. Long-lived rows are expensive for
+   * the garbage collector, so content that no subscriber reads is dropped, and of unwanted rows only the fact that
+   * nobody wants them is kept.
    */
   hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void;
-  /** What must be kept of stored entries; for the writer. */
+  /** Determines which stored entries must be kept; called by the writer. */
   keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
-  /** Called once that is on disk. */
+  /** Called once the result of `keep` is on disk. */
   kept(keep: Keep): void;
-  /** How many stored entries each subscriber has not taken, and since when the first of them, by `performance.now`. */
+  /**
+   * The number of stored entries that each subscriber has not taken, and the arrival of the oldest, by
+   * `performance.now`.
+   */
   waiting(): Array<{ subscriber: string; entries: number; sinceMs: number | undefined }>;
-  /** Begins with what an earlier process left. */
+  /** Starts with the entries that an earlier process left. */
   start(): void;
   /** Resolves once everything kept so far has been taken, by these subscribers or by all. For tests. */
   drained(subscribers?: readonly string[]): Promise<void>;
@@ -76,13 +81,13 @@ export type FanOutDeps = {
   journal: Pick<Journal, "read" | "kept">;
   subscribers: readonly SpanSubscriber[];
   readBack: ReadBack;
-  /** What waited while its customer was deleted is handed on without it. */
+  /** Removes customers that were deleted while their spans were waiting. */
   erasedCustomers?: Pick<ErasedCustomers, "withoutErased">;
-  /** Leaves out of an entry of an earlier process what was deleted since. */
+  /** Removes rows of deleted traces from entries of an earlier process. */
   leaveOutDeleted?: (payload: Buffer) => Buffer;
-  /** Who reads content sees what was changed of spans that are sent again. */
+  /** Source of edits, which subscribers that read content see in resent spans. */
   spans?: Pick<SpanStore, "readEdits">;
-  /** Bytes of entries kept for subscribers; of more, they read what they missed back from the span store. */
+  /** Maximum bytes of entries kept for subscribers; beyond it, they read missed spans back from the span store. */
   maxKeptBytes: number;
   metrics: FanOutMetrics;
   logger: Logger;
@@ -99,10 +104,10 @@ export function createFanOut(deps: FanOutDeps): FanOut {
 class JournalFanOut implements FanOut {
   readonly #deps: FanOutDeps;
   readonly #lanes = new Map<string, FanOutLane>();
-  /** Rows at hand, of entries that are stored or will be. */
+  /** Row objects of entries that are stored or will be. */
   readonly #held = new Map<number, HeldEntry>();
   #heldBytes = 0;
-  /** How many subscribers have yet to take an entry. */
+  /** Entries that some subscribers have not taken yet, with the number of these subscribers. */
   readonly #open = new Map<number, { subscribers: number; bytes: number; organizationId: string }>();
   readonly #room: FairShare;
   #finished: number[] = [];
@@ -178,13 +183,13 @@ class JournalFanOut implements FanOut {
     const entries = left.map((entry) => ({ ...entry, subscribers: known(entry.subscribers) }));
     for (const { seq, bytes, subscribers } of entries) {
       if (subscribers.length === 0) continue;
-      // Whose they are shows when they are read.
+      // Their organization is only known once they are read.
       this.#room.add("", bytes);
       this.#open.set(seq, { subscribers: subscribers.length, bytes, organizationId: "" });
     }
     this.kept({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
     for (const stretch of kept.missed()) this.#lanes.get(stretch.subscriber)?.miss(stretch);
-    // A subscriber that this version no longer has.
+    // Entries of subscribers that this version no longer has.
     this.#finish(entries.filter(({ subscribers }) => subscribers.length === 0).map(({ seq }) => seq));
     for (const lane of this.#lanes.values()) lane.start();
   }
@@ -216,7 +221,7 @@ class JournalFanOut implements FanOut {
     };
   }
 
-  /** @param rows what is wanted of them; without them, what may be wanted of any */
+  /** @param rows rows of which at least one must be wanted; without them, whether any row of the organization may be */
   #wanting(organizationId: string, rows?: readonly SpanRow[]): SpanSubscriber[] {
     const isWanted = (subscriber: SpanSubscriber): boolean =>
       subscriber.wants(organizationId) && (rows?.some((row) => subscriber.concerns?.(row) ?? true) ?? true);
@@ -259,7 +264,7 @@ class JournalFanOut implements FanOut {
     this.#finish(finished);
   }
 
-  /** Takes finished entries out of the journal, in as few transactions as their commits allow. */
+  /** Removes finished entries from the journal, in as few transactions as possible. */
   #finish(seqs: readonly number[]): void {
     for (const seq of seqs) {
       const open = this.#open.get(seq);
@@ -277,8 +282,8 @@ class JournalFanOut implements FanOut {
       try {
         await this.#deps.journal.kept.done(seqs);
       } catch (error) {
-        // They are handed on once more at the next start, which subscribers expect.
-        this.#deps.logger.error({ err: error }, "entries that were handed on could not be removed from the journal");
+        // They are dispatched again at the next start, which subscribers expect.
+        this.#deps.logger.error({ err: error }, "dispatched entries could not be removed from the journal");
       }
     }
     this.#finishing = undefined;
@@ -292,7 +297,7 @@ class JournalFanOut implements FanOut {
 
 const readsContent = (subscriber: SpanSubscriber): boolean => subscriber.readsContent !== false;
 
-/** The spans of an entry; rows that only take others out of the table are none. */
+/** The spans of an entry, without tombstones. */
 function spansOf(payload: Buffer): SpanRow[] {
   const lines = payload.toString("utf8").split("\n");
   return lines.flatMap((line) => {
@@ -302,7 +307,7 @@ function spansOf(payload: Buffer): SpanRow[] {
   });
 }
 
-/** The journal holds what ingest/accept.ts wrote: rows. */
+/** The journal contains the rows that ingest/accept wrote. */
 function asRow(value: unknown): SpanRow {
   return value as SpanRow;
 }

@@ -1,8 +1,8 @@
 import { hasContent, type SpanRow } from "../../domain/span.ts";
 
 /**
- * What a subscriber that does not read content is given of a span: who and what it was, when, and its usage. `output` only
- * tells whether the span has content. Rows wait in memory until they are stored, and content is most of a row.
+ * Reduces a span for subscribers that do not read content: identity, times, customer and usage. `output` only shows
+ * whether the span has content. Rows wait in memory until they are stored, and most of a row is content.
  */
 export function narrowRow(row: SpanRow): SpanRow {
   const narrow: { [C in keyof SpanRow]: SpanRow[C] | undefined } = {

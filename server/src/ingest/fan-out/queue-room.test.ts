@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createQueueRoom } from "./queue-room.ts";
 
-test("a queue is full at its bound, until half of it is done; that is told once each time", async () => {
+test("a queue is full at its bound until it is half empty, and reports that once each time", async () => {
   const held = new Map([["org_a", 4]]);
   const told: string[] = [];
   const count = () => Promise.resolve(held);
@@ -23,7 +23,7 @@ test("a queue is full at its bound, until half of it is done; that is told once 
     await room.refresh();
     expect([now, room.isFull("org_a")]).toEqual([now, isFull]);
   }
-  // What holds nothing is not counted.
+  // Organizations without entries are not counted.
   held.delete("org_a");
   await room.refresh();
   expect([room.isFull("org_a"), room.full()]).toEqual([false, 0]);

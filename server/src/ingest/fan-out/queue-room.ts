@@ -1,22 +1,22 @@
 /**
- * Whether the queue of an organisation has room, asked of memory: what it holds is counted now and then, as other nodes add
- * and take too, and what is added here counts at once. Full at its bound, it has room again once half of it is worked off, so
- * that reading back what was missed is worth its while.
+ * Whether the queue of an organization has room, from memory: its entries are counted periodically, as other nodes add
+ * and take entries too, and entries added here count immediately. A full queue has room again once it is half empty, so
+ * that reading back missed spans is worthwhile.
  */
 export type QueueRoom = {
   isFull(organizationId: string): boolean;
   added(organizationId: string, entries: number): void;
   /** Counts again. */
   refresh(): Promise<void>;
-  /** How many organisations have a full queue. */
+  /** The number of organizations with a full queue. */
   full(): number;
 };
 
 export function createQueueRoom(deps: {
   maxEntries: number;
-  /** What the queue of each organisation holds; those that hold nothing may be left out. */
+  /** The number of queued entries per organization; organizations without entries may be missing. */
   count: () => Promise<ReadonlyMap<string, number>>;
-  /** Told once each time that one is full. */
+  /** Called once each time that a queue becomes full. */
   onFull: (organizationId: string) => void;
 }): QueueRoom {
   const { maxEntries, count, onFull } = deps;

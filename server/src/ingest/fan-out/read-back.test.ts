@@ -37,7 +37,7 @@ async function readAll(readBack: ReturnType<typeof createReadBack>, organization
   return rows;
 }
 
-test("the spans of a stretch come back whole, both ends included, and of one organization", async () => {
+test("reads all spans of a period, both ends inclusive, of one organization", async () => {
   const organization = newOrganization();
   const metadata = { a: 1 };
   const row = (ms: number) => spanRow(organization, { received_at: receivedAt(ms), input: "in", metadata });
@@ -60,7 +60,7 @@ test("the spans of a stretch come back whole, both ends included, and of one org
   });
 });
 
-test("more than a page is read page by page, and once more when spans went meanwhile", async () => {
+test("reads several pages, and reads them again if spans were removed meanwhile", async () => {
   const organization = newOrganization();
   const count = ingestLimits.fanOutBatchRows + 20;
   await insert(Array.from({ length: count }, () => spanRow(organization, { received_at: receivedAt(3) })));
@@ -69,7 +69,7 @@ test("more than a page is read page by page, and once more when spans went meanw
     async listSpans(query, signal) {
       asked += 1;
       const listed = await spans.listSpans(query, signal);
-      // As if one had been deleted between the first page and the second.
+      // As if a span had been deleted between the first page and the second.
       return asked === 1 ? { ...listed, count: listed.count + 1 } : listed;
     },
   };

@@ -3,7 +3,7 @@ import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
 import { ingestLimits } from "../limits.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 
-/** Spans of an organisation that were received in a stretch of time, both ends inclusive, a page at a time. */
+/** Reads the spans of an organization that were received within a period, both ends inclusive, a page at a time. */
 export type ReadBack = (
   stretch: { organizationId: string; from: string; to: string },
   signal: AbortSignal,
@@ -12,7 +12,7 @@ export type ReadBack = (
 const fields = (Object.keys(spanColumns) as SpanColumn[]).filter((column) => column !== "is_deleted");
 const wholeTime = { fromNs: minTimeNs, toNs: maxTimeNs };
 
-/** Any node's spans of that stretch: the reader tells those it has already by their identity. */
+/** Reads spans of all nodes: subscribers recognize repeated spans by their identity. */
 export function createReadBack(spans: Pick<SpanStore, "listSpans">): ReadBack {
   return async function* ({ organizationId, from, to }, signal) {
     const filter = {
@@ -20,7 +20,7 @@ export function createReadBack(spans: Pick<SpanStore, "listSpans">): ReadBack {
       params: { from, to },
       columns: new Set(["received_at"]),
     };
-    // Pages shift when a span among them is deleted or sent again: then they are read once more.
+    // Pages shift if one of the spans is deleted or resent: all pages are then read again.
     for (let expected = -1, count = 0; expected !== count;) {
       expected = count;
       for (let page = 1; page === 1 || (page - 1) * ingestLimits.fanOutBatchRows < count; page += 1) {
@@ -44,7 +44,7 @@ export function createReadBack(spans: Pick<SpanStore, "listSpans">): ReadBack {
   };
 }
 
-/** Stored JSON columns are text, which a row may hold too. */
+/** Stored JSON columns are text, which rows may contain too. */
 function asSpanRow(row: StoredSpan, organizationId: string): SpanRow {
   return { ...row, organization_id: organizationId } as SpanRow;
 }

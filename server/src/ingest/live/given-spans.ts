@@ -3,17 +3,17 @@ import type { ReceivedCounts, ReceivedKey, ReceivedPlace } from "../../storage/s
 import { isBehind, secondOf } from "./live-cursor.ts";
 
 /**
- * What a feed has accounted for: how many spans of each second of receipt, and the latest ones by their keys. Spans that are
- * stored late show as a second of which the store has more.
+ * The spans that a feed has accounted for: a count per second of receipt, and the keys of the latest ones. If the store
+ * has more spans of a second, some were stored late.
  */
 export class GivenSpans {
-  /** By key, the second of receipt, in the order in which they were taken. */
+  /** Second of receipt by key, in the order in which they were taken. */
   readonly #recent = new Map<string, number>();
   readonly #counts = new Map<number, number>();
   #knownFrom = 0;
   #lastPlace: ReceivedPlace | undefined;
 
-  /** Of the seconds from here on, each span that was taken is known by its key. */
+  /** From this second on, every span that was taken is known by its key. */
   get knownFrom(): number {
     return this.#knownFrom;
   }
@@ -23,7 +23,7 @@ export class GivenSpans {
     return this.#lastPlace;
   }
 
-  /** The keys that it did not know, which are accounted for from now on. @param keys in the order of receipt */
+  /** Accounts for the keys that are new, and returns them. @param keys in the order of receipt */
   take(keys: readonly ReceivedKey[]): ReceivedKey[] {
     const fresh = keys.filter((key) => !this.#recent.has(versionKey(key)));
     for (const key of fresh) {
@@ -44,14 +44,17 @@ export class GivenSpans {
     this.#knownFrom = Math.max(this.#knownFrom, second);
   }
 
-  /** How many are accounted for that were received from this second on. */
+  /** The number of spans accounted for that were received from this second on. */
   total(since: number): number {
     let total = 0;
     for (const [second, count] of this.#counts) if (second >= since) total += count;
     return total;
   }
 
-  /** The first second whose spans are known by key of which the store has more. @param counts of whole seconds */
+  /**
+   * The first second, among those whose spans are known by key, of which the store has more spans. @param counts of
+   * whole seconds
+   */
   lateFrom(counts: ReceivedCounts): number | undefined {
     let first: number | undefined;
     for (const [second, count] of counts) {
@@ -61,7 +64,10 @@ export class GivenSpans {
     return first;
   }
 
-  /** Accounts for what the store has of the seconds before `until`. Says how many spans that adds to seconds before `listedFrom`. */
+  /**
+   * Sets the counts of the seconds before `until` to those of the store. Returns how many spans that adds to seconds
+   * before `listedFrom`.
+   */
   settle(counts: ReceivedCounts, { until, listedFrom }: { until: number; listedFrom: number }): number {
     let added = 0;
     for (const second of this.#counts.keys()) {
@@ -75,6 +81,6 @@ export class GivenSpans {
   }
 }
 
-/** A span that was sent again has another version. */
+/** A resent span has another version. */
 export const versionKey = ({ unique_id, environment, version }: ReceivedKey): string =>
   `${unique_id} ${environment} ${version}`;

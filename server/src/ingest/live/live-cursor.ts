@@ -1,11 +1,11 @@
 import type { ReceivedPlace } from "../../storage/spans/received-spans.ts";
 
 /**
- * The id of an event: a place in the order of receipt, and how many spans of the stream were accounted for up to it
- * (`GivenSpans.total`), by which a stream that goes on tells whether others were stored before the place since.
+ * The id of an event: a place in the order of receipt, and the number of spans of the stream accounted for up to it
+ * (`GivenSpans.total`). From that, a resumed stream computes whether spans before the place were stored since.
  */
 export type LiveCursor = ReceivedPlace & {
-  /** `stream` names the filter that counted. Absent where nothing was counted yet. */
+  /** `stream` identifies the filter that was counted. Absent if nothing was counted yet. */
   check?: { total: number; stream: string };
 };
 
@@ -16,12 +16,12 @@ export function writeLiveCursor({ received_at, unique_id, check }: LiveCursor): 
   return check === undefined ? place : `${place}_${check.total}_${check.stream}`;
 }
 
-/** Undefined where it is none. */
+/** Undefined if the text is not a cursor. */
 export function readLiveCursor(text: string): LiveCursor | undefined {
   const [, day, time, unique_id, total, stream] = pattern.exec(text) ?? [];
   if (day === undefined || time === undefined || unique_id === undefined) return undefined;
   const ms = Date.parse(`${day}T${time}Z`);
-  // Days that a month does not have are read as days of the next one.
+  // Date.parse accepts days that a month does not have, as days of the next one.
   if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(day)) return undefined;
   const check = total === undefined || stream === undefined ? {} : { check: { total: Number(total), stream } };
   return { received_at: `${day} ${time}`, unique_id, ...check };
@@ -29,7 +29,7 @@ export function readLiveCursor(text: string): LiveCursor | undefined {
 
 const noId = "00000000-0000-0000-0000-000000000000";
 
-/** The place before all that was received in this millisecond since the epoch. */
+/** The place before everything received in this millisecond since the epoch. */
 export function livePlaceAt(ms: number): ReceivedPlace {
   return { received_at: `${new Date(ms).toISOString().slice(0, -1).replace("T", " ")}000000`, unique_id: noId };
 }

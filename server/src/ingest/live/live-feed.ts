@@ -8,10 +8,10 @@ import { GivenSpans, versionKey } from "./given-spans.ts";
 import { isBehind, livePlaceAt, secondOf, writeLiveCursor, type LiveCursor } from "./live-cursor.ts";
 import type { LiveEvent, LiveListener } from "./live-listener.ts";
 
-/** What a stream is about. Streams that are about the same share the reading. */
+/** The filter of a stream. Streams with the same filter share one feed. */
 export type LiveQuery = {
   selection: Pick<SpanSelection, "scope" | "filter">;
-  /** The rows of these spans as JSON without line breaks, by unique_id; without those that are gone. */
+  /** Returns the rows of these spans as JSON by unique_id; deleted spans are missing. */
   present(keys: readonly ReceivedKey[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
 };
 
@@ -22,30 +22,30 @@ export type LiveFeedDeps = {
 };
 
 /**
- * Asks the span store every half second for what was received in the last seconds, whichever node accepted it, and gives each
- * span to all listeners once. Every ten seconds it counts what was received before, for spans that were stored late: they
- * are given then, or where too many came to tell them apart, counted as skipped.
+ * Queries the span store every half second for spans received in the last seconds, on any node, and sends each span to
+ * all listeners once. Every ten seconds it counts the spans received before, to find those that were stored late: they
+ * are sent then, or counted as skipped if there are too many to identify them.
  */
 export class LiveFeed {
   readonly listeners = new Set<LiveListener>();
   readonly #deps: LiveFeedDeps;
   readonly #query: LiveQuery;
-  /** What a cursor calls the filter. */
+  /** The name of the filter in cursors. */
   readonly #name: string;
   readonly #stopping = new AbortController();
   readonly #openedMs: number;
   readonly #given = new GivenSpans();
   #polledMs: number | undefined;
-  /** The second at which the last poll began to look. What was received before it is counted. */
+  /** The second from which the last poll read. Spans received before it are counted. */
   #polledFrom = 0;
   #nextCountMs = 0;
   #isCounted = false;
   #lastPlace: ReceivedPlace = livePlaceAt(0);
-  /** From when on the total of a cursor is counted, and the total. */
+  /** The sum of a cursor's `check`, cached, and the second from which it counts. */
   #totalled = { since: -1, total: 0 };
-  /** Resolves when it follows the store, or stops. */
+  /** Resolves when the feed follows the store, or stops. */
   readonly #following = Promise.withResolvers<void>();
-  /** The cursor behind all that was given; absent while something is being given. */
+  /** The cursor after everything that was sent; absent while spans are being sent. */
   cursor: string | undefined;
 
   constructor(deps: LiveFeedDeps, query: LiveQuery) {
@@ -56,7 +56,7 @@ export class LiveFeed {
     this.#openedMs = deps.now();
   }
 
-  /** Until `stop`. Never rejects. */
+  /** Runs until `stop`. Never rejects. */
   async run(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -68,9 +68,9 @@ export class LiveFeed {
         this.#following.resolve();
       } catch (error) {
         if (signal.aborted) return;
-        this.#deps.logger.warn({ err: error }, "the live tail could not read spans and tries again");
+        this.#deps.logger.warn({ err: error }, "the live tail could not read spans; retrying");
       }
-      // At most half of the time is spent on it, however slow the store is.
+      // Queries take at most half of the time, however slow the store is.
       const tookMs = performance.now() - startedMs;
       await sleep(Math.max(ingestLimits.livePollMs - tookMs, tookMs), undefined, { signal, ref: false }).catch(
         () => undefined,
@@ -83,10 +83,10 @@ export class LiveFeed {
     this.#following.resolve();
   }
 
-  /** Gives a listener that joined what came since `cursor`, then lets it follow. */
+  /** Sends a listener the spans received since `cursor`, then lets it follow the feed. */
   async readBack(listener: LiveListener, cursor: LiveCursor): Promise<void> {
     const { signal } = this.#stopping;
-    // From here on it gives what is stored later.
+    // From then on the feed sends spans that are stored later.
     await this.#following.promise;
     const nowMs = this.#deps.now();
     const oldest = livePlaceAt(nowMs - ingestLimits.liveResumeMs);
@@ -108,7 +108,7 @@ export class LiveFeed {
     listener.follow();
   }
 
-  /** How many spans were stored before the place of a cursor since it was written. */
+  /** The number of spans before the place of a cursor that were stored after it was written. */
   async #storedLate({ check, ...place }: LiveCursor, signal: AbortSignal): Promise<number> {
     if (check?.stream !== this.#name) return 0;
     const after = livePlaceAt(totalledSince(place) * 1000);
@@ -134,7 +134,7 @@ export class LiveFeed {
     await this.#give(isFirst ? fresh.filter((key) => isBehind(key, opened)) : fresh, signal);
   }
 
-  /** Finds what was stored after polls had passed its time of receipt. */
+  /** Finds spans that were stored after polls had passed their time of receipt. */
   async #count(signal: AbortSignal): Promise<void> {
     const startedMs = performance.now();
     const after = livePlaceAt(this.#deps.now() - ingestLimits.liveWindowMs);
@@ -149,7 +149,7 @@ export class LiveFeed {
       if (count === keys.length) listedFrom = lateFrom;
     }
     const lost = this.#given.settle(counts, { until, listedFrom });
-    // The first time they are what was there before.
+    // In the first count, these are spans that existed before the feed.
     if (lost > 0 && this.#isCounted) this.#skip(lost);
     this.#isCounted = true;
     const tookMs = performance.now() - startedMs;
@@ -178,9 +178,9 @@ export class LiveFeed {
   }
 
   /**
-   * A span that is late has the cursor of those before it, so that going on from it repeats nothing.
+   * A late span gets the cursor of the last place before it, so that resuming from it repeats nothing.
    *
-   * @param left how many follow that are accounted for and not given yet
+   * @param left number of spans that are accounted for but not sent yet
    */
   #cursorOf(key: ReceivedKey, left: number): string {
     if (isBehind(key, this.#lastPlace)) this.#lastPlace = key;
@@ -202,7 +202,7 @@ export class LiveFeed {
     return writeLiveCursor({ received_at, unique_id, check });
   }
 
-  /** Undefined where they cannot be read: their content may be more than the store hands out. */
+  /** Undefined if the content cannot be read, for example because it exceeds what the store returns. */
   async #events(
     keys: readonly ReceivedKey[],
     cursors: readonly string[],
@@ -219,7 +219,7 @@ export class LiveFeed {
       });
     } catch (error) {
       if (signal.aborted) throw error;
-      this.#deps.logger.warn({ err: error }, "the live tail could not read the content of spans and skips them");
+      this.#deps.logger.warn({ err: error }, "the live tail could not read the content of spans; skipping them");
       return undefined;
     }
   }
@@ -239,7 +239,7 @@ export class LiveFeed {
 const nsPerMs = 1_000_000n;
 const secondAt = (ms: number): number => Math.floor(ms / 1000);
 
-/** From which second on the total of a cursor at this place counts: the same for all of a minute. */
+/** The second from which the total of a cursor at this place counts: the same for a whole minute. */
 function totalledSince({ received_at }: Pick<ReceivedPlace, "received_at">): number {
   const second = secondOf(received_at);
   return second - (second % 60) - ingestLimits.liveResumeMs / 1000;

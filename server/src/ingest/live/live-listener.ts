@@ -1,7 +1,7 @@
 import { ingestLimits } from "../limits.ts";
 import type { LiveMetrics } from "../../telemetry/live-metrics.ts";
 
-/** Where a stream is written; the response of HTTP is one. */
+/** The output of a stream, such as an HTTP response. */
 export type LiveSink = {
   write(data: Uint8Array | string): boolean;
   end(): unknown;
@@ -9,21 +9,21 @@ export type LiveSink = {
   once(event: "drain" | "close", listener: () => void): unknown;
 };
 
-/** One event: its text as it goes out, shared by all that get it, and the key of its span. */
+/** One event: its wire text, shared by all listeners, and the key of its span. */
 export type LiveEvent = { key: string; frame: Buffer };
 
 /**
- * One open stream. What its reader has not taken waits here, up to `ingestLimits.liveQueuedBytes`; of more it is told how much it
- * missed.
+ * One open stream. Buffers unread events up to `ingestLimits.liveQueuedBytes`; beyond it, events are skipped and the
+ * reader gets their number.
  */
 export class LiveListener {
   readonly #sink: LiveSink;
   readonly #metrics: Pick<LiveMetrics, "skipped">;
-  /** Events that it had by reading back: the feed may bring them too. */
+  /** Keys of events that were read back: the feed may send them again. */
   readonly #had = new Set<string>();
   #queue: LiveEvent[] = [];
   #queuedBytes = 0;
-  /** Null: nobody knows how many. */
+  /** Null if the number is unknown. */
   #skipped: number | null = 0;
   #behindSinceMs: number | undefined;
   #isReadingBack: boolean;
@@ -43,7 +43,7 @@ export class LiveListener {
     return this.#behindSinceMs !== undefined && performance.now() - this.#behindSinceMs > ingestLimits.liveStalledMs;
   }
 
-  /** @param together their frames, shared by all who can take them at once */
+  /** @param together the joined frames of the events, shared by all listeners that can take them immediately */
   push(events: readonly LiveEvent[], together: Buffer): void {
     const isAtOnce = !this.#mustWait && together.byteLength <= ingestLimits.liveQueuedBytes;
     if (isAtOnce && !this.isClosed && !events.some(({ key }) => this.#had.has(key))) this.#write(together);
@@ -61,14 +61,14 @@ export class LiveListener {
     }
   }
 
-  /** @param count null where it is not known */
+  /** @param count null if unknown */
   skip(count: number | null): void {
     if (count !== null) this.#metrics.skipped.inc(count);
     this.#skipped = count === null || this.#skipped === null ? null : this.#skipped + count;
     this.#flush();
   }
 
-  /** An event of the time before; resolves when the reader has room for the next. */
+  /** Sends an event from before the feed; resolves when the reader has room for the next. */
   async readBack({ key, frame }: LiveEvent): Promise<void> {
     this.#had.add(key);
     if (this.isClosed) return;
@@ -76,7 +76,7 @@ export class LiveListener {
     while (this.#isBehind && !this.isClosed) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
-  /** From here on it gets what the feed brings. */
+  /** From now on the listener gets the events of the feed. */
   follow(): void {
     this.#isReadingBack = false;
     this.#queue = this.#queue.filter(({ key }) => !this.#had.has(key));
@@ -88,7 +88,7 @@ export class LiveListener {
     if (!this.#isBehind && !this.isClosed) this.#write(text);
   }
 
-  /** @param cursor behind all that was pushed */
+  /** @param cursor the place after everything that was pushed */
   beat(cursor: string | undefined): void {
     const isCaughtUp = cursor !== undefined && !this.#isReadingBack && this.#queue.length === 0 && this.#skipped === 0;
     this.tell(isCaughtUp ? `: still here\nid: ${cursor}\n\n` : ": still here\n\n");

@@ -7,10 +7,10 @@ import { LiveFeed, type LiveFeedDeps, type LiveQuery } from "./live-feed.ts";
 import { LiveListener, type LiveSink } from "./live-listener.ts";
 
 export type LiveRequest = LiveQuery & {
-  /** The same for streams that are about the same. */
+  /** The same for streams with the same filter. */
   name: string;
   cursor: LiveCursor | undefined;
-  /** Whether its credential may still listen. */
+  /** Whether its credential may still read the stream. */
   isAllowed(): Promise<boolean>;
   signal: AbortSignal;
 };
@@ -23,16 +23,16 @@ export class LiveTail {
   readonly #ends = new Set<() => void>();
   #isStopping = false;
 
-  /** @param metrics may ask how many listen */
+  /** @param metrics may read the number of listeners */
   constructor(deps: LiveFeedDeps & { metrics: (listeners: () => number) => LiveMetrics }) {
     this.#deps = { ...deps, metrics: deps.metrics(() => this.#places.held) };
   }
 
   /**
-   * Streams until the client goes, its credential ends or the server stops.
+   * Streams until the client disconnects, its credential ends or the server stops.
    *
    * @param openSink begins the response, once there is a place
-   * @throws ServiceError `unavailable` where too many listen
+   * @throws ServiceError `unavailable` if there are too many listeners
    */
   listen(request: LiveRequest, openSink: () => LiveSink): void {
     const { organization_id: party } = request.selection.scope;
@@ -67,17 +67,17 @@ export class LiveTail {
     this.#ends.add(end);
     sink.once("close", end);
     request.signal.addEventListener("abort", end, { once: true });
-    // A client that loses its connection before the first event goes on from here.
+    // A client that disconnects before the first event resumes from here.
     if (cursor === undefined) return listener.tell(`id: ${writeLiveCursor(livePlaceAt(this.#deps.now()))}\n\n`);
     listener.tell(": reading back\n\n");
     feed.readBack(listener, cursor).catch((error: unknown) => {
-      // It comes again with the cursor that it has.
+      // The client reconnects with the cursor that it has.
       if (!listener.isClosed) this.#deps.logger.warn({ err: error }, "the live tail could not be read back");
       end();
     });
   }
 
-  /** Ends all streams; clients go on elsewhere with their cursor. */
+  /** Ends all streams; clients resume on another node with their cursor. */
   stop(): void {
     this.#isStopping = true;
     for (const end of this.#ends) end();
@@ -105,7 +105,7 @@ export class LiveTail {
     try {
       if (!(await request.isAllowed())) end();
     } catch (error) {
-      this.#deps.logger.warn({ err: error }, "the credential of a live tail could not be checked and is checked again");
+      this.#deps.logger.warn({ err: error }, "the credential of a live tail could not be checked; retrying");
     }
   }
 }

@@ -1,15 +1,15 @@
 import { ingestLimits } from "../limits.ts";
 
 /**
- * One image, recording or document within the JSON text of a span: a base64 data URI, or bare base64 that says what it is.
- * `start` and `end` are byte offsets.
+ * One image, recording or document within the JSON text of a span: a base64 data URI, or bare base64 with a
+ * recognizable type. `start` and `end` are byte offsets.
  */
 export type FoundMedia = { start: number; end: number; mediaType: string };
 
 /**
- * Finds media of at least `minChars` characters in JSON text. Base64 needs no escaping, save its line breaks, so one
- * search finds it at any depth, also in JSON within a string of JSON. Ordinary text of that length contains spaces and quotes,
- * so a look at a few bytes in each stride is enough to pass over it.
+ * Finds media of at least `minChars` characters in JSON text. Base64 needs no escaping, except for its line breaks, so
+ * one search finds it at any depth, also in JSON within a JSON string. Ordinary text of that length contains spaces and
+ * quotes, so checking a few bytes in each stride is enough to skip it.
  */
 export function findMedia(text: Buffer, minChars: number = ingestLimits.mediaChars): FoundMedia[] {
   const found: FoundMedia[] = [];
@@ -39,7 +39,7 @@ const padding = 0x3d;
 
 const glanceBytes = 64;
 
-/** The run of base64 and backslashes that the byte at `probe` is part of; undefined where it is part of none. */
+/** The run of base64 and backslashes around the byte at `probe`; undefined if there is none. */
 function runAround(text: Buffer, probe: number, from: number): Run | undefined {
   for (let at = probe; at < Math.min(probe + glanceBytes, text.length); at += 1) if (!isIn(text, at)) return undefined;
   let start = probe;
@@ -53,18 +53,21 @@ function runAround(text: Buffer, probe: number, from: number): Run | undefined {
 const isIn = (text: Buffer, at: number): boolean => isBase64[text[at] ?? 0] === 1;
 
 const line = /[\w+/-]*/y;
-/** As JSON writes it, however deep the string lies in others. */
+/** As JSON escapes it, at any depth of nested strings. */
 const lineBreak = /(?:\\+r)?\\+n/y;
 const padded = /={0,2}(?:(?:\\+r)?\\+n(?=\\*"))?/y;
 const paddedBytes = 128;
 
-/** The base64 that a run begins with, and a line break after it that ends the string. */
+/** The base64 at the beginning of a run, including a final line break that ends the string. */
 function base64In(text: Buffer, { start, end }: Run): Run {
   const close = start + endOfLines(text.toString("latin1", start, end));
   return { start, end: close + endOf(padded, text.toString("latin1", close, close + paddedBytes), 0) };
 }
 
-/** Base64 goes on over lines of one length, as MIME writes them. The first and the last may be shorter. */
+/**
+ * Returns the end of base64 with lines of equal length, as MIME writes it. Only the first and the last line may be
+ * shorter.
+ */
 function endOfLines(run: string): number {
   let end = endOf(line, run, 0);
   let length = end;
@@ -79,7 +82,7 @@ function endOfLines(run: string): number {
   }
 }
 
-/** Where what the sticky pattern matches at a place ends. */
+/** The end of a sticky pattern's match at a position, or the position itself. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
@@ -89,7 +92,7 @@ const uriEnd = /data:([\w.+-]+\/[\w.+-]+)((?:;[\w.+-]+=[\w.+-]+)*);base64,$/;
 const uriHeadBytes = 256;
 const sideBytes = 300;
 
-/** What declares, beside bare base64, the kind of what it encodes: Anthropic, Gemini, Bedrock and OpenAI's parts. */
+/** Declarations of the type of bare base64: in parts of Anthropic, Gemini, Bedrock and OpenAI. */
 const declaredType = /\\*"(?:media_?type|mime_?type)\\*"\s*:\s*\\*"([\w.+-]+\/[\w.+-]+)\\*"/i;
 const declaredFormat = /\\*"format\\*"\s*:\s*\\*"(wav|mp3|flac|opus|ogg|pcm16|png|jpeg|jpg|webp|gif|mp4|webm|pdf)\\*"/i;
 
@@ -97,14 +100,14 @@ function mediaOf(text: Buffer, { start, end }: Run): FoundMedia | undefined {
   const before = text.toString("latin1", Math.max(0, start - uriHeadBytes), start);
   const uri = uriEnd.exec(before);
   if (uri !== null) return { start: start - uri[0].length, end, mediaType: (uri[1] ?? "").toLowerCase() };
-  // Bare base64 is a whole string; part of a longer text is left alone.
+  // Bare base64 must be a whole string; a part of a longer text is not media.
   if (!before.endsWith('"') || !/^\\*"/.test(text.toString("latin1", end, end + 16))) return undefined;
   const mediaType =
     declaredIn(text, start, end) ?? mediaTypeOfBase64(text.toString("latin1", start, start + headBytes));
   return mediaType === undefined ? undefined : { start, end, mediaType };
 }
 
-/** The nearest declaration within the same object: no brace lies between. */
+/** The nearest declaration within the same object, that is, without a brace in between. */
 function declaredIn(text: Buffer, start: number, end: number): string | undefined {
   const before = text.toString("latin1", Math.max(0, start - sideBytes), start);
   const after = text.toString("latin1", end, end + sideBytes);
@@ -136,7 +139,7 @@ const typeOfFormat: Readonly<Record<string, string>> = {
   pdf: "application/pdf",
 };
 
-/** By the first bytes of the file, as base64 writes them. */
+/** The first bytes of a file, in base64. */
 const signatures: ReadonlyArray<readonly [pattern: RegExp, mediaType: string]> = [
   [/^iVBORw0KGg/, "image/png"],
   [/^\/9j\//, "image/jpeg"],
@@ -153,7 +156,7 @@ const signatures: ReadonlyArray<readonly [pattern: RegExp, mediaType: string]> =
 
 const headBytes = 64;
 
-/** The media type of a file in base64 that begins as one of a known format does. */
+/** The media type of a base64 file, recognized by its first bytes. */
 export function mediaTypeOfBase64(text: string): string | undefined {
   const head = text
     .replaceAll(/\\+[rn]/g, "")

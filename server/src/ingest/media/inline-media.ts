@@ -3,8 +3,8 @@ import { storageLimits } from "../../storage/limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 
 /**
- * JSON text of a span with the content of its media in place of the references. Undefined where that would be more than
- * `storageLimits.pagePayloadBytes`: any text may repeat a reference, as often as it has room for it.
+ * Replaces references in the JSON text of a span with the content of its media. Undefined if the result would exceed
+ * `storageLimits.pagePayloadBytes`: any text may repeat a reference many times.
  */
 export async function inlineMedia(
   spans: Pick<SpanStore, "readMedia">,

@@ -17,14 +17,14 @@ const jpeg = Buffer.concat([Buffer.from("ffd8ffe0", "hex"), randomBytes(60_000)]
 
 const lineOf = (row: object) => Buffer.from(`${JSON.stringify({ organization_id: "org", ...row })}\n`);
 
-/** What separated rows say with their media put back. */
+/** Separated rows with their media put back. */
 function restored({ ndjson, media }: ReturnType<typeof separateMedia>): string {
   const texts = new Map(media.map(({ id, text }) => [id, text]));
   const rows = ndjson.toString("utf8").replaceAll(/,"media_ids":\[[^\]]*\](?=\}\n)/g, "");
   return putMediaBack(rows, texts);
 }
 
-describe("media leaves a row", () => {
+describe("media is separated from a row", () => {
   test.each([
     ["a data URI", { image_url: { url: `data:image/png;base64,${png}` } }, "image/png"],
     ["a data URI with parameters", { url: `data:audio/wav;codecs=1;base64,${wav}` }, "audio/wav"],
@@ -58,7 +58,7 @@ describe("media leaves a row", () => {
     ["base64 of nothing known", { data: bytes }],
     ["base64 within a sentence", { content: `The key is ${png} and no more.` }],
     ["long prose", { content: "Words, and more words. ".repeat(10_000) }],
-  ])("but %s stays", (_, row) => {
+  ])("but %s stays in the row", (_, row) => {
     const line = lineOf(row);
     expect(separateMedia(line)).toEqual({ ndjson: line, media: [] });
   });
@@ -93,7 +93,7 @@ describe("media leaves a row", () => {
     expect(restored(separated)).toBe(line.toString());
   });
 
-  test("O24 one content at any depth of JSON is one", () => {
+  test("O24 the same content at any depth of JSON has one id", () => {
     const data = `data:image/png;base64,${wrapped(png)}`;
     const row = { input: data, output: JSON.stringify({ data }), metadata: [JSON.stringify([JSON.stringify(data)])] };
     const separated = separateMedia(lineOf(row));
@@ -101,7 +101,7 @@ describe("media leaves a row", () => {
     expect(restored(separated)).toBe(lineOf(row).toString());
   });
 
-  test("O24 text after a data URI is no part of it", () => {
+  test("O24 text after a data URI is not part of it", () => {
     for (const base64 of [png, wrapped(png).trimEnd()]) {
       const line = lineOf({ content: `data:image/png;base64,${base64}\nThe next line.` });
       const separated = separateMedia(line);
@@ -119,12 +119,12 @@ describe("media leaves a row", () => {
     ["of words", { content: "word\n".repeat(40_000) }],
     ["of base64 of nothing known", { data: wrapped(bytes) }],
     ["within a sentence", { content: `The key is ${wrapped(png)} and no more.` }],
-  ])("O24 but lines %s stay", (_, row) => {
+  ])("O24 but lines %s stay in the row", (_, row) => {
     const line = lineOf(row);
     expect(separateMedia(line)).toEqual({ ndjson: line, media: [] });
   });
 
-  test("each content once for each organization, and every row names its own", () => {
+  test("each content is stored once per organization, and every row lists its own", () => {
     const image = { url: `data:image/png;base64,${png}` };
     const rows = [
       lineOf({ input: image, output: image }),
@@ -141,7 +141,7 @@ describe("media leaves a row", () => {
     expect(named).toEqual([[media[0]?.id], undefined, [media[0]?.id]]);
   });
 
-  test("a reference that somebody wrote is text", () => {
+  test("a reference that a sender wrote is text", () => {
     const input = `/api/media/${"a".repeat(64)}/`;
     const line = lineOf({ input });
     expect(separateMedia(line)).toEqual({ ndjson: line, media: [] });
@@ -149,7 +149,7 @@ describe("media leaves a row", () => {
     expect(JSON.parse(ndjson.toString())).toMatchObject({ input, media_ids: [media[0]?.id] });
   });
 
-  test("any mix of texts and media comes back as it was", () => {
+  test("any mix of texts and media is restored exactly", () => {
     const media = fc.constantFrom(
       `data:image/png;base64,${png}`,
       `data:x/y;base64,${bytes}`,

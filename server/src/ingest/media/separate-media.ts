@@ -10,8 +10,8 @@ export type MediaRow = { organization_id: string; id: string; media_type: string
 export type SeparatedRows = { ndjson: Buffer; media: MediaRow[] };
 
 /**
- * Replaces the media in rows of spans (NDJSON) by references, and returns each content once. A reference that somebody wrote is
- * text: a row refers to what it came with (see `inlineMedia` for rows that are stored anew).
+ * Replaces the media in rows of spans (NDJSON) with references, and returns each content once. A reference that a
+ * sender wrote is text: a row only refers to the media it came with (see `inlineMedia` for rows that are stored again).
  */
 export function separateMedia(ndjson: Buffer): SeparatedRows {
   if (ndjson.length < ingestLimits.mediaChars || findMedia(ndjson).length === 0) return { ndjson, media: [] };
@@ -20,7 +20,10 @@ export function separateMedia(ndjson: Buffer): SeparatedRows {
   return { ndjson: Buffer.concat(lines), media: [...media.values()] };
 }
 
-/** Text, JSON mostly, with references in place of its media of at least `minChars` characters, and the texts of that by id. */
+/**
+ * Replaces media of at least `minChars` characters in a text, mostly JSON, with references. Returns the replaced texts
+ * by id.
+ */
 export function takeMedia(text: string, minChars: number): { text: string; media: Map<string, string> } {
   const bytes = Buffer.from(text);
   const contents = findMedia(bytes, minChars).map((found) => contentOf(bytes, found));
@@ -31,7 +34,7 @@ export function takeMedia(text: string, minChars: number): { text: string; media
 
 const closing = Buffer.from("}\n");
 
-/** The pieces of the line without its media, with the ids of that as a last member. */
+/** The pieces of the line without its media, and with a last member that lists the ids. */
 function separateLine(line: Buffer, media: Map<string, MediaRow>): Buffer[] {
   const organization_id = organizationOf(line);
   const contents = restorable(
@@ -55,7 +58,10 @@ function contentOf(line: Buffer, found: FoundMedia): Content {
   return { ...found, text, id: hash("sha256", text, "hex") };
 }
 
-/** Without content whose line breaks would not come back as they were sent: text that only looks like JSON, for example. That stays. */
+/**
+ * Excludes content whose line breaks could not be restored exactly, for example in text that only looks like JSON. Such
+ * content stays in the row.
+ */
 function restorable(line: Buffer, contents: Content[]): Content[] {
   const isBroken = ({ text }: Content): boolean => text.includes("\n");
   if (!contents.some(isBroken)) return contents;

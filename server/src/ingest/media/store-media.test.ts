@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(path, { recursive: true, force: true });
 });
 
-test("media of rows that the store refused for hours is still there when it takes them", async () => {
+test("media of rows that the store refused for hours still exists when it accepts them", async () => {
   let isTaken = false;
   let nowMs = 0;
   const refusing: Pick<SpanStore, "insert"> = {
@@ -48,7 +48,7 @@ test("media of rows that the store refused for hours is still there when it take
   nowMs += domainLimits.mediaUnusedMs;
   await expect(apart.insert(batch)).rejects.toThrow("too many parts");
   await store.sweepMedia(cutoffMs);
-  // Sweeping goes on in the background.
+  // Sweeping runs in the background.
   await sleep(1_000);
   isTaken = true;
   await apart.insert(batch);

@@ -5,9 +5,9 @@ import { isPoisonBatch, type SpanBatch, type SpanStore } from "../../storage/spa
 import { separateMedia, type MediaRow } from "./separate-media.ts";
 
 /**
- * Inserts rows of spans without their media, which goes into a table of its own, first: a reference is never stored
- * before what it refers to. A content that was stored a short while ago is not sent again, however many turns of a
- * conversation repeat it; older ones are, so that the sweep of unused media (`SpanStore.sweepMedia`) sees them as new.
+ * Inserts rows of spans without their media, which is inserted into its own table first: a reference is never stored
+ * before its content. Content that was stored recently is not sent again, however many turns of a conversation repeat
+ * it; older content is, so that the sweep of unused media (`SpanStore.sweepMedia`) sees it as new.
  */
 export function withMediaApart(store: Pick<SpanStore, "insert">, nowMs: () => number): Pick<SpanStore, "insert"> {
   const stored = new ExpiringLru<string, true>({
@@ -23,12 +23,12 @@ export function withMediaApart(store: Pick<SpanStore, "insert">, nowMs: () => nu
       const fresh = media.filter((row) => stored.get(keyOf(row)) === undefined);
       if (fresh.length > 0) {
         const rows = Buffer.from(fresh.map((row) => `${JSON.stringify(row)}\n`).join(""));
-        // Tried again after a long time, they are to be stored as new once more.
+        // The time is part of the token, so that a retry much later stores them as new again.
         const token = `${batch.token}:media:${Math.floor(nowMs() / ingestLimits.mediaKnownMs)}:${hash("sha256", rows, "hex")}`;
         try {
           await store.insert({ ndjson: rows, rows: fresh.length, token, table: "media" }, signal);
         } catch (error) {
-          // Spans are never refused for their media: they keep it.
+          // Spans are never refused because of their media: they then keep it inline.
           if (isPoisonBatch(error)) return await store.insert(batch, signal);
           throw error;
         }

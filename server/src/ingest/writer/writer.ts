@@ -234,7 +234,7 @@ class JournalWriter implements SpanWriter {
       fanOut?.kept(keep);
     } catch (error) {
       this.#failedRemovals += 1;
-      logger.error({ err: error }, "stored entries could not be removed from the journal; it is tried again");
+      logger.error({ err: error }, "stored entries could not be removed from the journal; retrying");
     }
   }
 
