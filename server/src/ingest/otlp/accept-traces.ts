@@ -12,18 +12,18 @@ import { mapSpan, type SpanBody } from "./map-span.ts";
 
 export type AcceptedExport = {
   accepted: number;
-  /** Why items were left out, one reason each. */
+  /** The reasons why items were rejected, one per item. */
   rejected: string[];
-  /** Whether no item has an id: that is what a logs export looks like when it is read as traces. */
+  /** Whether no span has an id, as if a logs export was decoded as traces. */
   isWithoutIds: boolean;
 };
 
 type PlacedSpan = Omit<ScopeItems<OtlpSpan>, "items"> & { span: OtlpSpan };
 
 /**
- * Maps and accepts the spans of an export, in slices, so that a large one does not hold up others. A span without valid
- * ids is left out: nothing could be told of where it belongs. When a slice cannot be taken, the ones before it are
- * stored already; the exporter sends everything again, and the same ids are the same spans.
+ * Maps and accepts the spans of an export, in slices, so that a large export does not delay others. A span without
+ * valid ids is rejected: it cannot be assigned to a trace. If a slice fails, earlier slices are stored already; the
+ * exporter sends everything again, and the same ids are the same spans.
  *
  * @throws ServiceError `unavailable`
  */
@@ -51,7 +51,10 @@ export async function acceptTraces(
   return result;
 }
 
-/** A span with the records that wait for it; those of a call go on waiting for that call, where this is the span around it. */
+/**
+ * Maps a span with its waiting log records. If this is the span around a call, records of the call keep waiting for the
+ * call's own span.
+ */
 function mapped({ span, ...place }: PlacedSpan, events: readonly OtlpEvent[], nested: NestedJson): SpanBody {
   const { ofCall, others } = callEvents(events);
   const body = mapSpan(span, place, { nested, logEvents: others });

@@ -6,14 +6,15 @@ import type { AttributeValue, Attributes } from "./export-request.ts";
 const keptTrees = 32;
 
 /**
- * The attributes of one span while it is being mapped. What is left at the end becomes metadata, and so does what was taken
- * and is found nowhere on the span then (remainder.ts): taking is no more than the claim to have understood. Only a value
- * that a field's own reader accepted is gone for good. Null and "" count as absent, and stay.
+ * The attributes of one span while it is being mapped. Attributes left at the end become metadata, and so do taken ones
+ * whose content is found nowhere on the span (remainder.ts): taking only means that a convention recognized the
+ * attribute. Only a value that a field's own reader accepted is removed for good. Null and "" count as absent, and are
+ * not taken.
  */
 export class AttributeBag {
   readonly #values: Map<string, AttributeValue>;
   readonly #taken: Array<[key: string, value: unknown]> = [];
-  /** Conventions ask for the same ones. Texts are compared, as hashing long ones takes longer. */
+  /** Several conventions read the same attributes. Texts are compared directly, because hashing long ones is slower. */
   readonly #trees: Array<{ text: string; tree: unknown }> = [];
   readonly #nested: NestedJson;
   readonly #families = new Map<string, string[]>();
@@ -29,7 +30,7 @@ export class AttributeBag {
     }
   }
 
-  /** Whether any key was sent whose first segment (up to a `.` or `:`) is one of these. */
+  /** Whether a key was sent whose first segment (up to a `.` or `:`) is one of these. */
   hasFamily(...families: readonly string[]): boolean {
     return families.some((family) => this.#families.has(family));
   }
@@ -53,7 +54,7 @@ export class AttributeBag {
     return value;
   }
 
-  /** The first of the keys that has a value; the others stay. */
+  /** Takes the first of the keys that has a value; the others stay. */
   takeAny(...keys: readonly string[]): AttributeValue | undefined {
     for (const key of keys) {
       const value = this.take(key);
@@ -62,7 +63,7 @@ export class AttributeBag {
     return undefined;
   }
 
-  /** Text, or the digits of a number. Anything else stays. */
+  /** Takes text, or the digits of a number. Other values stay. */
   takeText(...keys: readonly string[]): string | undefined {
     for (const key of keys) {
       const text = this.peekText(key);
@@ -73,7 +74,10 @@ export class AttributeBag {
     return undefined;
   }
 
-  /** A value whose text is JSON of an object or a list, parsed; other text as it is. The first key that has one. */
+  /**
+   * Takes the first key with a value. Text that is JSON of an object or a list is parsed; other text is returned
+   * unchanged.
+   */
   takeTree(...keys: readonly string[]): unknown {
     return this.parsed(this.takeAny(...keys));
   }
@@ -87,20 +91,20 @@ export class AttributeBag {
     const known = this.#trees.find(({ text }) => text === value);
     if (known !== undefined) return known.tree;
     const tree = this.#nested.read(value);
-    // Text that holds more than a request may is kept as text.
+    // Text that exceeds the limits of a request is kept as text.
     const parsed = tree instanceof Problem ? value : tree;
     if (parsed !== value && this.#trees.length < keptTrees) this.#trees.push({ text: value, tree: parsed });
     return parsed;
   }
 
-  /** Puts back, under its own key, what is left of a value that was taken apart; `taken` of it has found a place. */
+  /** Puts the unused part of a taken value back under its key; `taken` is the part that was used. */
   putBack(key: string, value: AttributeValue | undefined, taken: unknown): void {
     if (value === undefined) this.#values.delete(key);
     else this.#values.set(key, value);
     this.#taken.push([key, taken]);
   }
 
-  /** Takes keys whose content is stored under another name already. */
+  /** Takes keys whose content is already stored under another name. */
   drop(...keys: readonly string[]): void {
     for (const key of keys) {
       const value = this.#values.get(key);
@@ -109,23 +113,23 @@ export class AttributeBag {
     }
   }
 
-  /** Takes those of the keys that say no more than `value`. */
+  /** Takes those of the keys whose value equals `value`. */
   dropEqual(keys: readonly string[], value: unknown): void {
     for (const key of keys) if (this.#values.get(key) === value) this.drop(key);
   }
 
-  /** Removes keys for good: a reader of values of just this kind has read them, or what they say is of no use to anybody. */
+  /** Removes keys for good: a reader of exactly this kind of value has read them, or they are useless. */
   accept(...keys: readonly string[]): void {
     for (const key of keys) this.#values.delete(key);
   }
 
-  /** The keys that are left under a prefix, which must hold its first segment whole. */
+  /** The remaining keys under a prefix. The prefix must contain the whole first segment. */
   keysWith(prefix: string): string[] {
     const keys = this.#families.get(familyOf(prefix)) ?? [];
     return keys.filter((key) => key.length > prefix.length && key.startsWith(prefix) && this.#values.has(key));
   }
 
-  /** Everything under a prefix, by the rest of the key. */
+  /** Takes everything under a prefix, by the remainder of the key. */
   takePrefix(prefix: string): Map<string, AttributeValue> {
     const taken = new Map<string, AttributeValue>();
     for (const key of this.keysWith(prefix)) {
@@ -135,7 +139,7 @@ export class AttributeBag {
     return taken;
   }
 
-  /** What was taken, for which it is to be shown that it has a place. */
+  /** What was taken; it still has to be found in a field or in metadata. */
   taken(): ReadonlyArray<[key: string, value: unknown]> {
     return this.#taken;
   }

@@ -13,7 +13,10 @@ const counts = [
   "reasoning_tokens",
 ] as const;
 
-/** A stored span as the body that would be stored as the same row, so that it can be completed and accepted again. */
+/**
+ * Converts a stored span to the body that would be stored as the same row, so that it can be completed and accepted
+ * again.
+ */
 export function bodyOfRow(row: StoredSpan): SpanBody {
   const extra = objectIn(row.extra);
   const body: SpanBody = {
@@ -29,7 +32,7 @@ export function bodyOfRow(row: StoredSpan): SpanBody {
     if (value !== undefined && value !== null && value !== "") body[field] = value;
   }
   for (const count of counts) if (row[count] !== null && row[count] !== undefined) body[count] = row[count];
-  // What its sender wanted left out stays out.
+  // Content that the sender omitted stays omitted.
   if (extra["is_log_omitted"] === true) body["disable_log"] = true;
   // A computed cost is computed again.
   if (row.cost_source === "stated") body["cost"] = row.cost;

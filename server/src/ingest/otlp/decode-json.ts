@@ -20,9 +20,9 @@ import {
 } from "./export-request.ts";
 
 /**
- * Decodes an OTLP/JSON trace export. Read leniently, as the OpenTelemetry Collector does and further: snake_case beside
- * camelCase, base64 beside hex ids, names beside numbers of enums, `instrumentationLibrarySpans` of old exporters.
- * Throws `OtlpDecodeError` for what is no trace export; single spans that are no objects are counted as malformed.
+ * Decodes an OTLP/JSON trace export, at least as leniently as the OpenTelemetry Collector: snake_case beside camelCase,
+ * base64 beside hex ids, names beside numbers of enums, `instrumentationLibrarySpans` of old exporters. Throws
+ * `OtlpDecodeError` if the body is not a trace export; single spans that are not objects are counted as malformed.
  */
 export function decodeJsonTraces(bytes: Buffer): ExportRequest<OtlpSpan> {
   return readExport(bytes, {
@@ -154,7 +154,7 @@ function readLogRecord(record: Json, budget: Budget): OtlpLogRecord {
   };
 }
 
-/** A list of `{key, value}`; a plain object of values is read too. */
+/** A list of `{key, value}`; a plain object of values is accepted too. */
 function readAttributes(value: unknown, budget: Budget): Attributes {
   const attributes: Attributes = new Map();
   if (isObject(value)) {
@@ -172,8 +172,8 @@ function readAttributes(value: unknown, budget: Budget): Attributes {
 }
 
 /**
- * An AnyValue: its member says of which type; none, or one of a type unknown, is null. JSON that is no AnyValue is read as
- * it stands: it is written by hand, or by exporters that take attributes for an object.
+ * An AnyValue: its member name states the type; without one, or with an unknown type, it is null. Other JSON is read as
+ * plain data: it is written by hand, or by exporters that take attributes for an object.
  */
 function readValue(value: unknown, depthLeft: number, budget: Budget): AttributeValue {
   if (isScalar(value)) return value;
@@ -218,7 +218,9 @@ const valueReaders: ReadonlyMap<string, ReadValue> = new Map<string, ReadValue>(
   ]),
 );
 
-/** Text that is no finite number stays text: "NaN" and "Infinity" are no values of JSON, and what else it is, somebody sent it. */
+/**
+ * Text that is not a finite number stays text: JSON has no "NaN" and "Infinity", and any other text is kept as sent.
+ */
 function readDouble(given: unknown): AttributeValue {
   if (typeof given === "number") return doubleValue(given);
   if (typeof given !== "string") return isRawNumber(given) ? given : null;
@@ -252,7 +254,7 @@ function readKeyValues(given: unknown, depthLeft: number, budget: Budget): Attri
   return object;
 }
 
-/** Hex of any case, or base64 as old clients send it: the length tells. "" for everything else and for zeros. */
+/** Hex in any case, or base64 as old clients send it, distinguished by length. "" for everything else and for zeros. */
 function readId(value: unknown, bytes: number): string {
   if (typeof value !== "string") return "";
   const hex = hexOf(value, bytes);
@@ -296,7 +298,7 @@ function readEnum(value: unknown, names: ReadonlyMap<string, number>): number {
   return typeof number === "number" && Number.isInteger(number) && number >= 0 && number < 2 ** 32 ? number : 0;
 }
 
-/** The first member that is there. */
+/** The first member that is present. */
 function member(object: Json, ...names: Names): unknown {
   for (const name of names) {
     const value = object[name];

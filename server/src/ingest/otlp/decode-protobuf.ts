@@ -20,9 +20,8 @@ import {
 import { ProtobufReader, wire } from "./protobuf-reader.ts";
 
 /**
- * Decodes an ExportTraceServiceRequest. Bytes that break the frame around the spans throw `OtlpDecodeError`; a span
- * that is broken inside is left out and counted.
- * https://github.com/open-telemetry/opentelemetry-proto
+ * Decodes an ExportTraceServiceRequest. Throws `OtlpDecodeError` if the structure around the spans is broken; a span
+ * that is broken inside is left out and counted. https://github.com/open-telemetry/opentelemetry-proto
  */
 export function decodeProtobufTraces(bytes: Buffer): ExportRequest<OtlpSpan> {
   return readExport(bytes, readSpan);
@@ -35,7 +34,7 @@ export function decodeProtobufLogs(bytes: Buffer): ExportRequest<OtlpLogRecord> 
 
 type ReadItem<T> = (reader: ProtobufReader, budget: Budget) => T;
 
-/** Both exports have the same frame: resources (1) with scopes (2) with items (2). */
+/** Both exports have the same structure: resources (1) with scopes (2) with items (2). */
 function readExport<T>(bytes: Buffer, readItem: ReadItem<T>): ExportRequest<T> {
   const budget = createBudget(ingestLimits.otlpValues);
   const request: ExportRequest<T> = { groups: [], malformed: 0 };
@@ -90,7 +89,7 @@ function readScopeItems<T>(
   return { resource: new Map(), scope, items };
 }
 
-/** A resource is read as a scope without name and version: only the attributes have another number. */
+/** A resource is read as a scope without name and version: only the field number of the attributes differs. */
 function readScope(
   reader: ProtobufReader,
   { budget, attributesField }: { budget: Budget; attributesField: number },

@@ -1,7 +1,7 @@
 import { isContentEvent } from "./conventions/gen-ai-events.ts";
 import type { AttributeValue, Attributes, OtlpEvent } from "./export-request.ts";
 
-/** The event that says all of one call, beside or instead of the attributes of its span. */
+/** The event with all details of one call, in addition to or instead of the attributes of its span. */
 const detailsEvent = "gen_ai.client.inference.operation.details";
 const toolsKey = "gen_ai.tool.definitions";
 const contentKeys: ReadonlySet<string> = new Set([
@@ -11,7 +11,7 @@ const contentKeys: ReadonlySet<string> = new Set([
 ]);
 const modelKeys = ["gen_ai.request.model", "gen_ai.response.model"];
 
-/** What a span says, with what its details say where it says nothing; of two lists of tools, the one that says more. */
+/** The attributes of a span, completed with those of its details events; of two lists of tools, the longer one. */
 export function withDetails(attributes: Attributes, events: readonly OtlpEvent[]): Attributes {
   const details = events.filter(({ name }) => name === detailsEvent);
   if (details.length === 0) return attributes;
@@ -29,14 +29,14 @@ function sizeOf(value: AttributeValue | undefined): number {
 }
 
 /**
- * Whether records of a call name a span of this kind, which is none: some instrumentations have them name the span around the
- * call.
+ * Whether records of a call refer to a span of this kind, which is not a call: some instrumentations record the span
+ * around the call instead.
  */
 export function isAroundCall(logType: unknown, events: readonly OtlpEvent[]): boolean {
   return (logType === "workflow" || logType === "task") && events.some(isContentEvent);
 }
 
-/** The records that tell of a call, and the others. */
+/** Separates the records of a call from the others. */
 export function callEvents(events: readonly OtlpEvent[]): { ofCall: OtlpEvent[]; others: OtlpEvent[] } {
   const { ofCall = [], others = [] } = Object.groupBy(events, (event) => (isContentEvent(event) ? "ofCall" : "others"));
   return { ofCall, others };
@@ -45,8 +45,9 @@ export function callEvents(events: readonly OtlpEvent[]): { ofCall: OtlpEvent[];
 export type Call = { model: string; parent: string; startNs: bigint; endNs: bigint; isAnswered: boolean };
 
 /**
- * The call among those of a trace that a record tells of: of the same model, where it names one, running when it was recorded or
- * just over, and not yet with an answer; below the span that the record names before others, and the latest of these.
+ * The call among those of a trace that a record belongs to: of the same model, if the record names one, running when it
+ * was recorded or just ended, and without a response yet. Calls below the span that the record names come first, then
+ * the latest one.
  */
 export function callOf<C extends Call>(event: OtlpEvent, spanId: string, calls: readonly C[]): C | undefined {
   const models = modelKeys.map((key) => event.attributes.get(key)).filter((model) => typeof model === "string");

@@ -6,19 +6,19 @@ import { eventsKey } from "./gather-metadata.ts";
 /** https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-events.md */
 export const evaluationEvent = "gen_ai.evaluation.result";
 
-/** What somebody else's evaluation says of a span. */
+/** The result of an evaluation made elsewhere, for a span. */
 export type EvaluationResult = {
   name: string;
-  /** A number, or text of one, where the exporter keeps to the conventions. */
+  /** A number, or a number as text, if the exporter follows the conventions. */
   value: number | string | boolean | undefined;
-  /** What the value means: `pass`, `relevant`. */
+  /** The meaning of the value: `pass`, `relevant`. */
   label: string | undefined;
   explanation: string | undefined;
   /** Why there is neither value nor label. */
   error: string | undefined;
 };
 
-/** The results among the events that a span's metadata, a value or its JSON text, keeps. */
+/** The results among the events in a span's metadata, which is a value or its JSON text. */
 export function evaluationsIn(metadata: unknown): EvaluationResult[] {
   const given = typeof metadata === "string" && metadata.includes(evaluationEvent) ? parsed(metadata) : metadata;
   const events = isObject(given) ? given[eventsKey] : undefined;

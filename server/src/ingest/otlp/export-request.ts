@@ -1,10 +1,11 @@
 import type { RawNumber } from "../../lib/json.ts";
 
 /**
- * What an OTLP export holds, whichever encoding it came in. Only what is read later is kept; everything else is skipped.
+ * The content of an OTLP export, in either encoding. Only what is used later is kept; everything else is skipped.
  *
- * 64-bit integers are numbers, or their digits (`RawNumber`) where a double cannot hold them. Bytes are base64 text.
- * Doubles that are not finite are text, see `doubleValue`. Objects have no prototype, so that `__proto__` is a key like any other.
+ * 64-bit integers are numbers, or their digits (`RawNumber`) if a double cannot represent them. Bytes are base64 text.
+ * Doubles that are not finite are text, see `doubleValue`. Objects have no prototype, so that `__proto__` is an
+ * ordinary key.
  */
 export type AttributeValue =
   | null
@@ -15,10 +16,10 @@ export type AttributeValue =
   | AttributeValue[]
   | { [key: string]: AttributeValue };
 
-/** A repeated key: the last one wins. */
+/** If a key is repeated, the last one wins. */
 export type Attributes = Map<string, AttributeValue>;
 
-/** Ids are lower-case hex, "" where they are absent, all zero or of another length. Times are ns since 1970, 0 = absent. */
+/** Ids are lower-case hex, "" if absent, all zero or of a wrong length. Times are ns since 1970, 0 = absent. */
 export type OtlpSpan = {
   traceId: string;
   spanId: string;
@@ -56,10 +57,13 @@ export type OtlpScope = { name: string; version: string; attributes: Attributes 
 /** The items of one scope of one resource. */
 export type ScopeItems<T> = { resource: Attributes; scope: OtlpScope; items: T[] };
 
-/** `malformed` counts items that could not be read at all; the others are whole. */
+/** `malformed` counts items that could not be read at all; the others are complete. */
 export type ExportRequest<T> = { groups: Array<ScopeItems<T>>; malformed: number };
 
-/** The only thing a decoder throws. `malformed`: these bytes are no export; `too_large`: they hold more than is read. */
+/**
+ * The only error that a decoder throws. `malformed`: the bytes are not an export; `too_large`: they contain more values
+ * than allowed.
+ */
 export class OtlpDecodeError extends Error {
   readonly reason: "malformed" | "too_large";
 
@@ -70,10 +74,13 @@ export class OtlpDecodeError extends Error {
   }
 }
 
-/** Counts down what a request may still hold. */
+/** The remaining number of values that a request may contain. */
 export type Budget = { spend(values?: number): void };
 
-/** What an item, or a group of them, costs before it holds anything: millions of empty ones fit a small body, and each takes time and memory. */
+/**
+ * The fixed cost of an item, or a group of them: a small body can contain millions of empty ones, and each takes time
+ * and memory.
+ */
 export const itemCost = 16;
 
 export function createBudget(max: number): Budget {
@@ -90,10 +97,13 @@ export function emptyObject(): { [key: string]: AttributeValue } {
   return Object.create(null) as { [key: string]: AttributeValue };
 }
 
-/** A double: one that is not finite is the text that OTLP's JSON writes for it, "NaN", "Infinity" or "-Infinity", which no field reads. */
+/**
+ * A double. If it is not finite, returns its text in OTLP/JSON ("NaN", "Infinity" or "-Infinity"), which field readers
+ * ignore.
+ */
 export function doubleValue(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }
 
-/** Levels of lists and key-value lists in one attribute; what lies deeper reads as null. */
+/** Maximum nesting of lists and key-value lists in one attribute; deeper values read as null. */
 export const valueDepthMax = 32;

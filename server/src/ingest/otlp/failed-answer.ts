@@ -3,8 +3,8 @@ import type { SpanContent } from "./convention.ts";
 import type { Message } from "../../messages/message.ts";
 
 /**
- * A failed call has no answer where what stands for it is empty, or tells of the failure: an object of the error, or its
- * message as said by the model.
+ * Removes the response of a failed call if it is empty or only reports the failure: an error object, or the error
+ * message as a message of the model.
  */
 export function dropFailedAnswer(content: SpanContent, error: string): void {
   const isReport = ({ content: said, tool_calls, reasoning_content, refusal }: Message): boolean => {
@@ -15,12 +15,12 @@ export function dropFailedAnswer(content: SpanContent, error: string): void {
   if (isErrorObject(content.output)) content.output = undefined;
 }
 
-/** A short text is a part of an error by chance: the first word of an answer that broke off. */
+/** A short text may occur in an error by chance: the first word of an interrupted response. */
 function repeats(error: string, said: string): boolean {
   return said === "" || said === error || (said.length >= 16 && error.includes(said));
 }
 
-/** `{"error": …}` with no more than what tells of it, or `{"output": null}`, as JSON text or not. */
+/** `{"error": …}` with only members that describe it, or `{"output": null}`, as JSON text or as an object. */
 function isErrorObject(given: unknown): boolean {
   const value = typeof given === "string" ? parseObjectText(given) : given;
   if (!isObject(value)) return false;

@@ -10,12 +10,12 @@ import { statusKeys } from "./outcome.ts";
 import { createHeld, type Held } from "./remainder.ts";
 import { pieceEvent } from "./time-to-first-token.ts";
 
-/** A map, so that `__proto__` is a key like any other. */
+/** A map, so that `__proto__` is an ordinary key. */
 export type Metadata = Map<string, unknown>;
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The first value has the key. Another one has the second key, if there is one. */
+/** The first value gets the key. A different one gets the second key, if there is one. */
 export function addMetadata(into: Metadata, key: string, value: unknown, otherwise?: string): void {
   if (!into.has(key)) into.set(key, value);
   else if (otherwise !== undefined && !into.has(otherwise) && !isSame(into.get(key), value)) into.set(otherwise, value);
@@ -25,9 +25,9 @@ function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** What is left of a span's events. */
+/** The remaining events of a span. */
 export const eventsKey = "otel.events";
-/** Kept where the status says that all is well, which "success" does not tell: most spans leave it unset. */
+/** Kept if the status is OK, which "success" does not express: most spans leave the status unset. */
 export const statusKey = "otel.status_code";
 export const statusOk = "OK";
 
@@ -44,7 +44,7 @@ const tagKeys = [
   "langchain.tags",
 ];
 
-/** Moves the user's own metadata from where a convention keeps it to its own keys. The first one wins. */
+/** Moves the user's own metadata from a convention's attributes to its own keys. The first value wins. */
 export function liftMetadata(bag: AttributeBag, convention: Convention, into: Metadata): void {
   for (const key of convention.metadataObjects ?? []) {
     const object = bag.peekTree(key);
@@ -63,15 +63,15 @@ export function liftMetadata(bag: AttributeBag, convention: Convention, into: Me
   }
 }
 
-/** Whether an SDK writes every value as JSON text: all of them are, and one of them is a text in quotes. */
+/** Whether an SDK encodes every value as JSON text: all values are JSON, and at least one is a text in quotes. */
 function areEncoded(values: readonly unknown[]): boolean {
   const texts = values.filter((value) => typeof value === "string");
   return texts.some((text) => wordIn(text) !== text) && texts.every((text) => parseJsonText(text).ok);
 }
 
 /**
- * The user's metadata, then every attribute that nobody took, or that found no place, then events, resource and scope.
- * Whatever says nothing, or no more than a field does, is left out: here, and nowhere else.
+ * The user's metadata, then every attribute that no convention took, or that has no place, then events, resource and
+ * scope. Empty values, and values that only repeat a field, are left out here, and nowhere else.
  */
 export function gatherMetadata(
   { bag, span, events: all }: SpanView,
@@ -104,23 +104,23 @@ export function gatherMetadata(
   return Object.fromEntries(own);
 }
 
-/** Its log type and status are words of ours, which others use by chance. */
+/** Log type and status are excluded: these words occur in other values by chance. */
 function heldIn(bag: AttributeBag, metadata: Metadata, all: Body): Held {
   const { log_type: kind, status: _status, ...body } = all;
   const isCounted = (body["prompt_tokens"] ?? body["completion_tokens"] ?? body["total_tokens"]) !== undefined;
-  // Other spans repeat what the calls below them count.
+  // Spans other than calls repeat the counts of the calls below them.
   const hasCounts = isCounted || !asksModel(kind);
   return createHeld({ body, metadata }, { parse: (value) => bag.parsed(value), hasCounts });
 }
 
-/** Whether a text is the input or the output once more. Words are the same by chance. */
+/** Whether a text repeats the input or the output. Short texts may be equal by chance. */
 function repeatsContent(value: unknown, { input, output }: Body): boolean {
   return typeof value === "string" && value.length >= contentChars && (value === input || value === output);
 }
 
 const contentChars = 12;
 
-/** Keys that no convention takes, and that say no more than a field where they have its value. */
+/** Keys that no convention takes, and that are redundant if they equal a field. */
 const repeats: ReadonlyArray<readonly [field: string, keys: readonly string[]]> = [
   ["status_code", statusKeys],
   ["provider_id", ["ls_provider"]],
@@ -139,7 +139,7 @@ function dropRepeats(own: Metadata, body: Body): void {
   }
 }
 
-/** What was taken and is held nowhere else. Nothing that was sent is lost because somebody thought to have understood it. */
+/** Adds taken values that are found nowhere else, so that nothing sent is lost because a convention misread it. */
 function addRemainders(bag: AttributeBag, own: Metadata, held: Held): void {
   for (const [key, value] of bag.taken()) {
     const left = isVector(bag, key, value) ? undefined : held.remainder(key, value);
@@ -151,7 +151,7 @@ function addRemainders(bag: AttributeBag, own: Metadata, held: Held): void {
   }
 }
 
-/** Events whose messages were taken, with those of their attributes that are held nowhere. */
+/** Events whose messages were taken, with those of their attributes that are found nowhere else. */
 function remaindersOf(taken: readonly OtlpEvent[], held: Held): OtlpEvent[] {
   return taken.flatMap((event) => {
     if (isChunk(event)) return [];
@@ -160,14 +160,14 @@ function remaindersOf(taken: readonly OtlpEvent[], held: Held): OtlpEvent[] {
   });
 }
 
-/** One for each piece of a stream: the answer has them all. */
+/** Events of each piece of a stream: the response contains them all. */
 const chunkEvent = /(?:completion|content)\.chunk$/;
 
 function isChunk({ name, attributes }: OtlpEvent): boolean {
   return chunkEvent.test(name) || (pieceEvent.test(name) && attributes.size === 0);
 }
 
-/** Vectors of embeddings, which nobody reads: a list of numbers, or of such lists, each as JSON text in places. */
+/** Embedding vectors, which are of no use here: a list of numbers, or of such lists, each possibly as JSON text. */
 function isVector(bag: AttributeBag, key: string, value: unknown): boolean {
   if (!/(?:embeddings?|vector)$/.test(key)) return false;
   const isNumbers = (given: unknown): boolean => {
@@ -183,7 +183,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : !isRawNumber(value) && Object.keys(value).length === 0;
 }
 
-/** Text that exporters make of what is not there. */
+/** Texts that exporters write for missing values. */
 const noTexts: ReadonlySet<unknown> = new Set(["None", "null", "undefined", "[]", "{}", "NOT_GIVEN"]);
 
 function saysNothing(value: unknown): boolean {
@@ -192,7 +192,7 @@ function saysNothing(value: unknown): boolean {
 
 const kinds = ["unspecified", "internal", "server", "client", "producer", "consumer"];
 
-/** Events as metadata holds them, no more than a span may have. */
+/** Events in the form of metadata, limited to the maximum per span. */
 export function presentEvents(events: readonly OtlpEvent[]): Array<Record<string, unknown>> {
   return events.slice(0, ingestLimits.otlpEventsPerSpan).map(presentEvent);
 }
@@ -212,7 +212,7 @@ function tagsOf(bag: AttributeBag, given: unknown): unknown {
   return parsed.split(",").map((tag) => tag.trim());
 }
 
-/** JSON text of anything, as some SDKs write every value: `"\"pro\""`, `"3"`. */
+/** JSON text of any value, as some SDKs encode every value: `"\"pro\""`, `"3"`. */
 function parseScalar(bag: AttributeBag, value: unknown): unknown {
   if (typeof value !== "string" || !/^(?:"|-?\d|true$|false$|null$)/.test(value)) return bag.parsed(value);
   try {

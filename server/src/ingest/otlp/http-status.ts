@@ -1,19 +1,19 @@
 import { integer } from "../../validation/field-readers.ts";
 
-/** What is known of a failed call that may tell the status of its HTTP response. */
+/** Information about a failed call that may contain the status of its HTTP response. */
 export type Failure = {
-  /** Values of attributes that are the status itself, the most certain first. */
+  /** Values of status attributes, the most reliable first. */
   codes: readonly unknown[];
-  /** Messages, of one line or more; the most certain first. */
+  /** Messages, of one or more lines; the most reliable first. */
   texts: readonly string[];
-  /** Names of exceptions and errors, with their module or without. */
+  /** Names of exceptions and errors, with or without their module. */
   types: readonly string[];
 };
 
 /**
- * The HTTP status of a failed call, 400 to 599, by what its emitter writes of it; undefined where nothing does. Most
- * instrumentations tell it in the text of the exception alone. A number in a text is a status only where the words around it
- * make it one: `429 tokens` and `500 ms` are none.
+ * The HTTP status of a failed call, 400 to 599; undefined if nothing shows it. Most instrumentations only have it in
+ * the text of the exception. A number in a text only counts as a status if the words around it show that: `429 tokens`
+ * and `500 ms` do not.
  */
 export function httpStatusOf({ codes, texts, types }: Failure): number | undefined {
   for (const given of codes) {
@@ -28,7 +28,7 @@ export function httpStatusOf({ codes, texts, types }: Failure): number | undefin
   );
 }
 
-/** A longer message is an answer that was taken for one. */
+/** A longer message is a response that was reported as an error. */
 const searchedChars = 32 * 1024;
 
 function statusIn(given: unknown): number | undefined {
@@ -37,7 +37,7 @@ function statusIn(given: unknown): number | undefined {
   return typeof code === "number" && code >= 400 && code <= 599 ? code : undefined;
 }
 
-/** What counts something rather than naming a status. */
+/** Excludes numbers that count something. */
 const notCounted =
   /(?!\d|[.,]\d|%|\s*(?:ms|s|sec|secs|seconds?|minutes?|mins?|hours?|tokens?|chars?|characters?|words?|bytes?|[kmg]i?b|items?|requests?|messages?|rows?|lines?|files?|times|retries|attempts?|results?|documents?|records?|events?|spans?|images?|pages?|users?|dollars?|usd|rpm|tpm|px)\b)/;
 
@@ -50,7 +50,7 @@ const statusForms: readonly RegExp[] = [
   /(?<!\b(?:exit|zip|area|return|country)[ _-])\bcode["']?\s*[:=]\s*["']?([45]\d\d)/i,
   // `404 The model …`, `RateLimitError: 429 …` at the start of a line
   /^\s*(?:[\w.]+(?:Error|Exception|Exhausted|Denied|Unavailable|NotFound|Argument|Unauthenticated):\s*)?([45]\d\d)(?=$|\s*[:\-–{(,.;]|\s+(?!(?:of|out|or|and|to|is|are|was|were|more|less|than|in|on|per|x|by|calls|models|steps|tools)\b)\S)/,
-  // A number with the phrase that goes with it: `Client error '429 Too Many Requests'`, `[503 Service Unavailable]`
+  // A number followed by its reason phrase: `Client error '429 Too Many Requests'`, `[503 Service Unavailable]`
   /\b([45]\d\d)[\s:,-]+(?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Request Timeout|Conflict|Gone|Payload Too Large|Content Too Large|Unprocessable|Too Many Requests|Internal Server Error|Not Implemented|Bad Gateway|Service Unavailable|Gateway Time-?out|Client Error|Server Error|Overloaded|RESOURCE_EXHAUSTED|INVALID_ARGUMENT|FAILED_PRECONDITION|UNAUTHENTICATED|PERMISSION_DENIED|NOT_FOUND|UNAVAILABLE|DEADLINE_EXCEEDED|INTERNAL)\b/i,
 ].map(
   ({ source, flags }) =>
@@ -64,7 +64,7 @@ function statusInLine(line: string): number | undefined {
   return firstOf(statusForms, (form) => statusIn(form.exec(line)?.[1]));
 }
 
-/** What SDKs and APIs call an error → the status that they call so. Names of languages' own errors tell nothing. */
+/** Error names of SDKs and APIs by status. Names of a language's own errors say nothing about the status. */
 const statusByType: ReadonlyMap<string, number> = new Map(
   Object.entries({
     400: "BadRequestError BadRequest BadRequestException InvalidRequestError InvalidArgument INVALID_ARGUMENT invalid_request_error ValidationException ContextWindowExceededError ContentPolicyViolationError context_length_exceeded FAILED_PRECONDITION",
@@ -85,7 +85,7 @@ const statusByType: ReadonlyMap<string, number> = new Map(
   }).flatMap(([status, names]) => names.split(" ").map((name): [string, number] => [name, Number(status)])),
 );
 
-/** The last part of `openai.RateLimitError`. No name is longer than what is searched: the pattern takes quadratic time. */
+/** The last part of `openai.RateLimitError`. Only the end is searched, because the pattern takes quadratic time. */
 function typeName(type: string): string {
   return /\w+$/.exec(type.trim().slice(-searchedTypeChars))?.[0] ?? "";
 }

@@ -2,14 +2,17 @@ import { ingestLimits } from "../limits.ts";
 import type { AttributeBag } from "./attribute-bag.ts";
 import type { AttributeValue } from "./export-request.ts";
 
-/** The attributes of one item of a list that was flattened into keys, by the rest of the key ("" for the item itself). */
+/**
+ * The attributes of one item of a list that was flattened into keys, by the remainder of the key ("" for the item
+ * itself).
+ */
 export type IndexedItem = Map<string, AttributeValue>;
 
 const indexPattern = /^(\d{1,9})(?:\.(.*))?$/s;
 
 /**
- * Takes `<prefix>.<n>.<rest>` out of the bag: the items in the order of their numbers, without holes, so that a huge
- * number costs nothing. What is no number, or lies beyond the bound, stays in the bag.
+ * Takes `<prefix>.<n>.<rest>` from the bag: the items in the order of their numbers, without gaps, so that a huge number
+ * costs nothing. Keys without a number, and items beyond `ingestLimits.otlpIndexedItems`, stay in the bag.
  */
 export function takeIndexed(bag: AttributeBag, prefix: string): IndexedItem[] {
   const numbered = new Map<number, string[]>();
@@ -26,7 +29,7 @@ export function takeIndexed(bag: AttributeBag, prefix: string): IndexedItem[] {
       const rest = indexPattern.exec(key.slice(prefix.length + 1))?.[2] ?? "";
       const value = bag.take(key);
       if (value !== undefined) item.set(rest, value);
-      // What is empty says nothing, and is gone too.
+      // Empty values carry no information, and are taken too.
       else bag.drop(key);
     }
     return item;

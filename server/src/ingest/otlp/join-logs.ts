@@ -24,20 +24,20 @@ import { callEvents, callOf, isAroundCall, type Call } from "./details-events.ts
 import { completed, isJoined, spanOfEvents } from "./joined-span.ts";
 
 /**
- * Brings what an exporter sends of spans as log records, such as what was said, onto the spans it belongs to, in either
- * order of arrival and also where span and records reached different nodes: a record waits on disk until its span is
- * accepted here or is found in the span store.
+ * Adds log records that belong to spans, such as messages, to these spans, in either order of arrival and also if span
+ * and records reached different nodes: a record waits on disk until its span is accepted here or found in the span
+ * store.
  */
 export type LogJoiner = {
   /**
-   * Keeps the records of an export that tell of a span (`isJoined`); all others are dropped. Once it resolves they are
-   * on disk. Returns how many were kept.
+   * Keeps the records of an export that belong to a span (`isJoined`); all others are dropped. Resolves once they are
+   * on disk, with the number of records kept.
    * @throws ServiceError `unavailable`
    */
   accept(request: ExportRequest<OtlpLogRecord>, origin: SpanOrigin): Promise<number>;
   /** The events that wait for a span that is being accepted now. */
   eventsFor(origin: SpanOrigin, span: { traceId: string; spanId: string }): readonly OtlpEvent[];
-  /** Completes stored spans with the events that wait for them; gives up on spans that never came. */
+  /** Completes stored spans with the events that wait for them; gives up on spans that never arrive. */
   joinWaiting(signal: AbortSignal): Promise<void>;
 };
 
@@ -51,7 +51,7 @@ export type LogJoinerDeps = {
   now: () => number;
 };
 
-/** What is kept of a log record: all that joining it later needs. */
+/** The part of a log record that is needed to join it later. */
 type Kept = {
   origin: SpanOrigin;
   traceId: string;
@@ -66,7 +66,7 @@ type Waiting = { key: string; sinceMs: number; count: number; kept: Kept[]; firs
 export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
   const { events, now } = deps;
   const triedMs = new Map<string, number>();
-  /** Looked for again after half the time it has waited: what never comes costs less and less. */
+  /** The pause between lookups is half the time waited so far: spans that never arrive cost less and less. */
   const isDue = ({ key, sinceMs }: { key: string; sinceMs: number }): boolean => {
     const waitedMs = now() - sinceMs;
     const pauseMs = Math.min(waitedMs / 2, ingestLimits.otlpJoinPauseMs);
@@ -87,10 +87,10 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
       return keptOf(events.of(keyOf(origin, traceId, spanId))).map(eventOf);
     },
     async joinWaiting(signal) {
-      // A span that was accepted a moment ago is not in the store yet: what is too young waits for the next round.
+      // A span that was just accepted is not in the store yet: young records wait for the next round.
       for (const batch of batchesOf(events.waiting().filter(isDue))) {
         signal.throwIfAborted();
-        // Read a batch at a time: all that wait may be very much.
+        // Records are read batch by batch: all of them together may be very large.
         await joinBatch(
           batch.flatMap((span) => waitingOf(span, events)),
           deps,
@@ -124,7 +124,7 @@ function entryOf(record: OtlpLogRecord, origin: SpanOrigin, nested: NestedJson):
   return [{ key: keyOf(origin, traceId, spanId), text: JSON.stringify(kept) }];
 }
 
-/** Members of the body, also of one that is JSON text; other text is what was said. */
+/** The members of the body, which may be JSON text; other text is the content. */
 function membersOfBody(body: AttributeValue, name: string, nested: NestedJson): Record<string, AttributeValue> {
   const tree = typeof body === "string" ? nested.read(body) : body;
   if (isObject(tree) && !(tree instanceof Problem)) return tree as Record<string, AttributeValue>;
@@ -133,7 +133,7 @@ function membersOfBody(body: AttributeValue, name: string, nested: NestedJson): 
 
 const nameKeys = ["event.name", "event_name"];
 
-/** The name has a field of its own since 2025; before, an attribute or the body held it. */
+/** Since 2025 the name has its own field; before, it was an attribute or the body. */
 function nameOf({ eventName, attributes, body }: OtlpLogRecord): string {
   if (eventName !== "") return eventName;
   const [named] = nameKeys.flatMap((key) => asText(attributes.get(key)) ?? []);
@@ -141,14 +141,14 @@ function nameOf({ eventName, attributes, body }: OtlpLogRecord): string {
 }
 
 function keptOf(texts: readonly string[]): Kept[] {
-  // An exporter that heard no answer sends its records again.
+  // An exporter that got no response sends its records again.
   return [...new Set(texts)].slice(0, ingestLimits.otlpEventsPerSpan).flatMap((text) => {
     const parsed = parseJsonText(text);
     return parsed.ok ? [asKept(parsed.value)] : [];
   });
 }
 
-/** Safe because nothing but `entryOf` writes these texts. */
+/** Safe because only `entryOf` writes these texts. */
 function asKept(value: unknown): Kept {
   return value as Kept;
 }
@@ -157,7 +157,7 @@ function eventOf({ name, timeNs, attributes }: Kept): OtlpEvent {
   return { name, timeNs: BigInt(timeNs), attributes: new Map(attributes) };
 }
 
-/** Waiting spans by organisation and environment, a bounded number at a time. */
+/** Waiting spans by organization and environment, in batches of bounded size. */
 function batchesOf<Span extends { key: string }>(waiting: readonly Span[]): Span[][] {
   const byScope = Map.groupBy(waiting, ({ key }) => key.split("\n", 2).join("\n"));
   return [...byScope.values()].flatMap((list) => {
@@ -169,7 +169,7 @@ function batchesOf<Span extends { key: string }>(waiting: readonly Span[]): Span
   });
 }
 
-/** None where its records were joined meanwhile. */
+/** Empty if its records were joined meanwhile. */
 function waitingOf({ key, sinceMs }: { key: string; sinceMs: number }, events: LogEvents): Waiting[] {
   const texts = events.of(key);
   const kept = keptOf(texts);
@@ -187,7 +187,7 @@ async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal:
     const isLate = waitedMs > ingestLimits.otlpJoinMs;
     if (!isLate && (!row || isOutdated(row, first, deps.journal))) continue;
     const homes = row ? homesOf(row, told, calls) : new Map<StoredSpan, OtlpEvent[]>();
-    // The call that they tell of may not be exported yet.
+    // The call that they belong to may not be exported yet.
     const stray = row && calls ? callEvents(homes.get(row) ?? []).ofCall : [];
     if (stray.length > 0 && waitedMs < ingestLimits.otlpJoinPauseMs) continue;
     const isUpToDate = (home: StoredSpan): boolean =>
@@ -207,7 +207,10 @@ async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal:
   }
 }
 
-/** A stored span as it was accepted: a new version that only names its media would not refer to it, and it would be deleted. */
+/**
+ * A stored span with its media inlined: a new version that only contained references would not own the media, which
+ * would be deleted.
+ */
 async function withMedia(
   row: StoredSpan,
   { organization_id, environment }: SpanOrigin,
@@ -220,14 +223,14 @@ async function withMedia(
   return whole === undefined || whole === json ? row : asStoredSpan(JSON.parse(whole));
 }
 
-/** Safe because it is the JSON of one, with other texts in it. */
+/** Safe because it is the JSON of a stored span with other texts in it. */
 function asStoredSpan(value: unknown): StoredSpan {
   return value as StoredSpan;
 }
 
 type StoredCall = Call & { row: StoredSpan };
 
-/** The spans that records complete: the one that they name, or of `calls` those that they tell of. */
+/** The spans that records complete: the one that they name, or the matching ones of `calls`. */
 function homesOf(
   row: StoredSpan,
   told: readonly OtlpEvent[],
@@ -243,7 +246,7 @@ function homesOf(
   return homes;
 }
 
-/** The calls of the trace, without those of which a newer version is on its way to the store. */
+/** The calls of the trace, without those with a newer version on its way to the store. */
 async function callsOf(first: Kept, deps: LogJoinerDeps, signal: AbortSignal): Promise<StoredCall[]> {
   const ofTrace = await listSpans([isOneOf("trace_unique_id", [first.traceId])], first, deps, signal);
   return ofTrace
@@ -264,9 +267,9 @@ function callOfRow(row: StoredSpan): StoredCall {
 }
 
 /**
- * Whether the span was sent again since it was read: completing the old version now would replace the new one. Nothing
- * may come between this look and the acceptance, so nothing is awaited in between. Of a version that the store has not
- * taken for as long as records wait, it never will.
+ * Whether the span was sent again since it was read: completing the old version now would replace the new one. No
+ * `await` may come between this check and the acceptance. Once records have waited too long (`isLate`), a newer version
+ * that the store still lacks is ignored: it will never be stored.
  */
 function isOutdated(row: StoredSpan, { origin, traceId, spanId }: Kept, journal: LogJoinerDeps["journal"]): boolean {
   const { organization_id, environment } = origin;
@@ -318,7 +321,7 @@ function originOfRow(row: StoredSpan, origin: SpanOrigin): SpanOrigin {
   const { log_method = "" } = row;
   return {
     ...origin,
-    // Calls of the gateway stay that: no body can say so.
+    // Spans of gateway calls keep their log method, which a body cannot set.
     log_method: serviceLogMethods.has(log_method) ? log_method : origin.log_method,
     organization_key_id: row.organization_key_id ?? origin.organization_key_id,
     organization_key_name: row.organization_key_name ?? origin.organization_key_name,

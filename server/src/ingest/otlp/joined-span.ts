@@ -17,12 +17,12 @@ import { mapSpan, placeContent, type SpanBody } from "./map-span.ts";
 import { withSystem, type Message } from "../../messages/message.ts";
 import { isFailureRecord, withLoggedExceptions, type Outcome } from "./outcome.ts";
 
-/** Whether a log record of this name tells something of the span that it names. */
+/** Whether a log record of this name belongs to the span that it refers to. */
 export function isJoined(name: string, record: Pick<OtlpLogRecord, "severity">): boolean {
   return isContentEvent({ name }) || name === evaluationEvent || isFailureRecord(name, record);
 }
 
-/** A stored span with what log records say of it; undefined where it knows all of that already. */
+/** Completes a stored span with log records; undefined if they add nothing. */
 export function completed(row: StoredSpan, events: readonly OtlpEvent[]): SpanBody | undefined {
   const body = bodyOfRow(row);
   const content = contentOf(events);
@@ -38,7 +38,7 @@ export function completed(row: StoredSpan, events: readonly OtlpEvent[]): SpanBo
   return Object.keys(added).length === 0 && told === undefined ? undefined : { ...body, ...added, ...told };
 }
 
-/** Some spans hold their instructions, and leave the rest of the prompt to records. */
+/** Some spans contain only their instructions; the other messages of the prompt are in log records. */
 function restOfPrompt({ prompt_messages: known }: SpanBody, { prompt_messages: told }: SpanBody): SpanBody {
   if (!areInstructions(known) || !Array.isArray(told) || areInstructions(told)) return {};
   return { prompt_messages: withSystem(told as Message[], (known as Message[])[0]) };
@@ -48,7 +48,9 @@ function areInstructions(messages: unknown): boolean {
   return Array.isArray(messages) && (messages as unknown[]).every((one) => isObject(one) && one["role"] === "system");
 }
 
-/** Choices that come after others were stored take their place among them; a call of the gateway knows all of its own. */
+/**
+ * Choices that arrive after others were stored are inserted at their index; a gateway call already has all its choices.
+ */
 function restOfChoices(body: SpanBody, told: readonly Message[] = []): SpanBody {
   const { completion_message: answer, completion_messages: all, log_method: method } = body;
   const isNumbered = told.some(({ choice }) => choice !== undefined);
@@ -66,7 +68,7 @@ function saidIn(message: unknown): string {
   return isObject(message) ? JSON.stringify([message["content"], message["tool_calls"]]) : "";
 }
 
-/** What is left of a span that never came: its messages, at the time they were said. Without any, nothing. */
+/** The span created for records whose span never arrived: their messages, at their time. Undefined without messages. */
 export function spanOfEvents(
   { traceId, spanId }: { traceId: string; spanId: string },
   events: readonly OtlpEvent[],
@@ -87,7 +89,7 @@ export function spanOfEvents(
   return { ...body, ...toldOf(body, events) };
 }
 
-/** The fields that details of a call have beside what was said. When and how the span went, and what it is, it says itself. */
+/** The fields in the details of a call, except those that the span itself provides: times, outcome and kind. */
 function detailsBody(events: readonly OtlpEvent[]): SpanBody {
   const attributes = withDetails(new Map(), events);
   if (attributes.size === 0) return {};
@@ -115,7 +117,7 @@ function isNoContent([key]: [string, unknown]): boolean {
   );
 }
 
-/** Events that are no messages, where an export would have had them on the span, and how it went by them; undefined where nothing is new. */
+/** Adds events that are not messages to metadata, and updates the outcome accordingly; undefined if none is new. */
 function toldOf(body: SpanBody, all: readonly OtlpEvent[]): SpanBody | undefined {
   const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
   const known: unknown[] = Array.isArray(metadata[eventsKey]) ? metadata[eventsKey] : [];
@@ -145,13 +147,15 @@ function outcomeOf(body: SpanBody): Outcome {
   };
 }
 
-/** A status that somebody chose: OpenTelemetry's OK, a word of their own, or how a call of the gateway went. */
+/**
+ * Whether the status was set deliberately: OpenTelemetry's OK, a word of the sender's own, or that of a gateway call.
+ */
 function isSettled({ status, log_method }: SpanBody, bag: AttributeBag): boolean {
   const isWord = status !== undefined && status !== "success" && status !== "failed";
   return isWord || bag.peek(statusKey) === statusOk || serviceLogMethods.has(asText(log_method) ?? "");
 }
 
-/** Metadata came as attributes, or as the JSON that those can hold. */
+/** Metadata came as attributes, or as JSON that attributes can hold. */
 function asAttributes(metadata: Record<string, unknown>): Attributes {
   return new Map(Object.entries(metadata)) as Attributes;
 }

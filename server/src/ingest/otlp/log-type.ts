@@ -4,12 +4,12 @@ import { asText } from "./attribute-bag.ts";
 import type { SpanView } from "./convention.ts";
 import { isResponsesCall } from "./responses-call.ts";
 
-/** What is known once the content was read. */
+/** Facts that are known once the content was read. */
 type Evidence = { hasMessages: boolean; isModelCall: boolean; model?: unknown };
 
 /**
- * One key that says what a span is. `types` maps its values, lower case, to log types; a function where it depends.
- * Values that no table knows decide nothing.
+ * One key that determines the kind of a span. `types` maps its values, in lower case, to log types, or to a function if
+ * it depends on the span. Unknown values are ignored.
  */
 type Rule = {
   key: string;
@@ -43,7 +43,7 @@ const documented = Object.fromEntries(
   ].map((type) => [type, type]),
 );
 
-/** Calls as LiteLLM names them; what it calls a completion is chat. */
+/** Calls as LiteLLM names them; its `completion` is chat. */
 const litellmCalls: Rule["types"] = {
   acompletion: "chat",
   anthropic_messages: "chat",
@@ -55,7 +55,7 @@ const litellmCalls: Rule["types"] = {
   arerank: "task",
 };
 
-/** In order of authority: the first rule that knows its value decides. */
+/** In order of authority: the first rule that has its value decides. */
 const rules: readonly Rule[] = [
   ...productFamilies.map((family) => ({
     key: `${family}.entity.log_type`,
@@ -91,7 +91,7 @@ const rules: readonly Rule[] = [
       prompt: "task",
     },
   },
-  // Its retrievers and prompts name an operation that is not theirs.
+  // Before `gen_ai.operation.name`, because LangSmith's retrievers and prompts have a wrong operation.
   {
     key: "langsmith.span.kind",
     types: {
@@ -269,7 +269,7 @@ const rules: readonly Rule[] = [
 
 const toolEvidence = ["gen_ai.tool.name", "gen_ai.tool.call.id", "gen_ai.tool.call.arguments", "ai.toolCall.name"];
 
-/** Span names of frameworks that say nothing else of what a span is. */
+/** Span names of frameworks that give no other sign of the kind of a span. */
 const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: string]> = [
   [/^livekit/, /^(?:llm_node|llm_request|llm_request_run)$/, "chat"],
   [/^livekit/, /^function_tool$/, "tool"],
@@ -279,7 +279,7 @@ const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: stri
   [/^com\.anthropic\.claude_code/, /^claude_code\.tool$/, "tool"],
   [/^com\.anthropic\.claude_code/, /^claude_code\.(?:tool\.|hook)/, "task"],
   [/^com\.anthropic\.claude_code/, /^claude_code\.interaction$/, "agent"],
-  // Of the Claude API's methods, those that ask a model name their operation.
+  // The Claude API methods that call a model have an operation name.
   [/^com\.anthropic\.(?:sdk|claude-platform)/, /^anthropic\./, "task"],
   [/^codex/, /^session_task\.turn$/, "agent"],
   [/^codex/, /^handle_responses$/, "response"],
@@ -293,15 +293,15 @@ const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: stri
   [/^gcp\.vertex\.agent$/, /^(?:agent_run|invoke_agent)\b/, "agent"],
 ];
 
-/** Kinds of which the Responses API is one, whatever an SDK calls it. */
+/** Log types that become `response` for a call of the Responses API, whatever the SDK calls it. */
 const askedKinds: ReadonlySet<string> = new Set(["chat", "generation", "completion"]);
 
 const embeddingModel = /(?:^|[/._-])embed(?:ding)?s?(?:[/._-]|$)/i;
 const embeddingName = /(?:^|[./\s_-])(?:create)?[_-]?embeddings?$/i;
 
 /**
- * What kind of span this is. Reads the bag before conventions take from it; what is decided by evidence alone waits
- * for the content. Keys that say no more than the log type are taken in the end.
+ * Determines the kind of a span. Reads the bag before conventions take from it; decisions that depend on evidence wait
+ * for the content. Finally removes keys that only repeat the log type.
  */
 export function decideLogType(view: SpanView): (evidence: Evidence) => string {
   const decide = decideByRules(view);
@@ -340,7 +340,7 @@ function decideByRules(view: SpanView): (evidence: Evidence) => string {
 
 const noEvidence: Evidence = { hasMessages: false, isModelCall: false };
 
-/** Whether a span of this type is the call of a model. */
+/** Whether a span of this type is a model call. */
 export function asksModel(logType: unknown): boolean {
   return (llmLogTypes as readonly unknown[]).includes(logType);
 }

@@ -11,7 +11,7 @@ export type Given = {
   status?: OtlpSpan["status"];
 };
 
-/** Maps one span; `metadata` without what scope and resource add. */
+/** Maps one span; removes from `metadata` what scope and resource add. */
 export function mapped(attributes: Record<string, unknown>, given: Given = {}): SpanBody {
   const span: OtlpSpan = {
     traceId: "a".repeat(32),

@@ -25,7 +25,7 @@ import { providerOf } from "./provider.ts";
 import { timeToFirstToken } from "./time-to-first-token.ts";
 import { usageOfAnswer } from "./usage-of-answer.ts";
 
-/** A span body in the vocabulary of ingest/wire-fields.ts. */
+/** A span body, with the fields of normalize/wire-fields.ts. */
 export type SpanBody = Record<string, unknown>;
 
 type CompiledField = { field: string; keys: readonly string[]; reader: read.Reader<unknown>; isTree: boolean };
@@ -49,7 +49,7 @@ type Gathered = {
 };
 
 /**
- * Maps one span onto a span body. Every convention that applies takes what it knows; what nobody took becomes
+ * Maps one span to a span body. Every convention that applies takes what it recognizes; the remaining attributes become
  * metadata, with the resource and the scope. `logEvents` are log records that belong to the span.
  */
 export function mapSpan(
@@ -67,7 +67,7 @@ export function mapSpan(
     events: sent,
   };
   const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: new Map() };
-  // Outcome and kind read attributes that conventions take.
+  // Outcome and kind read attributes that conventions take later.
   const isOk = span.status.code === 1;
   const outcome = withLoggedExceptions(readOutcome(view), { bag: view.bag, isOk }, logEvents);
   const firstTokenS = timeToFirstToken(view);
@@ -103,8 +103,9 @@ export function mapSpan(
 }
 
 /**
- * A model, tokens, or both a question and an answer: a framework's own steps carry at most one of these two. What was logged
- * (`isLogged`) may name the span around a call.
+ * Evidence of a model call: a model, tokens, or both prompt and response. A framework's own steps have at most one of
+ * the latter two. Content from log records (`isLogged`) does not count, because these may refer to the span around a
+ * call.
  */
 function evidenceOf(
   { body, content, usage }: Gathered,
@@ -119,7 +120,7 @@ function evidenceOf(
   };
 }
 
-/** Conventions take events out of a list by making another one. */
+/** The events that conventions took: they replace the list rather than change it. */
 function without(all: readonly OtlpEvent[], kept: readonly OtlpEvent[]): OtlpEvent[] {
   if (all === kept) return [];
   const known = new Set(kept);
@@ -136,7 +137,7 @@ function identityOf(span: OtlpSpan): SpanBody {
     start_time: start,
   };
   if (span.parentSpanId !== "") body["span_parent_id"] = span.parentSpanId;
-  // An end before the start tells that clocks ran apart: no time passed, as far as can be known.
+  // An end before the start means clock skew: the latency is unknown and stored as 0.
   if (end !== undefined && span.endNs < span.startNs) body["latency"] = 0;
   return body;
 }
@@ -145,7 +146,7 @@ function knownTime(ns: bigint): bigint | undefined {
   return ns <= 0n || ns > maxTimeNs ? undefined : ns;
 }
 
-/** Takes each field that is open yet from the first key whose value the field's own reader accepts. */
+/** Fills each empty field from the first key whose value the field's reader accepts. */
 function takeFields({ bag }: SpanView, fields: readonly CompiledField[], body: SpanBody): void {
   for (const { field, keys, reader, isTree } of fields) {
     for (const key of keys) {
@@ -155,7 +156,7 @@ function takeFields({ bag }: SpanView, fields: readonly CompiledField[], body: S
         const value = readField(isTree ? bag.parsed(given) : given, reader);
         if (value === undefined) continue;
         body[field] = value;
-        // Names that are too long were cut.
+        // Long names were truncated, so their attributes are only marked as taken.
         if (typeof value === "string" && field !== "provider_id") bag.drop(key);
         else bag.accept(key);
       } else if (body[field] === given || body[field] === readField(given, reader)) bag.accept(key);
@@ -164,16 +165,16 @@ function takeFields({ bag }: SpanView, fields: readonly CompiledField[], body: S
 }
 
 function readField(given: unknown, reader: read.Reader<unknown>): unknown {
-  // Python writes `True` where it makes text of everything.
+  // Python writes `True` when it converts a boolean to text.
   const value = reader(reader === read.boolean && typeof given === "string" ? given.toLowerCase() : given);
   if (!(value instanceof Problem)) return value;
-  // Ids are sent as numbers now and then.
+  // Ids are sometimes sent as numbers.
   const text = asText(given);
   const asTextValue = text === undefined ? value : reader(text);
   return asTextValue instanceof Problem ? undefined : asTextValue;
 }
 
-/** Values that code found: those that the field's reader refuses are left out rather than cost the span. */
+/** Values computed by code: those that the field's reader refuses are left out and do not fail the span. */
 function takeDerived(derived: SpanBody, body: SpanBody): void {
   for (const [field, given] of Object.entries(derived)) {
     if (body[field] !== undefined || given === undefined || given === null) continue;
@@ -183,8 +184,8 @@ function takeDerived(derived: SpanBody, body: SpanBody): void {
 }
 
 /**
- * The first convention that counts input or output decides how its counts relate to cached tokens; later ones only
- * fill in parts (cache, reasoning) that it does not know.
+ * The first convention with counts of input or output decides how they relate to cached tokens; later ones only add
+ * parts (cache, reasoning) that it lacks.
  */
 function takeUsage(view: SpanView, convention: (typeof conventions)[number], usage: RawUsage): void {
   if (!convention.usage) return;
@@ -193,14 +194,14 @@ function takeUsage(view: SpanView, convention: (typeof conventions)[number], usa
   if (!found) return;
   const isFirst = usage.input === undefined && usage.output === undefined;
   const { convention: stated = convention.cache?.(view), ...counts } = found;
-  // Where the vocabulary is known to exclude what was cached, its total is only its own sum and tells nothing.
+  // If the vocabulary is known to exclude cached tokens, its total is only its own sum and proves nothing.
   if (stated === "exclusive") delete counts.total;
   if (isFirst && (counts.input !== undefined || counts.output !== undefined)) usage.convention = stated;
   else if (usage.convention === "exclusive" || stated === "exclusive") return;
   addUsage(usage, counts);
 }
 
-/** What is known already stays. */
+/** Existing counts are kept. */
 function addUsage(usage: RawUsage, counts: RawUsage): void {
   for (const name of Object.keys(counts) as Array<keyof RawUsage>)
     if (usage[name] === undefined) Object.assign(usage, { [name]: counts[name] });
@@ -248,7 +249,7 @@ function takeContent(found: SpanContent | undefined, content: SpanContent): void
   content.output ??= output;
 }
 
-/** Messages stand for input and output; those are only stored where there are no messages. */
+/** Messages replace input and output; those are only stored if there are no messages. */
 export function placeContent(body: SpanBody, content: SpanContent): void {
   const { completions, tools, input, output, system } = content;
   const said = content.prompt ?? (system === undefined ? [] : messagesOfInput(input));
@@ -262,7 +263,7 @@ export function placeContent(body: SpanBody, content: SpanContent): void {
   if (tools) body["tools"] = tools;
 }
 
-/** What is embedded is no conversation, whatever requests call it. */
+/** The input of an embedding is not a conversation, even if the request has messages. */
 function placeEmbedded(body: SpanBody, { prompt = [] }: SpanContent): void {
   const texts = prompt.map(({ content }) => content);
   if (texts.length === 0) return;
@@ -270,7 +271,7 @@ function placeEmbedded(body: SpanBody, { prompt = [] }: SpanContent): void {
   body["input"] ??= texts.length === 1 ? texts[0] : texts;
 }
 
-/** What was said beside instructions, where another vocabulary than theirs tells of it: as text, or as a request. */
+/** Messages in the input of a span whose instructions come from another vocabulary: plain text, or a request. */
 function messagesOfInput(input: unknown): Message[] {
   const given = typeof input === "string" ? createNestedJson(domainLimits.bodyNodes).read(input) : input;
   if (typeof given === "string") return toMessages(given, "user");
@@ -302,17 +303,17 @@ function placeUsage(body: SpanBody, raw: RawUsage): void {
     audio_completion_tokens: usage.audioOutput || undefined,
   };
   for (const [field, count] of Object.entries(counts)) {
-    // What is no count, such as half a token, must not cost the span.
+    // A value that is not a count, such as half a token, must not fail the span.
     if (count !== undefined && typeof read.count(count) === "number") body[field] ??= count;
   }
   const details = usageDetailsOf({ ...partsWithoutField(raw), unplaced: usage.unplaced });
   const { serviceTier: service_tier, region } = raw;
   if ((details ?? service_tier ?? region) !== undefined) body["usage_details"] ??= { ...details, service_tier, region };
-  // Exporters without a price of their own say 0: unknown is not free.
+  // Exporters without a price send 0: unknown is not free.
   if (body["cost"] === 0 && (usage.total ?? 0) > 0) delete body["cost"];
 }
 
-/** Of what the usage counts, all that no field of its own takes. */
+/** The counts that have no field of their own. */
 function partsWithoutField({
   cacheWrite1h: _1h,
   audioInput: _heard,

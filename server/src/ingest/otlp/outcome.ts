@@ -4,7 +4,7 @@ import type { SpanView } from "./convention.ts";
 import type { OtlpEvent, OtlpLogRecord } from "./export-request.ts";
 import { httpStatusOf } from "./http-status.ts";
 
-/** Keys that tell of an error although the span's own status does not, with the value that does. */
+/** Keys that indicate an error even if the span's status does not, with the value that indicates it. */
 const errorSigns: ReadonlyArray<readonly [key: string, value: string | boolean, scope?: RegExp]> = [
   ["langfuse.observation.level", "ERROR"],
   ["gen_ai.tool.status", "error"],
@@ -13,12 +13,12 @@ const errorSigns: ReadonlyArray<readonly [key: string, value: string | boolean, 
   ["success", false, /^com\.anthropic\.claude_code/],
 ];
 
-/** The event of any exception, and that of a model call which it kept from completing. */
+/** The event of any exception, and that of an exception that ended a model call. */
 const anyException = "exception";
 const exceptionEvents: ReadonlySet<string> = new Set([anyException, "gen_ai.client.operation.exception"]);
 
 const messageKeys = ["exception.message", "error.message", "langfuse.observation.status_message", "error"];
-/** What HTTP answered, by the conventions' names and those that SDKs choose. */
+/** The HTTP status of the response, by the conventions' names and those of SDKs. */
 export const statusKeys = [
   "http.response.status_code",
   "http.status_code",
@@ -32,22 +32,26 @@ export type Outcome = { status: "success" | "error"; status_code?: number; error
 /** OpenTelemetry's SeverityNumber of the lowest ERROR. */
 const errorSeverity = 17;
 
-/** The code of an error that names none. */
+/** The code of an error without a status. */
 const unknownCode = 500;
 
 /**
- * Whether a log record tells that its span failed, as the span event of the same name does. A line of an application's log
- * never does, whatever its severity and attributes: the conventions have the span's status tell of failures, and record as
- * log events what was handled or tried again too. Those have a severity below ERROR
- * (https://opentelemetry.io/docs/specs/semconv/general/recording-errors); the event of a failed model call is a warning by
- * definition (https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-exceptions.md).
+ * Whether a log record means that its span failed, like the span event of the same name. Application log lines never
+ * do, whatever their severity and attributes: by the conventions the span's status reports failures, and handled or
+ * retried exceptions are recorded as log events too. Those have a severity below ERROR
+ * (https://opentelemetry.io/docs/specs/semconv/general/recording-errors); the event of a failed model call is a warning
+ * by definition
+ * (https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-exceptions.md).
  */
 export function isFailureRecord(name: string, { severity }: Pick<OtlpLogRecord, "severity">): boolean {
   if (name === anyException) return severity === 0 || severity >= errorSeverity;
   return exceptionEvents.has(name);
 }
 
-/** How the span went, by itself. The attributes that tell stay where they are, but for those that only repeat it. */
+/**
+ * The outcome of a span from its own data. Attributes are left in the bag, except those that only repeat the error
+ * message.
+ */
 export function readOutcome({ span, bag, scopeName }: Pick<SpanView, "span" | "bag" | "scopeName">): Outcome {
   const exception = lastException(span.events);
   const signs = errorSigns.some(([key, value, scope]) => bag.peek(key) === value && scope?.test(scopeName) !== false);
@@ -57,9 +61,9 @@ export function readOutcome({ span, bag, scopeName }: Pick<SpanView, "span" | "b
 }
 
 /**
- * How a span went of which exceptions were logged, in whatever order they came: what the span says itself stands, be it
- * that all is well or what went wrong.
- * @param isOk whether its own status says so
+ * The outcome of a span with logged exceptions, in any order of arrival: the span's own OK, or its own error message,
+ * takes precedence.
+ * @param isOk whether the span's own status is OK
  */
 export function withLoggedExceptions(
   own: Outcome,
@@ -68,7 +72,7 @@ export function withLoggedExceptions(
 ): Outcome {
   const exception = lastException(records);
   if (exception === undefined || isOk) return own;
-  // The name of an error is no more than what is said where nothing else is.
+  // An error message that only repeats the error's name does not count as one.
   const isExplained = own.error_message !== undefined && own.error_message !== bag.peekText("error.type");
   if (isExplained) return own;
   const failed = failure(bag, "", exception);
@@ -113,7 +117,7 @@ function statusCodeOf(bag: AttributeBag, message: string | undefined, exception:
   return status ?? unknownCode;
 }
 
-/** The lines of a stack trace that are exceptions, the outermost first: code and places are indented. */
+/** The lines of a stack trace with exceptions, the outermost first: code and locations are indented. */
 function raisedIn(exception: OtlpEvent | undefined): string {
   const trace = asText(exception?.attributes.get("exception.stacktrace")) ?? "";
   const lines = trace.slice(-ingestLimits.otlpErrorChars).split("\n");

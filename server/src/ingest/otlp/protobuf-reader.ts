@@ -7,15 +7,14 @@ export const wire = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 
 const groupDepthMax = 32;
 
 /**
- * A cursor over one protobuf message. It never reads outside its slice and never allocates by a length that is only
- * claimed. Every method throws `OtlpDecodeError` where the bytes end too early.
- * https://protobuf.dev/programming-guides/encoding/
+ * A cursor over one protobuf message. It never reads outside its slice and never allocates by a claimed length. Every
+ * method throws `OtlpDecodeError` if the bytes end too early. https://protobuf.dev/programming-guides/encoding/
  */
 export class ProtobufReader {
   readonly bytes: Buffer;
   at: number;
   readonly end: number;
-  /** Of the field that `next` moved to. */
+  /** The field that `next` moved to. */
   field = 0;
   wireType = 0;
 
@@ -25,7 +24,7 @@ export class ProtobufReader {
     this.end = end;
   }
 
-  /** Moves to the next field; false at the end. */
+  /** Moves to the next field; returns false at the end. */
   next(): boolean {
     if (this.at >= this.end) return false;
     const tag = this.uint32();
@@ -35,7 +34,10 @@ export class ProtobufReader {
     return true;
   }
 
-  /** Whether the current field is this one, in this encoding. A field in another encoding is unknown, hence skipped. */
+  /**
+   * Whether the current field has this number and encoding. A field in another encoding counts as unknown, hence is
+   * skipped.
+   */
   is(field: number, wireType: number): boolean {
     return this.field === field && this.wireType === wireType;
   }
@@ -47,7 +49,7 @@ export class ProtobufReader {
     return inner;
   }
 
-  /** Bytes that are no UTF-8 read as U+FFFD: they must not cost the whole export. */
+  /** Invalid UTF-8 reads as U+FFFD: it must not fail the whole export. */
   text(): string {
     const end = this.lengthDelimitedEnd();
     const text = this.bytes.toString("utf8", this.at, end);
@@ -62,7 +64,7 @@ export class ProtobufReader {
     return text;
   }
 
-  /** An id of `size` bytes as hex; "" where it has another size or is all zero. */
+  /** An id of `size` bytes as hex; "" if it has another size or is all zero. */
   id(size: number): string {
     const end = this.lengthDelimitedEnd();
     const hex = end - this.at === size ? this.bytes.toString("hex", this.at, end) : "";
@@ -126,7 +128,7 @@ export class ProtobufReader {
   }
 
   private varint(): bigint {
-    // 49 bits fit a number; only longer ones pay for bigint arithmetic.
+    // 49 bits fit a number; only longer varints need bigint arithmetic.
     let low = 0;
     let factor = 1;
     for (let read = 0; read < 7; read += 1) {

@@ -1,4 +1,4 @@
-/** What exporters call a provider → the name used here. */
+/** Names that exporters use for a provider → the name used here. */
 const aliases = new Map([
   ["xai", "x_ai"],
   ["az.ai.openai", "azure.ai.openai"],
@@ -7,7 +7,7 @@ const aliases = new Map([
   ["amazon-bedrock", "aws.bedrock"],
 ]);
 
-/** Frameworks that put their own name where the provider belongs: the model's provider is somebody else. */
+/** Frameworks that send their own name as the provider: the model's provider is another. */
 const frameworks = new Set([
   "strands-agents",
   "langchain",
@@ -22,11 +22,11 @@ const frameworks = new Set([
   "microsoft.agent_framework",
 ]);
 
-/** The AI SDK names the API beside the provider: `openai.chat`, `anthropic.messages`. */
+/** The AI SDK appends the API to the provider: `openai.chat`, `anthropic.messages`. */
 const apiSuffix =
   /\.(?:chat|completion|completions|responses|embedding|textEmbedding|messages|image|speech|transcription|generative-ai)$/;
 
-/** The provider's name; undefined where it is a framework's. */
+/** The provider's name; undefined for a framework's. */
 export function providerOf(given: string): string | undefined {
   const name = given.toLowerCase();
   if (frameworks.has(name)) return undefined;

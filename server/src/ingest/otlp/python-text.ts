@@ -1,10 +1,10 @@
 /**
- * Python's own text of a dict or a list of plain values, as JSON text: `{'audio': 0, 'text': None}`. Undefined where it is
- * none, or where quotes within texts make it uncertain.
+ * Converts Python's text of a dict or a list of plain values to JSON text: `{'audio': 0, 'text': None}`. Undefined if
+ * it is not such a text, or if quotes within texts make it ambiguous.
  */
 export function jsonOfPython(text: string): string | undefined {
   if (!/^\s*[[{]/.test(text) || text.includes('"') || text.includes("\\")) return undefined;
-  // Between two quotes of a text there is none: what follows its end is a separator.
+  // An apostrophe within a word makes the quotes ambiguous: a closing quote is followed by a separator.
   if (/\w'\w/.test(text)) return undefined;
   return text
     .replaceAll("'", '"')

@@ -2,23 +2,24 @@ import { isObject, isRawNumber, parseJsonText } from "../../lib/json.ts";
 import { asText } from "./attribute-bag.ts";
 import { wordIn } from "../../messages/json-word.ts";
 
-/** Looks for attributes that a convention took in all that the span will hold. */
+/** Finds taken attributes in everything that the span will contain. */
 export type Held = {
   /**
-   * What of a value is held nowhere; undefined where nothing is left.
+   * The part of a value that is found nowhere; undefined if nothing is left.
    *
-   * - A text is held where the same text stands, under whatever name: conventions name things anew. A long one may be a part
-   *   of another text, a short one must be a line of it.
-   * - A number or a boolean within a tree is held where the same name has it: the same number is elsewhere by chance.
-   * - Of messages, requests and responses, what only gives them their form is left out. The user's own objects have no such parts.
-   * - A tree of which nothing is held is left over whole.
+   * - A text counts as found if the same text occurs under any name, because conventions rename things. A long one may
+   * be a part of another text, a short one must be a whole line of it.
+   * - A number or a boolean within a tree counts as found only under the same name: equal numbers occur elsewhere by
+   * chance.
+   * - In messages, requests and responses, purely structural members are left out. The user's own objects have none.
+   * - A tree of which nothing is found is returned whole.
    */
   remainder(key: string, value: unknown): unknown;
-  /** Holds more, so that what several attributes say is left over once. */
+  /** Adds a value, so that content of several attributes is left over only once. */
   add(key: string, value: unknown): void;
 };
 
-/** Values that tell the form of a message or a body, and nothing of what it says. */
+/** Values that only describe the structure of a message or a body. */
 const formWords: ReadonlySet<string> = new Set([
   ..."assistant user system tool developer function model human ai generic".split(" "),
   ..."AIMessage AIMessageChunk HumanMessage SystemMessage ToolMessage FunctionMessage".split(" "),
@@ -31,7 +32,7 @@ const formWords: ReadonlySet<string> = new Set([
   ..."completed complete success error json null None {} [] N/A".split(" "),
 ]);
 
-/** Why an answer ends that is whole. */
+/** Finish reasons of a complete response. */
 const usualEnds: ReadonlySet<string> = new Set(
   "stop STOP end_turn endTurn tool_calls tool-calls tool_call tool_use toolUse function_call completed null None".split(
     " ",
@@ -39,33 +40,33 @@ const usualEnds: ReadonlySet<string> = new Set(
 );
 const longestWord = Math.max(...[...formWords, ...usualEnds].map(({ length }) => length));
 const reasonMember = /reasons?$/i;
-/** The type of data that a message has, which tells its type itself. */
+/** The media type of a message part, which already has a type. */
 const mediaMember = /(?:mime|media)_?type$/i;
 
-/** Members that every request or answer has. */
+/** Members that every request or response has. */
 const formMembers: ReadonlySet<string> = new Set(
   "id index lc object created created_at logprobs system_fingerprint service_tier is_error event.name".split(" "),
 );
-/** Members that messages, answers and their parts have, and the objects of users mostly have not. */
+/** Members of messages, responses and their parts, which users' own objects mostly lack. */
 const signsOfForm = [
   ..."role type object lc kwargs content parts message tool_calls choices candidates generations".split(" "),
   ..."finish_reason finishReason stop_reason".split(" "),
 ];
-/** Members whose numbers the span's own counts tell, in another sum at times. */
+/** Members whose numbers are covered by the span's own counts, sometimes as other sums. */
 const countMember = /usage|(?<!budget_|max_)tokens?(?:_details)?$/i;
 
-/** How many characters may be searched for texts that are held within others, for each span. */
+/** Maximum number of characters searched for texts within other texts, per span. */
 const searchedChars = 8_000_000;
-/** A shorter text is found in another by chance. */
+/** A shorter text occurs in another by chance. */
 const searchableChars = 4;
 const substringChars = 24;
 
 type Places = { body: Readonly<Record<string, unknown>>; metadata: ReadonlyMap<string, unknown> };
 
 type Options = {
-  /** Text that is JSON of a tree, as the tree; anything else as it is. */
+  /** Parses text that is JSON of a tree; returns anything else unchanged. */
   parse: (value: unknown) => unknown;
-  /** Whether the span has counts of tokens. */
+  /** Whether the span has token counts. */
   hasCounts: boolean;
 };
 
@@ -131,12 +132,15 @@ export function createHeld({ body, metadata }: Places, { parse, hasCounts }: Opt
   };
 }
 
-/** How often the search for a text may begin anew: fields and messages are mostly taken in the order in which they were placed. */
+/**
+ * How often the search for a text may start over: fields and messages are mostly taken in the order in which they were
+ * placed.
+ */
 const searches = 8;
 
 /**
- * Looks where most values stand, which costs less than to collect all that a span holds: in the field or the metadata of the
- * same name, in any field, or among the texts within others, next after the one that was found last.
+ * Checks the most likely places first, which is cheaper than collecting everything in the span: the field or the
+ * metadata of the same name, any field, or the nested texts, starting after the last one found.
  */
 function placedIn({ body, metadata }: Places): (name: string | undefined, value: unknown) => boolean {
   const fields: string[] = [];
@@ -169,20 +173,20 @@ function addTexts(value: unknown, into: string[]): void {
   else if (isObject(value)) for (const name in value) addTexts(value[name], into);
 }
 
-/** Who asked for a model by its name without a date is answered by one with a date. */
+/** A request for a model without a date is answered by a model with one. */
 function askedModel({ model }: Places["body"]): string | undefined {
   return typeof model === "string" ? model.replace(/[-@]20\d\d-?\d\d-?\d\d$/, "") : undefined;
 }
 
 function isFormWord(name: string, text: string): boolean {
-  // Looking a long text up would hash it.
+  // Looking up a long text would hash it.
   const isWord = text.length <= longestWord && (reasonMember.test(name) ? usualEnds : formWords).has(text);
   return isWord || mediaMember.test(name);
 }
 
 type Left = {
   isUnderstood: boolean;
-  /** Whether there is nothing but form. */
+  /** Whether there is only structure. */
   isEmpty: boolean;
   rest: unknown;
 };
@@ -199,13 +203,13 @@ function isOfForm(object: object): boolean {
   return signsOfForm.some((name) => name in object) || Object.keys(object).some((name) => name.startsWith("gen_ai."));
 }
 
-/** Counts, in an object or in objects of objects. */
+/** Whether a value consists of numbers, at any depth of objects. */
 function holdsOnlyNumbers(value: unknown): boolean {
   if (!isObject(value) || isRawNumber(value)) return isRawNumber(value) || typeof value === "number" || value === null;
   return Object.values(value).every(holdsOnlyNumbers);
 }
 
-/** The same value where it has no numbers. */
+/** Removes numbers; returns the same value if it has none. */
 function withoutNumbers(value: unknown): unknown {
   if (typeof value === "number" || isRawNumber(value)) return undefined;
   if (Array.isArray(value)) {
@@ -223,15 +227,15 @@ function withoutNumbers(value: unknown): unknown {
 
 type Known = Pick<Held, "add"> & {
   hasText(text: string): boolean;
-  /** Whether a number or a boolean of this text has this name. */
+  /** Whether a number or a boolean with this text has this name. */
   hasNamed(name: string, text: string): boolean;
 };
 
-/** The values within others; what is put together of several texts is searched, as far as that is affordable. */
+/** All nested values; texts within other texts are searched as far as the budget allows. */
 function knownIn(values: Iterable<readonly [name: string, value: unknown]>): Known {
   const found: Found = { texts: new TextSet(), named: [], nested: [] };
   for (const [name, value] of values) collect(name, value, found);
-  // The arguments of calls are text of JSON.
+  // The arguments of calls are JSON text.
   const readNested = (): void => {
     for (let json = found.nested.pop(); json !== undefined; json = found.nested.pop()) {
       const parsed = parseJsonText(json);
@@ -276,7 +280,10 @@ function knownIn(values: Iterable<readonly [name: string, value: unknown]>): Kno
   };
 }
 
-/** A field has a name, and so has the parameter of each API that it is read from: `maxOutputTokens`, `gen_ai.request.top_k`. */
+/**
+ * The last part of a name, without underscores, so that a field and the parameters of all APIs match:
+ * `maxOutputTokens`, `gen_ai.request.top_k`.
+ */
 function nameKey(name: string, text: string): string {
   const last = name
     .slice(name.lastIndexOf(".") + 1)
@@ -290,7 +297,7 @@ const parameterAliases: ReadonlyMap<string, string> = new Map([
   ["maxcompletiontokens", "maxtokens"],
 ]);
 
-/** Texts of which the long ones are not hashed, as long as few are of the same length: most are asked for once or not at all. */
+/** A set of texts that does not hash long ones unless many have the same length: most are looked up once or never. */
 class TextSet {
   readonly #hashed = new Set<string>();
   readonly #byLength = new Map<number, string[]>();
@@ -321,7 +328,7 @@ class TextSet {
 const hashedChars = 48;
 const maxAlike = 16;
 
-/** `named` holds numbers and booleans with their names, of which few spans are asked. */
+/** `named` contains numbers and booleans with their names, which few spans need. */
 type Found = { texts: TextSet; named: Array<[name: string, text: string]>; nested: string[] };
 
 function collect(name: string, root: unknown, into: Found): void {

@@ -2,7 +2,7 @@ import { isObject } from "../../lib/json.ts";
 import { asText } from "./attribute-bag.ts";
 import type { SpanView } from "./convention.ts";
 
-/** Keys of which one value says that it was OpenAI's Responses API that was called, with that value. */
+/** Keys with a value that identifies a call of OpenAI's Responses API. */
 const signs: ReadonlyArray<readonly [key: string, value: RegExp]> = [
   ["openai.api.type", /^responses$/],
   ["gen_ai.response.id", /^resp_/],
@@ -15,10 +15,10 @@ const signs: ReadonlyArray<readonly [key: string, value: RegExp]> = [
   ["logfire.msg_template", /^Responses API /],
 ];
 
-/** Where instrumentations keep the request as it went: all that there is of a call that failed. */
+/** Keys of the raw request in instrumentations: all that there is for a failed call. */
 const requests = ["input.value", "gen_ai.prompt", "langfuse.observation.input", "mlflow.spanInputs"];
 
-/** Where instrumentations keep the answer as it came. */
+/** Keys of the raw response in instrumentations. */
 const answers = [
   "output.value",
   "gen_ai.completion",
@@ -30,7 +30,7 @@ const answers = [
 const answerForm =
   /"object"\s*:\s*"response"|"id"\s*:\s*"resp_|"type"\s*:\s*"(?:output_text|summary_text|function_call)"/;
 
-/** Whether a model call went to the Responses API, by whatever its SDK tells of it. */
+/** Whether a model call used the Responses API, by any sign in its attributes. */
 export function isResponsesCall({ bag, span, scopeName }: Pick<SpanView, "bag" | "span" | "scopeName">): boolean {
   if (/^(?:openai\.responses?(?:\.|$)|responses api\b)/i.test(span.name)) return true;
   if (/openai/.test(scopeName) && /^responses?$/i.test(span.name)) return true;
@@ -43,7 +43,7 @@ export function isResponsesCall({ bag, span, scopeName }: Pick<SpanView, "bag" |
   });
 }
 
-/** The chat API has `messages`, and of embeddings it is known that they are. */
+/** Requests of the chat API have `messages`. Those of embeddings have `input` too, but keep their own log type. */
 function isRequest(given: unknown): boolean {
   if (!isObject(given) || typeof given["model"] !== "string") return false;
   return given["input"] !== undefined && given["messages"] === undefined && given["prompt"] === undefined;

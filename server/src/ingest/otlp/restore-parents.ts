@@ -9,9 +9,9 @@ const productSdk = new RegExp(`^@?(?:${productFamilies.join("|")})[/_-]tracing`)
 type Placed = { span: OtlpSpan; scope: OtlpScope };
 
 /**
- * The product's own SDKs take the parent out of every decorated span, so that one trace has many roots. Where the
- * enclosing span is in the same export, it is put back: the innermost decorated span of the trace that was running all
- * the while, preferably the one that the span's path names.
+ * The product's own SDKs remove the parent of every decorated span, so that one trace has many roots. If the enclosing
+ * span is in the same export, the parent is restored: preferably the span that the path names, otherwise the innermost
+ * decorated span of the trace that was running the whole time.
  */
 export function restoreParents(spans: readonly Placed[]): void {
   const byTrace = new Map<string, OtlpSpan[]>();
@@ -34,12 +34,15 @@ function nest(decorated: OtlpSpan[]): void {
 }
 
 /**
- * In JavaScript a span starts at a whole millisecond and ends by its exact duration after that: a parent may seem to end
- * this much before its child.
+ * In JavaScript a span starts at a whole millisecond and ends by its exact duration after that: a parent may appear to
+ * end up to this much before its child.
  */
 const endSlackNs = 1_000_000n;
 
-/** A span's name tells for sure; then the span that ran all the while, or all but the slack, if that is the lesser part. */
+/**
+ * The span named in the path; otherwise one that ran the whole time; otherwise one that ended earlier by at most the
+ * slack and covers at least half of the span.
+ */
 function enclosing(running: readonly OtlpSpan[], span: OtlpSpan): OtlpSpan | undefined {
   const parentName = asText(span.attributes.get("traceloop.entity.path"))?.split(".").at(-1);
   const named = running.findLast((other) => nameOf(other) === parentName && nameOf(other) !== nameOf(span));

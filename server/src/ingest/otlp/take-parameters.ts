@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import type { AttributeBag } from "./attribute-bag.ts";
 
-/** Field of the body → what APIs call the parameter. */
+/** Field of the body → names of the parameter in APIs. */
 const names: Readonly<Record<string, readonly string[]>> = {
   temperature: ["temperature"],
   top_p: ["top_p", "topP"],
@@ -18,10 +18,10 @@ const names: Readonly<Record<string, readonly string[]>> = {
   customer_identifier: ["user"],
 };
 
-/** Said on the span itself as well. */
+/** Parameters that the span itself contains too. */
 const repeated: ReadonlySet<string> = new Set(["model", "model_name", "instructions", "system", "input", "prompt"]);
 
-/** The fields among the parameters of a request. */
+/** Reads the fields among the parameters of a request. */
 export function readParameters(given: unknown): Record<string, unknown> {
   if (!isObject(given)) return {};
   const entries = Object.entries(names).map(
@@ -30,7 +30,9 @@ export function readParameters(given: unknown): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([, value]) => isStated(value)));
 }
 
-/** The model and the fields among the parameters of a request, which is all that instrumentations tell of a call that failed. */
+/**
+ * Reads the model and the fields among the parameters of a request: all that instrumentations report of a failed call.
+ */
 export function readCall(given: unknown): Record<string, unknown> {
   if (!isObject(given)) return {};
   const model = [given["model"], given["model_name"], given["modelId"]].find((name) => typeof name === "string");
@@ -38,8 +40,8 @@ export function readCall(given: unknown): Record<string, unknown> {
 }
 
 /**
- * Takes what became fields out of the parameters under a key. The others stay there, as far as they are plain values, or are
- * found nowhere else: some instrumentations put whole requests and responses there.
+ * Takes the parameters that became fields from a key. The others stay if they are plain values, or are found nowhere
+ * else: some instrumentations put whole requests and responses there.
  */
 export function leaveParameters(bag: AttributeBag, key: string): void {
   const given = bag.peekTree(key);

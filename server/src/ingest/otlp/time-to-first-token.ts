@@ -2,7 +2,7 @@ import { finiteNumber, Problem, seconds } from "../../validation/field-readers.t
 import { parseTimeNs } from "../../lib/time.ts";
 import type { SpanView } from "./convention.ts";
 
-/** Key → how many of its units make a second, where the scope matters in the spans of that alone. */
+/** Key → its units per second, and the scope to which an entry is limited. */
 const durations: ReadonlyArray<readonly [key: string, perSecond: number, scope?: RegExp]> = [
   ["gen_ai.server.time_to_first_token", 1000, /^strands/],
   ["gen_ai.server.time_to_first_token", 1],
@@ -16,10 +16,13 @@ const durations: ReadonlyArray<readonly [key: string, perSecond: number, scope?:
   ["ttft_ms", 1000],
 ];
 
-/** Keys that say when the first token came, as ISO text, once or twice JSON-encoded. */
+/** Keys with the time of the first token, as ISO text, JSON-encoded once or twice. */
 const instants = ["langfuse.observation.completion_start_time", "mastra.completion_start_time"];
 
-/** Events of a stream's first piece, or of each piece: the AI SDK's, OpenInference's, LangSmith's, OpenLLMetry's and its forks'. */
+/**
+ * Events of a stream's first piece, or of each piece: those of the AI SDK, OpenInference, LangSmith, OpenLLMetry and
+ * its forks.
+ */
 export const pieceEvent = /^(?:ai\.stream\.firstChunk|First Token Stream Event|new_token)$|content\.completion\.chunk$/;
 
 /** Seconds from the start of the span to the first token. */
@@ -44,7 +47,7 @@ export function timeToFirstToken({ bag, span, scopeName, events }: SpanView): nu
   return Number(firstNs - span.startNs) / 1e9;
 }
 
-/** Text without the quotes around it, which JSON encoded twice has several of. No instant is longer than this. */
+/** Parses a time, removing the quotes of (repeated) JSON encoding. No time text is longer than this. */
 function instantIn(text: string): bigint | undefined {
   return text.length > 64 ? undefined : parseTimeNs(text.replace(/^["\\]+|["\\]+$/g, ""));
 }

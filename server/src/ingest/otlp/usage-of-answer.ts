@@ -4,7 +4,7 @@ import { readUsageMembers, readUsageObject } from "../../pricing/usage-object.ts
 import type { AttributeBag } from "./attribute-bag.ts";
 import type { Attributes } from "./export-request.ts";
 
-/** Where instrumentations keep the answer of a model as it came. */
+/** Keys of the raw model response in instrumentations. */
 const answers = [
   "output.value",
   "langfuse.observation.output",
@@ -16,7 +16,7 @@ const answers = [
 ];
 const usageMembers = ["usage", "usageMetadata", "usage_metadata"];
 
-/** The usage within the answer of a model call, for instrumentations that count nothing themselves. */
+/** The usage within the response of a model call, for instrumentations that report no counts. */
 export function usageOfAnswer(attributes: Attributes, bag: AttributeBag): RawUsage | undefined {
   for (const key of answers) {
     const answer = bag.parsed(attributes.get(key));

@@ -3,8 +3,8 @@ import type { AttributeValue, Attributes } from "../export-request.ts";
 import type { AgentLogs } from "./agent-log.ts";
 
 /**
- * https://docs.anthropic.com/en/docs/claude-code/monitoring-usage. Prompts are there if the user lets them be logged. Tokens
- * and cost stand in bare keys, which the convention of the same name reads.
+ * https://docs.anthropic.com/en/docs/claude-code/monitoring-usage. Prompts are included if the user allows logging
+ * them. Tokens and cost are in bare keys, which the convention of the same name reads.
  */
 export const claudeCodeLogs: AgentLogs = {
   prefix: "claude_code.",
@@ -40,7 +40,7 @@ export const claudeCodeLogs: AgentLogs = {
   },
 };
 
-/** Members of the JSON in `body`. One that was cut off is none. */
+/** Members of the JSON in `body`. A truncated body is ignored. */
 function membersOf(attributes: Attributes, keys: Readonly<Record<string, string>>): Record<string, AttributeValue> {
   const text = attributes.get("body");
   const parsed = typeof text === "string" ? parseJsonText(text) : undefined;

@@ -1,6 +1,6 @@
 import type { AgentLogs } from "./agent-log.ts";
 
-/** The Codex command line. Of the events of a stream the last one has the counts, or says why it failed. */
+/** The Codex command line. The last event of a stream has the counts, or the reason of its failure. */
 export const codexLogs: AgentLogs = {
   prefix: "codex.",
   scope: /^codex/,

@@ -6,7 +6,7 @@ const model: AgentEvent = {
   attributes: { "gen_ai.request.model": ["model", "model_name"], "http.response.status_code": ["status_code"] },
 };
 
-/** The Gemini command line. Thinking counts beside the output there, which the total tells. */
+/** The Gemini command line. It counts reasoning outside the output, as the total shows. */
 export const geminiCliLogs: AgentLogs = {
   prefix: "gemini_cli.",
   scope: /^gemini[-_]cli/,

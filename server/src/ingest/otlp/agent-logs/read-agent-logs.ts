@@ -10,7 +10,7 @@ const agents: readonly AgentLogs[] = [claudeCodeLogs, codexLogs, geminiCliLogs];
 
 type Understood = { agent: AgentLogs; name: string; event: AgentEvent };
 
-/** The events of an export that name no span, as spans. The same event is the same span whenever it is sent. */
+/** Converts the events of an export that name no span to spans. The same event always becomes the same span. */
 export function spansOfAgentLogs(request: ExportRequest<OtlpLogRecord>): ExportRequest<OtlpSpan> {
   const groups = request.groups.flatMap(({ resource, scope, items }) =>
     items.flatMap((record) => {
@@ -32,8 +32,8 @@ const contentKeys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What an agent's event says of the span that it names, or of the call whose span another event becomes, as the GenAI
- * conventions say it; any other record as it is.
+ * Converts an agent's event to the GenAI details record of the span that it names, or of the call whose span another
+ * event becomes; returns any other record unchanged.
  */
 export function asContentRecord(given: OtlpLogRecord, scopeName: string): OtlpLogRecord {
   const understood = understand(given, scopeName);
@@ -48,7 +48,7 @@ export function asContentRecord(given: OtlpLogRecord, scopeName: string): OtlpLo
     : { ...record, eventName: "gen_ai.client.inference.operation.details", body: null, attributes };
 }
 
-/** The name is a field of its own, an attribute or the body, whichever the agent's release made it. */
+/** The name is its own field, an attribute or the body, depending on the agent's release. */
 function understand({ eventName, attributes, body }: OtlpLogRecord, scopeName: string): Understood | undefined {
   const names = [eventName, asText(attributes.get("event.name")), typeof body === "string" ? body : undefined];
   for (const agent of agents) {
@@ -63,7 +63,7 @@ function understand({ eventName, attributes, body }: OtlpLogRecord, scopeName: s
   return undefined;
 }
 
-/** The attributes with those of the GenAI conventions in the place of the agent's own. */
+/** The attributes, with the agent's own replaced by those of the GenAI conventions. */
 function renamed(attributes: Attributes, event: AgentEvent): Map<string, AttributeValue> {
   const result = new Map(attributes);
   for (const [key, sources] of Object.entries(event.attributes ?? {})) {
@@ -78,7 +78,7 @@ function renamed(attributes: Attributes, event: AgentEvent): Map<string, Attribu
 }
 
 const errorKeys = ["error", "error_message", "error.message"];
-/** Read into the span itself, or only the record's own. */
+/** Read into the span itself, or only relevant to the record. */
 const ownKeys = ["event.name", "event.timestamp", "duration_ms", "success", ...errorKeys];
 
 function spanOf(record: OtlpLogRecord, { agent, name, event }: Understood): OtlpSpan {
@@ -103,7 +103,7 @@ function spanOf(record: OtlpLogRecord, { agent, name, event }: Understood): Otlp
   };
 }
 
-/** Events of a prompt stand below it; where prompts have no ids, those of a session stand side by side. */
+/** Events of a prompt are children of it; without prompt ids, the events of a session are siblings. */
 function placeOf(
   record: OtlpLogRecord,
   { agent, name, event }: Understood,
@@ -120,7 +120,7 @@ function placeOf(
     : { traceId, spanId: digest(16, traceId, call ?? itself), parentSpanId: promptSpanId };
 }
 
-/** The call of a model that an event is about. */
+/** The id of the model call that an event belongs to. */
 function callOf({ attributes }: OtlpLogRecord, { event }: Pick<Understood, "event">): string | undefined {
   return event.callKey === undefined ? undefined : firstText(attributes, [event.callKey]);
 }

@@ -6,7 +6,9 @@ import { readRequest, systemText } from "../../../messages/request.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
 import { readParameters } from "../take-parameters.ts";
 
-/** Google's Agent Development Kit: requests and answers of Gemini as JSON, with names as the language has them. */
+/**
+ * Google's Agent Development Kit: requests and responses of Gemini as JSON, with names in the style of the language.
+ */
 export const adk: Convention = {
   name: "adk",
   applies: ({ bag }) => bag.hasFamily("gcp"),
@@ -53,12 +55,12 @@ function requestOf(bag: AttributeBag): Record<string, unknown> {
   return isObject(request) ? request : {};
 }
 
-/** The first of these members that is there. */
+/** The first of these members that is present. */
 function member(value: unknown, ...names: readonly string[]): unknown {
   return isObject(value) ? names.map((name) => value[name]).find((found) => found !== undefined) : undefined;
 }
 
-/** Spans of the other kind say `{}`, merged calls of tools `N/A`. */
+/** Spans of the other kind send `{}`, merged tool calls `N/A`. */
 function nonEmpty(value: unknown): unknown {
   return value === "{}" || value === "N/A" || (isObject(value) && Object.keys(value).length === 0) ? undefined : value;
 }

@@ -5,10 +5,10 @@ import * as read from "../../../validation/field-readers.ts";
 import { asText, type AttributeBag } from "../attribute-bag.ts";
 
 /**
- * What a call of the AI SDK 3 to 6 used. `ai.usage.*` counts as the SDK's provider package did: up to version 5 the packages
- * for Anthropic and Bedrock passed on an input that leaves out what was cached, whole or in part unknown to `ai.usage`; from 6 on
- * all of them include it. What the provider said stands beside it as metadata, and proves which it is where it holds the input
- * too. (vercel/ai packages; getsentry/sentry-javascript#21484)
+ * The usage of a call of the AI SDK 3 to 6. `ai.usage.*` counts as the SDK's provider package does: up to version 5 the
+ * packages for Anthropic and Bedrock passed on an input without the cached tokens, which `ai.usage` lacks in whole or
+ * in part; from version 6 on all of them include it. The provider's own usage is in the metadata, and proves which of
+ * the two applies if it contains the input too. (vercel/ai packages; getsentry/sentry-javascript#21484)
  */
 export function aiSdkUsage(bag: AttributeBag): RawUsage {
   const stated = ofProvider(bag);
@@ -27,12 +27,12 @@ export function aiSdkUsage(bag: AttributeBag): RawUsage {
     reasoning: reasoning ?? stated.reasoning,
     convention: isSplit ? "inclusive" : conventionOf(input, stated, bag),
   };
-  // The difference of two others.
+  // These are differences of the other counts.
   take(bag, "ai.usage.inputTokenDetails.noCacheTokens", "ai.usage.outputTokenDetails.textTokens");
   return usage;
 }
 
-/** The first that is a count; the others repeat it, or another of the same that the SDK knows by an older name. */
+/** Takes the first key with a count; the others repeat it, or are older names of it in the SDK. */
 function take(bag: AttributeBag, ...keys: string[]): number | undefined {
   const counts = keys.flatMap((key) => {
     const value = bag.has(key) ? read.count(bag.peek(key)) : undefined;
@@ -50,7 +50,7 @@ function conventionOf(input: number | undefined, stated: RawUsage, bag: Attribut
   return isWhole ? "inclusive" : stated.convention;
 }
 
-/** Providers whose packages left out of the input what was cached, and the gateway that passes on what they count. */
+/** Providers whose packages excluded cached tokens from the input, and the gateway that passes on their counts. */
 function hasFreshInput(bag: AttributeBag): boolean {
   const provider = bag.peekText("ai.model.provider") ?? asText(bag.peek("gen_ai.system")) ?? "";
   if (provider === "gateway") return /^(?:anthropic|bedrock)\//.test(bag.peekText("ai.model.id") ?? "");
@@ -58,8 +58,8 @@ function hasFreshInput(bag: AttributeBag): boolean {
 }
 
 /**
- * The counts in `{anthropic: {usage: {…}}, google: {usageMetadata: {…}}, openai: {cachedPromptTokens}, …}`. It stays metadata.
- * Of several steps it is the last one's: its input counts for nothing but to compare.
+ * The counts in `{anthropic: {usage: {…}}, google: {usageMetadata: {…}}, openai: {cachedPromptTokens}, …}`, which stays
+ * metadata. For several steps it is that of the last one: its input is only used for comparison.
  */
 function ofProvider(bag: AttributeBag): RawUsage {
   const metadata = bag.peekTree("ai.response.providerMetadata");

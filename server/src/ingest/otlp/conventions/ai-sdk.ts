@@ -7,12 +7,12 @@ import { systemText } from "../../../messages/request.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
 import { aiSdkUsage } from "./ai-sdk-usage.ts";
 
-/** What users say of a call: telemetry metadata up to version 6, runtime context from 7 on. */
+/** The user's own values: telemetry metadata up to version 6, runtime context from 7 on. */
 const usersOwnPrefixes = ["ai.telemetry.metadata.", "ai.settings.context."];
 const usersOwn = (...names: readonly string[]): string[] =>
   usersOwnPrefixes.flatMap((prefix) => names.map((name) => prefix + name));
 
-/** The Vercel AI SDK 3 to 6. Version 7 writes the GenAI conventions alone. */
+/** The Vercel AI SDK 3 to 6. Version 7 only writes the GenAI conventions. */
 export const aiSdk: Convention = {
   name: "ai-sdk",
   applies: ({ bag }) => bag.hasFamily("ai", "aisdk"),
@@ -90,13 +90,13 @@ function promptOf(bag: AttributeBag): Message[] | undefined {
   return withSystem(said, systemText(prompt["system"]));
 }
 
-/** How Langfuse links a prompt of its own to a call. */
+/** A link to a prompt that is managed in Langfuse. */
 function promptOfLangfuse(bag: AttributeBag): Record<string, unknown> {
   const prompt = bag.peekTree("ai.telemetry.metadata.langfusePrompt");
   return isObject(prompt) ? { prompt_name: prompt["name"], prompt_version_number: prompt["version"] } : {};
 }
 
-/** What tools, embeddings and rerankers were given and gave back. The vectors themselves are not kept. */
+/** Input and output of tools, embeddings and rerankers. The vectors themselves are not kept. */
 function inputAndOutput(bag: AttributeBag): Pick<SpanContent, "input" | "output"> {
   const values = listOf(bag, "ai.values");
   bag.drop("ai.embedding", "ai.embeddings");
@@ -106,7 +106,7 @@ function inputAndOutput(bag: AttributeBag): Pick<SpanContent, "input" | "output"
   };
 }
 
-/** A list whose items are JSON text each. */
+/** A list with items that are each JSON text. */
 function listOf(bag: AttributeBag, key: string): unknown[] | undefined {
   const given = bag.takeTree(key);
   return Array.isArray(given) ? (given as unknown[]).map((item) => jsonScalar(bag.parsed(item))) : undefined;

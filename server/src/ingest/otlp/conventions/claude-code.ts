@@ -1,7 +1,7 @@
 import type { Convention } from "../convention.ts";
 import { toMessages } from "../../../messages/message.ts";
 
-/** Claude Code's traces: bare keys, under a scope of its own. Its input counts leave out what was cached. */
+/** Claude Code's traces: bare keys, in its own scope. Its input counts exclude cached tokens. */
 export const claudeCode: Convention = {
   name: "claude-code",
   applies: ({ scopeName }) => scopeName.startsWith("com.anthropic.claude_code"),

@@ -2,7 +2,7 @@ import type { Convention } from "../convention.ts";
 
 const turn = (name: string): string[] => [`codex.turn.token_usage.${name}`, name];
 
-/** The Codex command line. A turn holds the sum of its requests, which repeat the counts. */
+/** The Codex command line. A turn has the sum of its requests, which repeat the counts. */
 export const codex: Convention = {
   name: "codex",
   applies: ({ bag, scopeName }) => scopeName.startsWith("codex") || bag.hasFamily("codex"),

@@ -5,7 +5,7 @@ import type { OtlpEvent } from "../export-request.ts";
 import { ofChoice, toMessages, type Message } from "../../../messages/message.ts";
 import { structuredContent } from "./gen-ai.ts";
 
-/** Event name → the role of the message that it holds. */
+/** Event name → the role of its message. */
 const messageEvents = new Map([
   ["gen_ai.system.message", "system"],
   ["gen_ai.user.message", "user"],
@@ -20,7 +20,7 @@ const structuredKeys = {
   tools: "gen_ai.tool.definitions",
 } as const;
 
-/** Whether an event or a log record carries what was said on its span. */
+/** Whether an event or a log record carries content of its span. */
 export function isContentEvent({ name }: Pick<OtlpEvent, "name">): boolean {
   return (
     messageEvents.has(name) ||
@@ -31,7 +31,7 @@ export function isContentEvent({ name }: Pick<OtlpEvent, "name">): boolean {
   );
 }
 
-/** Whether an event of this name is one message, so that text without a form is its content. */
+/** Whether an event of this name is one message, so that unstructured text is its content. */
 export function saysContent(name: string): boolean {
   return messageEvents.has(name) || name === "gen_ai.choice";
 }
@@ -46,7 +46,7 @@ export const genAiEvents: Convention = {
     view.events = view.events.filter((event) => !isContentEvent(event));
     const content = contentOfEvents(bag, events);
     if (operation !== "execute_tool") return content;
-    // What a tool was given and gave back is no conversation.
+    // Input and output of a tool are not a conversation.
     const given = content.prompt?.at(-1);
     return {
       input: given?.tool_calls?.[0]?.function.arguments ?? given?.content,
@@ -55,7 +55,7 @@ export const genAiEvents: Convention = {
   },
 };
 
-/** What the events of one span say together. */
+/** Combines the content of all events of one span. */
 export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[]): SpanContent {
   const prompt: Message[] = [];
   const completions: Message[] = [];
@@ -72,7 +72,7 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
     else if (name === "gen_ai.choice") {
       completions.push(...ofChoice(toMessages(choiceOf(bag, attributes), "assistant"), attributes.get("index")));
     } else if (name === "gen_ai.content.prompt") {
-      // LiteLLM says more of the message in the body of its log record.
+      // LiteLLM has more of the message in the body of its log record.
       const said = attributes.has("role") ? messageOf(bag, attributes) : bag.parsed(attributes.get("gen_ai.prompt"));
       prompt.push(...toMessages(said, "user"));
     } else if (name === "gen_ai.content.completion") {
@@ -99,7 +99,7 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
   };
 }
 
-/** A stream of the Responses API is told item by item: together they are one answer. */
+/** A stream of the Responses API is reported item by item: together they are one response. */
 function piecesOf(outputs: readonly unknown[]): Message[] | undefined {
   const pieces = outputs.flatMap((output) => structuredContent({ output }).completions ?? []);
   return ofChoice(pieces, 0);
@@ -115,7 +115,7 @@ function messageOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Reco
   };
 }
 
-/** `message` is a message, its content, or blocks as JSON text; the calls may stand beside it. */
+/** `message` is a message, its content, or blocks as JSON text; the calls may be beside it. */
 function choiceOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Record<string, unknown> {
   const message = blocksOf(bag, attributes.get("message") ?? attributes.get("content"));
   const calls = callsOf(bag, attributes);
@@ -124,13 +124,13 @@ function choiceOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): Recor
   return { ...base, ...(calls && { tool_calls: calls }) };
 }
 
-/** A list, JSON text of one, or, as LiveKit has it, a list of JSON texts. */
+/** A list, JSON text of one, or, in LiveKit, a list of JSON texts. */
 function callsOf(bag: AttributeBag, attributes: OtlpEvent["attributes"]): unknown[] | undefined {
   const calls = bag.parsed(attributes.get("tool_calls"));
   return Array.isArray(calls) ? (calls as unknown[]).map((call) => bag.parsed(call)) : undefined;
 }
 
-/** JSON text of blocks, parsed; JSON of anything else is what was said. */
+/** Parses JSON text of blocks; any other JSON is the content itself. */
 function blocksOf(bag: AttributeBag, given: unknown): unknown {
   const parsed = bag.parsed(given);
   if (typeof given !== "string") return parsed;

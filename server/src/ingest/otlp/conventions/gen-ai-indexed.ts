@@ -47,7 +47,7 @@ export const genAiIndexed: Convention = {
 
 function indexedMessages(bag: AttributeBag, prefix: string, role: string): Message[] {
   const items = takeIndexed(bag, prefix);
-  // Anthropic's instrumentations encode all contents as JSON, also those that are plain text.
+  // Anthropic's instrumentations encode all contents as JSON, including plain text.
   const contents = items.map((item) => item.get("content")).filter((content) => content !== undefined);
   const areEncoded = contents.length > 1 && contents.every((content) => typeof content === "string" && isJson(content));
   return items.flatMap((item) => toMessages(rawMessage(bag, item, areEncoded), role));
@@ -57,7 +57,7 @@ function isJson(text: string): boolean {
   return wordIn(text) !== text || /^[[{]/.test(text);
 }
 
-/** The same messages as a decorator has them: as they were sent, in one list or in a batch of one. */
+/** The same messages as recorded by a decorator: in their original form, in one list or in a batch of one. */
 function otherForm(bag: AttributeBag, key: string, role: string): Message[] {
   const given = bag.peekTree(key);
   const only = Array.isArray(given) && given.length === 1 && Array.isArray(given[0]) ? (given[0] as unknown) : given;
@@ -81,13 +81,13 @@ function readCompletion(whole: unknown): Message[] | undefined {
   return areTexts(said) ? toMessages(said, "assistant") : readResponse(said);
 }
 
-/** A text, or a list of texts as Spring AI has it. */
+/** A text, or a list of texts as in Spring AI. */
 function areTexts(whole: unknown): boolean {
   const items = Array.isArray(whole) ? (whole as unknown[]) : [whole];
   return items.length > 0 && items.every((item) => typeof item === "string");
 }
 
-/** The oldest form: a whole request or answer as JSON in one attribute, or just what was said. */
+/** The oldest form: a whole request or response as JSON in one attribute, or just its text. */
 function readWhole<T>(bag: AttributeBag, key: string, read: (whole: unknown) => T | undefined): T | undefined {
   const found = read(bag.peekTree(key));
   if (found !== undefined) bag.drop(key);
@@ -98,7 +98,7 @@ function rawMessage(bag: AttributeBag, item: IndexedItem, isEncoded: boolean): R
   const calls = callsOf(bag, item);
   const given = item.get("content");
   const content = isEncoded && typeof given === "string" ? wordIn(given) : given;
-  // Exporters in JavaScript write the missing content of a call as text.
+  // Exporters in JavaScript write the missing content of a call as the text "null".
   const isMissing = content === "null" && item.get("role") === "assistant";
   return {
     role: item.get("role"),
@@ -110,7 +110,7 @@ function rawMessage(bag: AttributeBag, item: IndexedItem, isEncoded: boolean): R
   };
 }
 
-/** A key for each part of each call, or all calls of the message as one JSON text. */
+/** One key per part of each call, or all calls of the message as one JSON text. */
 function callsOf(bag: AttributeBag, item: IndexedItem): unknown[] {
   const whole = bag.parsed(item.get("tool_calls"));
   if (Array.isArray(whole)) return whole as unknown[];
@@ -121,7 +121,7 @@ function callsOf(bag: AttributeBag, item: IndexedItem): unknown[] {
   }));
 }
 
-/** Content of several parts comes as JSON text; other JSON is what was said. */
+/** Content with several parts is JSON text of blocks; other JSON is the content itself. */
 function blocksOrText(bag: AttributeBag, content: unknown): unknown {
   const parsed = bag.parsed(content);
   const isBlocks =

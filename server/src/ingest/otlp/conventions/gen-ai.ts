@@ -34,9 +34,9 @@ export const genAi: Convention = {
     response_id: ["gen_ai.response.id"],
   },
   derive: ({ bag, operation, scopeName, span }) => ({
-    // On a chat span it is the tool that the model asked for.
+    // On a chat span the tool name is that of the tool that the model called.
     span_name: operation === "execute_tool" || operation === "tool_call" ? bag.takeText("gen_ai.tool.name") : undefined,
-    // The tier that served the call, which may be another than the one asked for.
+    // The tier that served the call, which may differ from the requested one.
     usage: usageOf(bag),
     usage_is_estimated: countsOnItsOwn.test(scopeName) && isEstimate(operation, span.attributes) ? true : undefined,
   }),
@@ -122,7 +122,7 @@ export const genAi: Convention = {
   },
 };
 
-/** Sentry splits the answer: a text, or JSON of one for each choice, and the calls of the first. */
+/** Sentry splits the response: a text, or JSON with one text per choice, and the tool calls of the first. */
 function answerOfSentry(bag: AttributeBag): unknown {
   const given = bag.takeTree("gen_ai.response.text");
   const calls = bag.takeTree("gen_ai.response.tool_calls");
@@ -131,7 +131,7 @@ function answerOfSentry(bag: AttributeBag): unknown {
   return texts.map((content, at) => ({ role: "assistant", content, ...(at === 0 && { tool_calls: calls }) }));
 }
 
-/** The usage object of the answer, where it is passed on whole. */
+/** The usage object of the response, if it is passed on whole. */
 const usageKeys = [
   "gen_ai.usage.raw",
   "gen_ai.usage",
@@ -167,7 +167,7 @@ function writesFor(age: string): string[] {
   return names.map((name) => `gen_ai.usage.${name}`);
 }
 
-/** What tools, retrievals, memories and guardrails are given, and what they give back. */
+/** Inputs and outputs of tools, retrievals, memories and guardrails. */
 const inputKeys = [
   "gen_ai.tool.call.arguments",
   "gen_ai.tool.input",
@@ -189,17 +189,17 @@ const outputKeys = [
   "gen_ai.transcription.text",
 ];
 
-/** These pass on what Anthropic and Bedrock count, where the input is only the fresh part. */
+/** Instrumentations that pass on the counts of Anthropic and Bedrock, where the input is only the fresh part. */
 function passesOnFreshInput({ scopeName, span }: SpanView): boolean {
   if (/^@traceloop\/instrumentation-(?:anthropic|bedrock)$/.test(scopeName)) return true;
   const provider = span.attributes.get("gen_ai.provider.name") ?? span.attributes.get("gen_ai.system");
   return /openlit/.test(scopeName) && (provider === "anthropic" || provider === "aws.bedrock");
 }
 
-/** Instrumentations that count the tokens of streams and images themselves, whatever the model said. */
+/** Instrumentations that count the tokens of streams and images themselves, whatever the model reported. */
 const countsOnItsOwn = /^@traceloop\/instrumentation-(?:openai|together)/;
 
-/** Its chat streams carry no sign of being streams: only where something says so is it known. */
+/** Their chat spans do not show whether they were streamed, except by these attributes. */
 function isEstimate(operation: string, attributes: Attributes): boolean {
   return operation === "image_generation" || streamSigns.some((key) => attributes.get(key) === true);
 }
@@ -213,7 +213,7 @@ export function structuredContent(given: {
   system?: unknown;
   tools?: unknown;
 }): SpanContent {
-  // Tools and steps of frameworks are given objects, embeddings texts: those are input, not messages.
+  // Tools and steps of frameworks have objects as input, embeddings have texts: these are not messages.
   const isSaid = areMessages(given.input);
   const output = answersIn(given.output);
   const isAnswer = areMessages(output);
@@ -227,7 +227,7 @@ export function structuredContent(given: {
   };
 }
 
-/** OpenAI's choices, and the answer that holds them, are passed on where the messages belong. */
+/** Some send OpenAI's choices, or the response that contains them, in place of messages. */
 function answersIn(given: unknown): unknown {
   const choices = isObject(given) && Array.isArray(given["choices"]) ? (given["choices"] as unknown[]) : given;
   if (!Array.isArray(choices)) return given;
@@ -245,7 +245,7 @@ function areMessages(given: unknown): boolean {
   return typeof given === "string" || (items.length > 0 && items.every(isMessage));
 }
 
-/** The Gemini command line calls what the model said the system's. */
+/** The Gemini command line sends the model's messages with the role system. */
 function saidByModel(message: Message): Message {
   return message.role === "system" ? { ...message, role: "assistant" } : message;
 }

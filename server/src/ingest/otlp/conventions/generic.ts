@@ -3,7 +3,7 @@ import type { Convention, SpanView } from "../convention.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
 import { holdsMessages, ofChoice, toMessages, type Message } from "../../../messages/message.ts";
 
-/** Bare names that people choose by hand, and what is left when nobody more specific knew. */
+/** Bare names that people choose by hand, and what no more specific convention took. */
 export const generic: Convention = {
   name: "generic",
   applies: () => true,
@@ -19,7 +19,7 @@ export const generic: Convention = {
     const input = bag.takeAny("input", "prompt");
     const output = bag.takeAny("output", "completion");
     const prompt = messagesIn(bag.parsed(input), "messages", "user");
-    // What a model gives back to messages is its answer, also where it is a text.
+    // The output for messages is the response, even if it is a text.
     const isAnswer = operation === "chat" && prompt.length > 0 && typeof bag.parsed(output) === "string";
     const completions = isAnswer
       ? toMessages(output, "assistant")

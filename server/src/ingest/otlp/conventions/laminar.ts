@@ -4,7 +4,7 @@ import { holdsMessages, toMessages } from "../../../messages/message.ts";
 
 const property = "lmnr.association.properties.";
 
-/** Laminar. Its model calls write the GenAI conventions beside it. */
+/** Laminar. Its model calls also have the GenAI conventions. */
 export const laminar: Convention = {
   name: "laminar",
   applies: ({ bag }) => bag.hasFamily("lmnr"),

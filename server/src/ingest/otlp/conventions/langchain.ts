@@ -4,7 +4,7 @@ import { readParameters } from "../take-parameters.ts";
 
 const metadata = "langchain.metadata";
 
-/** What the product's LangChain integration tells of a run beside the conventions of OpenLLMetry. */
+/** What the product's LangChain integration adds to the conventions of OpenLLMetry. */
 export const langchain: Convention = {
   name: "langchain",
   applies: ({ bag }) => bag.hasFamily("langchain"),

@@ -45,14 +45,14 @@ function contentOf(bag: AttributeBag): SpanContent {
   };
 }
 
-/** What the observation says; a root says it once more of its trace. */
+/** The content of the observation; a root repeats it for its trace. */
 function takeSaid(bag: AttributeBag, ofObservation: string, ofTrace: string): unknown {
   const said = bag.takeAny(ofObservation, ofTrace);
   bag.dropEqual([ofTrace], said);
   return bag.parsed(said);
 }
 
-/** Embeddings come as generations too, with texts where messages would be. */
+/** Embeddings are sent as generations too, with texts in place of messages. */
 function isEmbeddingModel(bag: AttributeBag): boolean {
   const input = bag.peekTree("langfuse.observation.input");
   return Array.isArray(input) && input.length > 0 && (input as unknown[]).every((item) => typeof item === "string");
@@ -62,7 +62,7 @@ function parametersOf(bag: AttributeBag): Record<string, unknown> {
   return { ...takeParameters(bag, "langfuse.observation.model.parameters"), cost: takeCost(bag) };
 }
 
-/** The total is a field, or the parts in it are all that there is; parts of nothing say nothing. */
+/** The cost is the total, otherwise the sum of the parts; if it is 0, the parts carry no information. */
 function takeCost(bag: AttributeBag): number | undefined {
   const key = "langfuse.observation.cost_details";
   const details = bag.peekTree(key);
@@ -79,7 +79,7 @@ function totalCost(cost: Record<string, unknown>): number | undefined {
   return parts.length === 0 ? undefined : parts.reduce((sum, part) => sum + part, 0);
 }
 
-/** What is read as a count is told by the span's own counts, in other sums. */
+/** Takes the counts; the span's own counts cover them, possibly as other sums. Other members are put back. */
 function takeUsage(bag: AttributeBag, key: string): RawUsage | undefined {
   const given = bag.peekTree(key);
   if (!isObject(given)) return undefined;
@@ -93,8 +93,8 @@ function takeUsage(bag: AttributeBag, key: string): RawUsage | undefined {
 }
 
 /**
- * Langfuse splits counts into disjoint parts: `input` without what was cached, `output` without reasoning, unless the
- * total says that they hold their parts already, as people and its Python integration of OpenAI write them.
+ * Langfuse splits counts into disjoint parts: `input` without cached tokens, `output` without reasoning, unless the
+ * total shows that they already include their parts, as people and its Python integration of OpenAI write them.
  */
 function usageOf(details: ReadonlyMap<string, number>): RawUsage {
   const count = (...names: string[]): number | undefined =>
@@ -112,7 +112,7 @@ function usageOf(details: ReadonlyMap<string, number>): RawUsage {
   );
   const parts = {
     cacheRead: count("input_cached_tokens", "cache_read_input_tokens", "input_cache_read", "cache_read"),
-    // LangChain says 0 for the whole where it tells the lifetimes apart.
+    // LangChain sends 0 for the total if it states the lifetimes separately.
     cacheWrite: written === 0 ? undefined : written,
     cacheWrite5m,
     cacheWrite1h,
@@ -131,7 +131,7 @@ const wholes: ReadonlySet<string> = new Set([...inputNames, ...outputNames, ...t
 const inputPart = /^(?:input_(?!tokens$|(?:cache_)?priority)|cache_(?:(?:read|creation)_input_tokens|read|write)$)/;
 const outputPart = /^output_(?!tokens$|priority)/;
 
-/** Counts by name. Those in OpenAI's objects of details are named as Langfuse names them: `input_cached_tokens` … */
+/** Counts by name. Counts in OpenAI's detail objects get Langfuse's names: `input_cached_tokens` … */
 function flattened(given: Record<string, unknown>): Map<string, number> {
   const entries = Object.entries(given).flatMap(([name, value]): Array<[string, unknown]> => {
     const side = /^(prompt|input|completion|output)_tokens?_details$/.exec(name)?.[1];

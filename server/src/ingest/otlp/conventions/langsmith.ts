@@ -11,8 +11,8 @@ import { leaveParameters, readCall, readParameters } from "../take-parameters.ts
 const invocation = "langsmith.metadata.invocation_params";
 
 /**
- * LangSmith, which puts the inputs and outputs of a run under `gen_ai.prompt` and `gen_ai.completion`, whatever they are.
- * `langsmith.trace.session_id` is a project there, no conversation.
+ * LangSmith, which puts the inputs and outputs of any run into `gen_ai.prompt` and `gen_ai.completion`. Its
+ * `langsmith.trace.session_id` is a project, not a conversation.
  */
 export const langsmith: Convention = {
   name: "langsmith",
@@ -38,7 +38,7 @@ export const langsmith: Convention = {
   },
   usage({ bag }) {
     const stated = bag.takeTree("langsmith.usage_metadata");
-    // JavaScript repeats it as metadata.
+    // The JavaScript SDK repeats it as metadata.
     if (stated !== undefined) bag.drop("langsmith.metadata.usage_metadata");
     const usage = [stated, usageIn(bag.peekTree("gen_ai.completion"))].find(isObject) ?? {};
     const input = detailsOf(takeDetails(bag, "input"), usage["input_token_details"]);
@@ -76,7 +76,7 @@ function kindOf(bag: AttributeBag): string | undefined {
   return bag.peekText("langsmith.span.kind")?.toLowerCase();
 }
 
-/** A model's answer; or of a graph, which gives back the whole conversation, what came after the last question. */
+/** A model's response; for a graph, which returns the whole conversation, the messages after the last question. */
 function answersIn(output: unknown, { isCall }: { isCall: boolean }): Message[] {
   const answers = readResponse(output);
   if (answers) return answers;
@@ -85,7 +85,7 @@ function answersIn(output: unknown, { isCall }: { isCall: boolean }): Message[] 
   return whole.slice(whole.findLastIndex(({ role }) => role === "user") + 1);
 }
 
-/** Beside the answer, or within its message. */
+/** Beside the response, or within its message. */
 function usageIn(output: unknown): unknown {
   if (!isObject(output)) return undefined;
   if (isObject(output["usage_metadata"])) return output["usage_metadata"];
@@ -103,7 +103,7 @@ function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** JSON, or in Python its own text of a dict. */
+/** JSON, or from the Python SDK the text of a dict. */
 function takeDetails(bag: AttributeBag, side: "input" | "output"): unknown {
   const key = `gen_ai.usage.${side}_token_details`;
   const given = bag.take(key);

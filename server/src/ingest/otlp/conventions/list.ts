@@ -26,14 +26,14 @@ import { strands } from "./strands.ts";
 
 /**
  * All vocabularies, the most deliberate first: the product's own keys, then those of observability SDKs, then the
- * semantic conventions new to old, then what frameworks leave behind. See docs/adding-a-convention.md.
+ * semantic conventions from new to old, then leftovers of frameworks. See docs/adding-a-convention.md.
  */
 export const conventions: readonly Convention[] = [
   own,
   langfuse,
   laminar,
   geminiCli,
-  // Writes part of the semantic conventions beside its own keys, which say more.
+  // Before genAi: it writes part of the semantic conventions beside its own keys, which contain more.
   aiSdk,
   genAi,
   langsmith,

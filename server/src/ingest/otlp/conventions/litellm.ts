@@ -5,7 +5,7 @@ import { takeIndexed } from "../indexed-keys.ts";
 import { holdsMessages, toMessages } from "../../../messages/message.ts";
 import { jsonOfPython } from "../python-text.ts";
 
-/** The usage of the answer, as Python prints it: it alone tells the parts of the counts. */
+/** The usage of the response, as Python prints it: the only place with the parts of the counts. */
 const usageKey = "metadata.usage_object";
 
 const providers = ["openai", "anthropic", "azure", "vertex_ai", "gemini", "bedrock"];
@@ -26,7 +26,7 @@ export const litellm: Convention = {
   },
   cost: ["gen_ai.cost.total_cost"],
   content({ bag }) {
-    // Python writes lists as Python does, which is no JSON: those stay as they are.
+    // Python prints lists in its own syntax, which is not JSON: those are left in place.
     const raw = providers
       .map((provider) => `llm.${provider}.messages`)
       .filter((key) => holdsMessages(bag.peekTree(key)));

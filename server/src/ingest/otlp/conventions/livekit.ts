@@ -4,7 +4,7 @@ import type { Convention } from "../convention.ts";
 import { toMessages, type Message } from "../../../messages/message.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
 
-/** What is personal moved from `lk.` to `lk.pii.` in 2026; both are in use. */
+/** Personal data moved from `lk.` to `lk.pii.` in 2026; both are in use. */
 const personal = (name: string): [string, string] => [`lk.pii.${name}`, `lk.${name}`];
 
 /** LiveKit agents. */

@@ -7,7 +7,7 @@ import { readResponse } from "../../../messages/response.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
 import { leaveParameters, readParameters } from "../take-parameters.ts";
 
-/** pydantic-ai and Logfire, whose versions before 2 keep messages as lists of events. */
+/** pydantic-ai and Logfire; before version 2 messages are lists of events. */
 export const logfire: Convention = {
   name: "logfire",
   applies: ({ bag, scopeName }) =>
@@ -26,7 +26,7 @@ export const logfire: Convention = {
   cost: ["operation.cost"],
   content(view) {
     const { bag } = view;
-    // Which attributes are JSON: the attributes tell themselves.
+    // The schema only describes which attributes are JSON.
     if (isObject(bag.peekTree("logfire.json_schema"))) bag.accept("logfire.json_schema");
     const listed = bag.takeTree("pydantic_ai.all_messages");
     const whole = listed === undefined ? undefined : split(toMessages(listed, "user"));
@@ -47,7 +47,9 @@ export const logfire: Convention = {
   },
 };
 
-/** The span is named by a template, `Chat Completion with {model!r}`; the message has its values filled in. */
+/**
+ * If the span's name is a template, such as `Chat Completion with {model!r}`, the message with its values filled in.
+ */
 function filledName(bag: AttributeBag, name: string): string | undefined {
   bag.dropEqual(["logfire.msg"], name);
   return bag.peekText("logfire.msg_template") === name ? bag.takeText("logfire.msg") : undefined;
@@ -68,7 +70,7 @@ function fromEvents(events: unknown): Said {
   return completions.length > 0 ? { prompt, completions } : split(prompt);
 }
 
-/** A whole conversation: what the model said last is the answer. */
+/** A whole conversation: the model's last message is the response. */
 function split(messages: Message[]): Said {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return { prompt: messages, completions: undefined };
@@ -83,8 +85,8 @@ function toolsFrom(bag: AttributeBag): unknown[] | undefined {
 }
 
 /**
- * Logfire's own instrumentations keep bodies: `request_data` and `response_data` of OpenAI and Anthropic, and `response` of
- * OpenAI's agents, where the messages of a request have the answer among them.
+ * Logfire's own instrumentations record bodies: `request_data` and `response_data` of OpenAI and Anthropic, and
+ * `response` of OpenAI's agents, where the messages of a request include the response.
  */
 function fromBodies({ bag, scopeName }: SpanView): SpanContent {
   const body = bag.peekTree("request_data");

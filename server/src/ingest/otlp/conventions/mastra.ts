@@ -33,7 +33,7 @@ export const mastra: Convention = {
   },
 };
 
-/** What a user said may be given to an agent as plain text, or as several. */
+/** An agent's input may be one plain text, or several. */
 function areTexts(given: unknown): boolean {
   const texts = Array.isArray(given) ? (given as unknown[]) : [given];
   return texts.length > 0 && texts.every((text) => typeof text === "string" && text !== "");

@@ -52,7 +52,7 @@ export const mlflow: Convention = {
   },
 };
 
-/** The attributes of a span, those of MLflow without the quotes around single words. */
+/** The attributes of a span; for MLflow, without the JSON quotes around single words. */
 export function unquoted(attributes: Attributes): Attributes {
   const type = attributes.get("mlflow.spanType") ?? attributes.get("mlflow.traceRequestId");
   if (typeof type !== "string" || !type.startsWith('"')) return attributes;

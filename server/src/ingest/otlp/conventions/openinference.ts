@@ -72,7 +72,7 @@ export const openinference: Convention = {
     };
     return {
       ...said,
-      // Anthropic's instructions stand beside the messages.
+      // Anthropic's instructions are separate from the messages.
       system: raw.prompt?.find(({ role }) => role === "system"),
       tools: tools.length > 0 ? tools : raw.tools,
       ...documentsOf(bag),
@@ -90,13 +90,13 @@ function isCall(bag: AttributeBag): boolean {
   return kind === "llm" || kind === "embedding";
 }
 
-/** What the bodies of request and answer say, for instrumentations that keep nothing but these. */
+/** Content from the bodies of request and response, for instrumentations that only record these. */
 function rawExchange(bag: AttributeBag): Pick<SpanContent, "prompt" | "completions" | "tools"> {
   const request = readRequest(bag.peekTree("input.value"));
   return { prompt: request?.prompt, tools: request?.tools, completions: readResponse(bag.peekTree("output.value")) };
 }
 
-/** Texts of the completions API: a list, or a key for each. */
+/** Texts of the completions API: a list, or one key per text. */
 function textsOf(bag: AttributeBag, prefix: string, member: string): unknown[] {
   const indexed = takeIndexed(bag, prefix).map((item) => item.get(member));
   const list = bag.peek(prefix);
@@ -105,7 +105,7 @@ function textsOf(bag: AttributeBag, prefix: string, member: string): unknown[] {
   return list;
 }
 
-/** What retrievers and rerankers find. The value that the span gave back repeats it, without the scores at times. */
+/** Results of retrievers and rerankers. The span's output repeats them, sometimes without the scores. */
 function documentsOf(bag: AttributeBag): Pick<SpanContent, "input" | "output"> {
   const kind = kindOf(bag);
   if (kind === "retriever") {
@@ -131,7 +131,10 @@ function takeDocuments(bag: AttributeBag, prefix: string): unknown[] | undefined
   return documents.length > 0 ? documents : undefined;
 }
 
-/** The raw request and answer of a model call repeat its messages, so they are dropped; of all else they are the content. */
+/**
+ * The raw request and response of a model call repeat its messages and are dropped; for other spans they are the
+ * content.
+ */
 function rawValues(
   { bag }: SpanView,
   { hasPrompt, hasCompletions }: { hasPrompt: boolean; hasCompletions: boolean },
@@ -148,7 +151,7 @@ function rawValues(
   return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
 }
 
-/** The request that holds these texts; of what Python prints of them nothing is new. */
+/** Takes the request with these texts; if it is Python's printed form, it contains nothing new. */
 function takeEmbedded(bag: AttributeBag, texts: readonly unknown[]): void {
   const given = bag.peekTree("input.value");
   const isPrinted =
@@ -157,7 +160,7 @@ function takeEmbedded(bag: AttributeBag, texts: readonly unknown[]): void {
   else bag.drop("input.value");
 }
 
-/** What the answer as it came says of itself: its id, and the tier that served the call. */
+/** Facts in the raw response: its id, and the tier that served the call. */
 function answerOf(bag: AttributeBag): Record<string, unknown> {
   const answer = bag.peekTree("output.value");
   if (!isObject(answer)) return {};
@@ -197,7 +200,7 @@ function callOf(item: IndexedItem): Record<string, unknown> {
   };
 }
 
-/** One part of a message. A call among the parts repeats the message's own calls, where it has any. */
+/** One part of a message. A call among the parts is dropped if the message has calls of its own, which it repeats. */
 function partOf(bag: AttributeBag, item: IndexedItem, keepCalls: boolean): unknown[] {
   if (item.has("tool_call.function.name")) return keepCalls ? [{ ...callOf(item), type: "tool_call" }] : [];
   const type = item.get("message_content.type");

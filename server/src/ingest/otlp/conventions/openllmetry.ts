@@ -5,7 +5,7 @@ import { wordIn } from "../../../messages/json-word.ts";
 
 const property = (...names: string[]): string[] => names.map((name) => `traceloop.association.properties.${name}`);
 
-/** OpenLLMetry's decorators and associations. Its model calls write the GenAI conventions. */
+/** OpenLLMetry's decorators and associations. Its model calls use the GenAI conventions. */
 export const openllmetry: Convention = {
   name: "openllmetry",
   applies: ({ bag }) => bag.hasFamily("traceloop"),
@@ -25,20 +25,20 @@ export const openllmetry: Convention = {
   content({ bag }): SpanContent {
     const input = bag.takeAny("traceloop.entity.input", "gen_ai.task.input");
     const output = bag.takeAny("traceloop.entity.output", "gen_ai.task.output");
-    // Its LangChain instrumentation says both under both names.
+    // Its LangChain instrumentation sends both under both names.
     bag.dropEqual(["gen_ai.task.input"], input);
     bag.dropEqual(["gen_ai.task.output"], output);
     return { input: said(input), output: said(output) };
   },
 };
 
-/** Decorators encode all values: a text loses its quotes, and `null` is nothing. */
+/** Decorators JSON-encode all values: texts lose their quotes, and `null` means no value. */
 function said(given: AttributeValue | undefined): AttributeValue | undefined {
   if (typeof given !== "string") return given;
   return given === "null" ? undefined : wordIn(given);
 }
 
-/** The key names the innermost workflow or agent: an agent's name is no workflow's. */
+/** The key names the innermost workflow or agent: the name of an agent is not a workflow name. */
 function workflowName(bag: AttributeBag): string | undefined {
   const name = bag.takeText("traceloop.workflow.name");
   if (name === undefined || name === bag.peekText("gen_ai.agent.name")) return undefined;

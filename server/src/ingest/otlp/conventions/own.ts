@@ -34,13 +34,13 @@ export const own: Convention = {
     span_handoffs: inEveryFamily("span.handoffs"),
     tool_calls: inEveryFamily("span.tool_calls"),
   },
-  // What Anthropic was asked for, where users' metadata is.
+  // The parameters of a request to Anthropic, which are sent in the user's metadata.
   derive: ({ bag }) =>
     Object.assign({}, ...inEveryFamily("metadata.anthropic.request").map((key) => takeParameters(bag, key))) as Record<
       string,
       unknown
     >,
-  // Bare names, which only the product's own SDKs give these meanings.
+  // Bare names that only have these meanings in the product's own SDKs.
   usage: { cacheRead: ["prompt_cache_hit_tokens"], cacheWrite: ["prompt_cache_creation_tokens"] },
   metadataObjects: inEveryFamily("metadata"),
   metadataPrefixes: inEveryFamily("metadata."),
