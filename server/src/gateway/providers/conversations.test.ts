@@ -12,7 +12,8 @@ import { openaiShaped } from "./quirks.ts";
 import { call } from "./stream.fixture.ts";
 
 /**
- * Conversations in which every answer may come from another provider: each provider takes them all, as its own rules have it.
+ * Conversations in which each response may come from another provider: every provider must accept them all, under its
+ * own rules.
  */
 
 type Message = Record<string, unknown>;
@@ -24,7 +25,7 @@ const ofTranslator = (translator: ChatTranslator, reply: unknown): Message => ({
 });
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** An answer as each wire has it, read by its translator, or as an OpenAI-shaped provider writes it. */
+/** A response in each wire format, converted by its translator, or as an OpenAI-compatible provider writes it. */
 const speakers: Readonly<Record<string, (said: Said, seed: string) => Message>> = {
   anthropic: ({ text, thought, calls }, seed) =>
     ofTranslator(anthropicTranslator, {
@@ -131,7 +132,7 @@ function conversation(turns: ReadonlyArray<typeof turn extends fc.Arbitrary<infe
 
 const conversations = fc.array(turn, { minLength: 1, maxLength: 5 }).map(conversation);
 
-/** What of a chat a dialect does not take. */
+/** The parts of a chat that a dialect does not accept. */
 function violations(messages: Message[], dialect: Dialect): string[] {
   const found: string[] = [];
   const open = new Set<unknown>();
@@ -172,7 +173,7 @@ const shaped = Object.entries(openaiShaped).flatMap(([name, { dialect }]) =>
 );
 
 test.each(shaped)(
-  "P1, P2, P18: %s takes every conversation, whoever answered in it, and nothing said is lost",
+  "P1, P2, P18: %s accepts every conversation, whichever providers responded, and no text is lost",
   (provider, dialect) => {
     fc.assert(
       fc.property(conversations, (messages) => {
@@ -191,7 +192,7 @@ test.each(shaped)(
   },
 );
 
-/** Texts of a chat, but for reasoning. */
+/** The texts of a chat, except reasoning. */
 function saidIn(messages: Message[]): string[] {
   return messages.flatMap(({ content }) =>
     Array.isArray(content)
@@ -216,7 +217,7 @@ test.each<[ChatTranslator, Target, string]>([
   [anthropicTranslator, at("anthropic", "claude-sonnet-4-5"), "messages"],
   [bedrockTranslator, at("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0"), "messages"],
   [geminiTranslator, at("gemini", "gemini-3-pro-preview"), "contents"],
-])("P1, P5, P13: a translator takes every conversation in its own form", (translator, target, member) => {
+])("P1, P5, P13: a translator converts every conversation to its own form", (translator, target, member) => {
   fc.assert(
     fc.property(conversations, fc.boolean(), (messages, thinks) => {
       const more = thinks ? { reasoning_effort: "low", max_tokens: 9_000 } : {};
@@ -238,7 +239,7 @@ test.each<[ChatTranslator, Target, string]>([
   );
 });
 
-test("what no provider takes is refused by all that describe what they take, by its name", () => {
+test("a part that no provider supports is refused by name in every dialect", () => {
   const messages = [{ role: "user", content: [{ type: "hologram" }] }];
   for (const [provider, dialect] of shaped) {
     expect(() => adaptChat({ messages }, dialect, { provider, model: "m" })).toThrow(ServiceError);

@@ -1,57 +1,64 @@
 /**
- * What a provider of OpenAI's wire takes of a chat. Whatever it does not take is mapped to what it does, or left out, and named in
- * `x-spanway-adjusted`; what the caller would miss is refused by its name, so that another model may take it.
+ * What an OpenAI-compatible provider accepts in a chat request. Anything else is mapped to something that it accepts,
+ * or omitted, and named in `x-spanway-adjusted`; a parameter whose absence the caller would notice is refused by name,
+ * so that another model may serve it.
  */
 export type Dialect = {
-  /** Members of the request that are of other dialects (`foreignMembers`) and that it knows too. */
+  /** Members of other dialects (`foreignMembers`) that it accepts too. */
   takes: readonly string[];
   /** OpenAI's members that it refuses or does not know. */
   lacks: readonly string[];
-  /** Its own names of OpenAI's members. */
+  /** Its own names for OpenAI's members. */
   renames: Readonly<Record<string, string>>;
-  /** Numbers that it takes only within bounds, both included. */
+  /** Numbers that it accepts only within bounds, both inclusive. */
   bounds: Readonly<Record<string, readonly [min: number, max: number]>>;
-  /** Values of `reasoning_effort`, weakest first; all where it is absent. */
+  /** Values of `reasoning_effort`, weakest first; absent: all. */
   efforts?: readonly string[];
-  /** How it is asked to think, where not by Anthropic's `thinking`; absent: not at all. */
+  /** The member that enables reasoning, if it is not Anthropic's `thinking`; absent: none. */
   thinkingAs?: "reasoning_effort" | "reasoning" | "enable_thinking";
-  /** Forms of `tool_choice` beside `auto`. What it has no form for becomes `auto`. */
+  /** Forms of `tool_choice` besides `auto`. Unsupported forms become `auto`. */
   toolChoices: ReadonlySet<ToolChoiceForm>;
-  /** Kinds of `response_format` beside `text`. */
+  /** Kinds of `response_format` besides `text`. */
   formats: ReadonlySet<"json_object" | "json_schema">;
   /** Kinds of content parts. */
   parts: ReadonlySet<string>;
-  /** Members of messages beside OpenAI's that it takes back. */
+  /** Members of messages besides OpenAI's that it accepts back. */
   history: readonly string[];
-  /** Whether it refuses members of messages that it does not know: it gets known ones alone. */
+  /** Whether it refuses unknown members of messages: then it gets only known ones. */
   isStrict: boolean;
   /** OpenAI's members of messages that it refuses. */
   messagesLack: readonly string[];
   takesDeveloper: boolean;
   /** `cache_control` on messages, parts and tools. */
   takesCacheMarkers: boolean;
-  /** Whether system messages may stand only at the beginning, and users and assistants must take turns. */
+  /** Whether system messages must come first, and user and assistant must alternate. */
   alternates: boolean;
-  /** Ids of tool calls are nine letters and digits, a user never follows a tool, and a last assistant message is a prefix: Mistral's rules. */
+  /**
+   * Mistral's rules: ids of tool calls are nine letters and digits, a user message never follows a tool message, and a
+   * last assistant message is a prefix.
+   */
   isMistral: boolean;
-  /** How long ids of tool calls may be. */
+  /** The maximum length of tool call ids. */
   maxIdChars: number;
-  /** Whether it parses the arguments of calls in the history, and knows OpenAI's former functions not: they go as calls of tools. */
+  /**
+   * Whether it parses the arguments of calls in the history, and does not support OpenAI's legacy functions: they are
+   * sent as tool calls.
+   */
   parsesCalls: boolean;
-  /** It refuses assistant messages with calls that lack `reasoning_content` while it thinks. */
+  /** Whether, while it thinks, it refuses assistant messages with calls that lack `reasoning_content`. */
   needsReasoning: boolean;
-  /** What differs for some of its models; all that match count. */
+  /** Differences of some of its models; all matching entries apply. */
   models: ReadonlyArray<readonly [pattern: RegExp, differences: Partial<Omit<Dialect, "models">>]>;
 };
 
 export type ToolChoiceForm = "none" | "required" | "named" | "allowed_tools";
 
-/** What a system that nobody has described is assumed to take: everything, as it was sent. */
+/** The dialect of an unknown provider, which is assumed to accept everything: requests are sent unchanged. */
 export const anyDialect = "any";
 
 const words = (text: string): readonly string[] => text.split(" ");
 
-/** Members of requests that only some dialects have, by whose they are. OpenAI answers 400 to them. */
+/** Members of requests that exist only in some dialects, by owner. OpenAI returns 400 for them. */
 const foreign = {
   anthropic: [
     "thinking",
@@ -87,17 +94,17 @@ const foreign = {
 
 export const foreignMembers: ReadonlySet<string> = new Set(Object.values(foreign).flat());
 
-/** Names of the groups above, for the tables of vendors. */
+/** The groups above, for the tables of vendors. */
 export const samplingMembers: readonly string[] = [...foreign.sampling, "top_k"];
 export const openrouterMembers: readonly string[] = [...foreign.openrouter, "reasoning", "include_reasoning"];
 export const mistralMembers: readonly string[] = foreign.mistral;
 
-/** Members of messages that OpenAI documents, whoever speaks. */
+/** Members of messages, of any role, that OpenAI documents. */
 export const messageMembers: ReadonlySet<string> = new Set(
   words("role content name tool_calls tool_call_id refusal audio function_call"),
 );
 
-/** Members that this gateway, or another provider, wrote into an answer, and that come back in the next turn. */
+/** Members that this gateway or another provider added to a response, and that clients send back in the next turn. */
 export const serviceMembers: ReadonlySet<string> = new Set(
   words(
     "reasoning_content reasoning reasoning_details thinking_blocks images annotations extra_content " +

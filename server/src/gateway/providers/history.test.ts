@@ -6,7 +6,7 @@ import { geminiTranslator } from "./gemini/translator.ts";
 import type { ChatMessage, ChatTranslator, Target } from "./provider.ts";
 import { call, runStream } from "./stream.fixture.ts";
 
-/** Conversations as translators take them back, in the form that the provider demands. */
+/** Conversations with responses of translators, sent back in the form that the provider requires. */
 
 type Sent = Record<string, unknown> & { messages: Array<{ role: string; content: Array<Record<string, unknown>> }> };
 
@@ -71,7 +71,7 @@ const answers: ReadonlyArray<readonly [how: string, answer: () => ChatMessage | 
   ["streamed", () => runStream(anthropicTranslator, [anthropicStream()]).message],
 ];
 
-test.each(answers)("P5: interleaved thinking of an answer that came %s goes back in its order", (_how, answer) => {
+test.each(answers)("P5: interleaved thinking of a %s response is sent back in its order", (_how, answer) => {
   const message = {
     ...answer(),
     thinking_blocks: (answer()?.thinking_blocks ?? []).map((block, index) => ({ index, ...(block as object) })),
@@ -90,7 +90,7 @@ test.each(answers)("P5: interleaved thinking of an answer that came %s goes back
   ]);
 });
 
-test("P5: an answer of Bedrock keeps its order, too, and turns that meet keep theirs", () => {
+test("P5: a response of Bedrock keeps its order, also when turns are merged", () => {
   const reasoning = (text: string) => ({ reasoningContent: { reasoningText: { text, signature: `of ${text}` } } });
   const content = [reasoning("a"), { text: "One." }, reasoning("b"), { text: "Two." }];
   const reply = { output: { message: { content } }, stopReason: "end_turn" };
@@ -100,7 +100,7 @@ test("P5: an answer of Bedrock keeps its order, too, and turns that meet keep th
   expect(sent.body.messages[1]?.content).toEqual([...content, ...content]);
 });
 
-test("P5: thinking that has no place, or none that can be, comes first, and nothing is lost", () => {
+test("P5: thinking with a missing or invalid position comes first, and nothing is lost", () => {
   const thought = { type: "thinking", thinking: "t", signature: "s" };
   for (const after of [undefined, null, { text: -4, calls: "x" }, "all"]) {
     const message = { role: "assistant", content: "Said.", thinking_blocks: [{ ...thought, after }] };
@@ -130,24 +130,24 @@ const pdf = {
 };
 
 test.each<[what: string, parts: unknown[], kinds: string[], isMoved: boolean]>([
-  ["ahead of the document", [text("a"), file("a.md", cached)], ["text", "cachePoint", "document"], true],
+  ["before the document", [text("a"), file("a.md", cached)], ["text", "cachePoint", "document"], true],
   [
-    "ahead of all of them",
+    "before all of the documents",
     [text("a"), file("a.md"), file("b.csv", cached)],
     ["text", "cachePoint", "document", "document"],
     true,
   ],
-  ["nowhere, where nothing is ahead", [file("a.md", cached), text("a")], ["document", "text"], true],
-  ["after a PDF as it was asked", [pdf], ["document", "cachePoint"], false],
+  ["nowhere if nothing precedes the document", [file("a.md", cached), text("a")], ["document", "text"], true],
+  ["after a PDF, as requested", [pdf], ["document", "cachePoint"], false],
   ["after the text that follows", [file("a.md"), text("a", cached)], ["document", "text", "cachePoint"], false],
   ["once", [text("a", cached), file("a.md", cached)], ["text", "cachePoint", "document"], true],
-])("P8: a cache point of Bedrock stands %s", (_what, parts, kinds, isMoved) => {
+])("P8: Bedrock's cache point is placed %s", (_what, parts, kinds, isMoved) => {
   const sent = send(bedrockTranslator, claudeOnBedrock, [user(parts)]);
   expect(sent.body.messages[0]?.content.map((block) => Object.keys(block)[0])).toEqual(kinds);
   expect(sent.adjusted ?? []).toEqual(isMoved ? ["cache_control"] : []);
 });
 
-test("P8: an answer that Bedrock is to continue does not end in blanks, also before a cache point", () => {
+test("P8: a response that Bedrock continues does not end in whitespace, also before a cache point", () => {
   const last = (content: unknown) =>
     send(bedrockTranslator, claudeOnBedrock, [user("Hi."), { role: "assistant", content }]).body.messages[1]
       ?.content[0];
@@ -161,7 +161,7 @@ test.each<[model: string, effort: string, sent: Record<string, unknown>]>([
   ["openai.gpt-oss-120b-1:0", "none", { reasoning_effort: "low" }],
   ["amazon.nova-2-lite-v1:0", "max", { reasoningConfig: { type: "enabled", maxReasoningEffort: "high" } }],
   ["amazon.nova-2-lite-v1:0", "none", { reasoningConfig: { type: "disabled" } }],
-])("P8: %s takes the effort %s as it knows it", (model, effort, expected) => {
+])("P8: %s gets the effort %s in its own form", (model, effort, expected) => {
   const sent = send(bedrockTranslator, at("bedrock", model), [user("Hi.")], { reasoning_effort: effort });
   expect(sent.body["additionalModelRequestFields"]).toEqual(expected);
   const isSame = model.includes("nova") && effort === "none";
@@ -188,7 +188,7 @@ test.each<[what: string, tools: unknown[], isStrict: boolean]>([
   ],
   ["16 unions", [strictTool("t", many(16, union), Object.keys(many(16, union)))], true],
   ["17 unions", [strictTool("t", many(17, union), Object.keys(many(17, union)))], false],
-])("P12: %s: the decoder holds them all, or none", (_what, tools, isStrict) => {
+])("P12: %s: all are strict, or none", (_what, tools, isStrict) => {
   const ofAnthropic = send(anthropicTranslator, claude, [user("Hi.")], { tools });
   expect(
     new Set((ofAnthropic.body["tools"] as Array<{ strict?: boolean }>).map(({ strict }) => strict === true)),
@@ -198,7 +198,7 @@ test.each<[what: string, tools: unknown[], isStrict: boolean]>([
   expect(JSON.stringify(ofBedrock.body).includes('"strict":true')).toBe(isStrict);
 });
 
-test("P12: an answer beyond the bounds is had by a tool", () => {
+test("P12: a response schema beyond the limits becomes a tool", () => {
   const format = (count: number) => ({
     response_format: {
       type: "json_schema",
@@ -224,7 +224,7 @@ test.each<[provider: string, translator: ChatTranslator, target: Target]>([
   ["anthropic", anthropicTranslator, claude],
   ["bedrock", bedrockTranslator, claudeOnBedrock],
   ["gemini", geminiTranslator, gemini],
-])("P13: what the system says in the middle keeps its place at %s, and is named", (_provider, translator, target) => {
+])("P13: system text in the middle keeps its place at %s, and is reported", (_provider, translator, target) => {
   const sent = send(translator, target, [{ role: "system", content: "One." }, ...middle]);
   const said = JSON.stringify(sent.body);
   const places = ["Two.", "Three.", "<system>\\nFour.\\n</system>", "Five."].map((words) => said.indexOf(words));
@@ -258,7 +258,7 @@ test.each<[provider: string, translator: ChatTranslator, target: Target, left: s
   expect(sent.adjusted).toEqual(left);
 });
 
-test("P16: an object of Cloud Storage and a file by its id go to those who keep them", () => {
+test("P16: Cloud Storage objects and file ids are passed to the providers that store them", () => {
   const links = [
     { type: "image_url", image_url: { url: "gs://bucket/a.png" } },
     { type: "file", file: { file_data: "gs://bucket/a.pdf" } },
@@ -297,17 +297,14 @@ test.each<[provider: string, translator: ChatTranslator, target: Target]>([
   ["anthropic", anthropicTranslator, claude],
   ["bedrock", bedrockTranslator, claudeOnBedrock],
   ["gemini", geminiTranslator, gemini],
-])(
-  "P18: %s gets calls of former functions, and arguments that were cut, as calls of tools",
-  (_provider, translator, target) => {
-    const sent = send(translator, target, legacy);
-    expect(JSON.stringify(sent.body)).toMatch(/"(?:input|args)":\{"at":"Zür"\}/);
-    expect(JSON.stringify(sent.body)).toContain("Seen.");
-    expect(sent.adjusted).toContain("messages.tool_calls.function.arguments");
-  },
-);
+])("P18: %s gets legacy function calls, and truncated arguments, as tool calls", (_provider, translator, target) => {
+  const sent = send(translator, target, legacy);
+  expect(JSON.stringify(sent.body)).toMatch(/"(?:input|args)":\{"at":"Zür"\}/);
+  expect(JSON.stringify(sent.body)).toContain("Seen.");
+  expect(sent.adjusted).toContain("messages.tool_calls.function.arguments");
+});
 
-test("P18: a search of the web is had by the provider's own tool, or refused with an alternative", () => {
+test("P18: web search uses the provider's own tool, or is refused with an alternative", () => {
   const options = { web_search_options: { user_location: { type: "approximate", approximate: { country: "CH" } } } };
   expect(send(anthropicTranslator, claude, [user("Hi.")], options).body["tools"]).toEqual([
     { type: "web_search_20250305", name: "web_search", user_location: { type: "approximate", country: "CH" } },
@@ -322,7 +319,7 @@ test("P18: a search of the web is had by the provider's own tool, or refused wit
   );
 });
 
-test("P18: Anthropic's own parts go to it with what they say beside their source", () => {
+test("P18: Anthropic's own parts are passed to it with all their members", () => {
   const source = { type: "base64", media_type: "application/pdf", data: "JVBERi0xLjQ=" };
   const document = { type: "document", source, title: "A", context: "c", citations: { enabled: true } };
   expect(send(anthropicTranslator, claude, [user([document])]).body.messages[0]?.content).toEqual([document]);

@@ -1,24 +1,24 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 
 /**
- * The port of a provider whose wire is not OpenAI's. Everything here is pure: values and bytes in, values and bytes out;
- * no network, no environment, no clock, no framework. The gateway makes the call, minds time and retries, and writes the
- * record; a translator only says what to send and what came back.
+ * The port of a provider whose wire format is not OpenAI's. Everything here is pure: values and bytes in, values and
+ * bytes out; no network, no environment, no clock, no framework. The gateway makes the call, enforces timeouts,
+ * retries, and writes the record; a translator only converts requests and responses.
  */
 export type ChatTranslator = {
   /**
-   * The call to make for one chat completion.
-   * @param nowMs milliseconds since the epoch, for signatures that are dated
-   * @throws ServiceError `invalid_request` naming the parameter that this provider cannot be asked for.
+   * The call for one chat completion.
+   * @param nowMs milliseconds since the epoch, for signatures with a date
+   * @throws ServiceError `invalid_request` naming the parameter that this provider does not support
    */
   request(chat: ChatRequest, target: Target, nowMs: number): UpstreamCall;
-  /** A whole 2xx reply as a chat completion. Throws `BadReply` where the bytes are not one. */
+  /** Converts a complete 2xx response to a chat completion. Throws `BadReply` if the bytes are not one. */
   reply(bytes: Buffer, call: CallFacts): ChatCompletion;
   /** A state machine for the stream of one call. */
   stream(call: CallFacts): ChatStreamTranslator;
-  /** What a reply with another status than 2xx says. Never throws, whatever the bytes. */
+  /** Reads a response with a status other than 2xx. Never throws, whatever the bytes. */
   problem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem;
-  /** Operations of the provider's own API that are passed on to it as they come. */
+  /** Operations of the provider's own API that are passed on to it unchanged. */
   relays?: ReadonlySet<RelayedOperation>;
 };
 
@@ -26,16 +26,16 @@ export type ChatTranslator = {
 export type RelayedOperation = "messages" | "count_tokens";
 
 export type ChatStreamTranslator = {
-  /** Takes bytes as they came, cut anywhere, and gives the chunks that they complete. */
+  /** Takes bytes, split anywhere, and returns the chunks that they complete. */
   push(bytes: Buffer): StreamStep;
-  /** The upstream closed. A stream that was not complete ends in a problem, never in an invented finish. */
+  /** Called when the upstream closed. An incomplete stream ends in a problem, never in an invented finish. */
   end(): StreamStep;
-  /** What the provider has said of the usage so far, for the record of a stream that breaks. */
+  /** The usage reported so far, for the record of a stream that breaks. */
   usage?(): ChatUsage | undefined;
 };
 
 export type StreamStep = {
-  /** In order. Usage, where known, is on the last one, whose `choices` is empty. */
+  /** In order. Usage, if known, is on the last one, whose `choices` is empty. */
   chunks: ChatChunk[];
   /** The stream failed: no chunk follows. */
   problem?: UpstreamProblem;
@@ -43,10 +43,10 @@ export type StreamStep = {
   isDone?: boolean;
 };
 
-/** The body of a chat completion without service parameters: OpenAI's members, and whatever else the caller sent. */
+/** The body of a chat completion without service parameters: OpenAI's members, and any others that the caller sent. */
 export type ChatRequest = { model: string; messages: unknown[]; stream?: boolean } & Record<string, unknown>;
 
-/** Where one attempt goes. `model` is the provider's own name of it, `baseUrl` has no trailing slash. */
+/** The target of one attempt. `model` is the provider's own name for it, `baseUrl` has no trailing slash. */
 export type Target = {
   provider: string;
   model: string;
@@ -54,10 +54,13 @@ export type Target = {
   credential: Credential;
 };
 
-/** What authorises a call. `apiKey` is absent where `fields` does it (Bedrock: access_key_id, secret_access_key, session_token, region). */
+/**
+ * The credential of a call. `apiKey` is absent if `fields` authenticate (Bedrock: access_key_id, secret_access_key,
+ * session_token, region).
+ */
 export type Credential = {
   apiKey?: string;
-  /** Provider-specific members, as stored or sent by the caller: api_version, region, project … */
+  /** Provider-specific members, as stored or as sent by the caller: api_version, region, project … */
   fields: Readonly<Record<string, string>>;
 };
 
@@ -67,52 +70,57 @@ export type UpstreamCall = {
   /** Lower-case names. Never a header of the caller. */
   headers: Record<string, string>;
   body: Buffer;
-  /** Parameters of the caller that this provider has no match for and that were left out or changed, so that it can be told. */
+  /**
+   * Parameters of the caller that were omitted or changed because this provider has no counterpart, to be reported to
+   * the caller.
+   */
   adjusted?: readonly string[];
 };
 
-/** What translators may say of the call in their answers. */
+/** Facts of the call that translators put into responses. */
 export type CallFacts = {
   /** The model as the caller named it. */
   model: string;
-  /** The id of the completion where the provider has none. */
+  /** The id of the completion if the provider returns none. */
   id: string;
   /** Seconds since the epoch. */
   created: number;
 };
 
 /**
- * Why an upstream did not answer.
- * - `request`: the caller's request is at fault (400, 404, 413, 422); another model may still take it, a retry will not.
- * - `credential`: our key is bad, out of money or forbidden (401, 402, 403, and 400 "credit balance is too low").
+ * Why an upstream did not respond.
+ * - `request`: the caller's request is at fault (400, 404, 413, 422); another model may still accept it, a retry will
+ *   not help.
+ * - `credential`: the credential is invalid, out of money or forbidden (401, 402, 403, and 400 "credit balance is too
+ *   low").
  * - `busy`: rate limited or overloaded (408, 409, 429, 503, 529).
  * - `fault`: everything else.
  */
 export type UpstreamProblem = {
   kind: "request" | "credential" | "busy" | "fault";
-  /** The upstream's status; 200 for an error that came inside a stream. */
+  /** The upstream's status; 200 for an error inside a stream. */
   status: number;
-  /** The upstream's own words, free of secrets. */
+  /** The upstream's own message, without secrets. */
   message: string;
-  /** The upstream's own words for type, parameter and code, where it has them. */
+  /** The upstream's own type, parameter and code, if present. */
   type?: string;
   param?: string;
   code?: string;
-  /** Milliseconds that the upstream asks to wait, from whichever header says so. */
+  /** Milliseconds to wait as requested by the upstream, from whichever header states it. */
   retryAfterMs?: number;
-  /** The request was refused here, before anything was sent: it says nothing of the upstream or of its credential. */
+  /** The request was refused here, before anything was sent: it says nothing about the upstream or its credential. */
   isUnsent?: boolean;
-  /** It broke off rather than say that it failed: what had been done until then is paid for. */
+  /** The stream broke off without reporting a failure: work done until then is billed. */
   isCut?: boolean;
-  /** What it counted all the same, for good: it is paid for. */
+  /** The final usage that it reported nevertheless: it is billed. */
   usage?: Record<string, unknown>;
-  /** The answer itself, for callers who speak the upstream's own API; absent where it holds a secret. */
+  /** The response itself, for callers that use the upstream's own API; absent if it contains a secret. */
   answer?: { text: string; headers: OutgoingHttpHeaders };
 };
 
-/** Thrown by `reply` for bytes that are no reply: the call failed, although the status was 2xx. */
+/** Thrown by `reply` for bytes that are not a response: the call failed, although the status was 2xx. */
 export class BadReply extends Error {
-  /** What the reply counted all the same. */
+  /** The usage that the response reported nevertheless. */
   readonly usage: Record<string, unknown> | undefined;
 
   constructor(message: string, usage?: Record<string, unknown>) {
@@ -122,7 +130,7 @@ export class BadReply extends Error {
   }
 }
 
-/** OpenAI's usage, inclusive: `prompt_tokens` holds cached tokens, `completion_tokens` holds reasoning. */
+/** OpenAI's usage, inclusive: `prompt_tokens` includes cached tokens, `completion_tokens` includes reasoning. */
 export type ChatUsage = {
   prompt_tokens: number;
   completion_tokens: number;
@@ -133,18 +141,18 @@ export type ChatUsage = {
     cached_tokens_details?: ModalityTokens;
   } & ModalityTokens;
   completion_tokens_details?: { reasoning_tokens?: number } & ModalityTokens;
-  /** Anthropic's names of the same, and the part of the writes that lives for an hour. */
+  /** Anthropic's names for the same, and the writes by lifetime. */
   cache_read_input_tokens?: number;
   cache_creation_input_tokens?: number;
   cache_creation?: { ephemeral_5m_input_tokens?: number; ephemeral_1h_input_tokens?: number };
-  /** What is charged beside tokens, and the tier that served the call: both by Anthropic's names. */
+  /** Charges besides tokens, and the tier that served the call: both under Anthropic's names. */
   server_tool_use?: { web_search_requests: number };
   service_tier?: string;
-  /** Where Anthropic served the call: it has a price of its own. */
+  /** The region where Anthropic served the call: it affects the price. */
   inference_geo?: string;
 };
 
-/** Parts of a count that are no text. */
+/** The parts of a count that are not text. */
 export type ModalityTokens = { audio_tokens?: number; image_tokens?: number; video_tokens?: number };
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
@@ -156,16 +164,19 @@ export type ToolCall = {
   extra_content?: ExtraContent;
 };
 
-/** What a Gemini wants back with its own call or image in the next turn, where Google's OpenAI-compatible API has it. */
+/**
+ * Data that Gemini requires back with its own call or image in the next turn, at the place where Google's
+ * OpenAI-compatible API has it.
+ */
 export type ExtraContent = { google: { thought_signature: string } };
 
-/** A page of the web that an answer cites, as OpenAI has it. Where: characters of the content. */
+/** A web page that a response cites, in OpenAI's form. Indices are characters of the content. */
 export type UrlCitation = {
   type: "url_citation";
   url_citation: { url: string; title: string; start_index: number; end_index: number };
 };
 
-/** An image that a model drew, as OpenRouter has it: in `images` of the message, the bytes as a data: URL. */
+/** An image that a model generated, in OpenRouter's form: in `images` of the message, the bytes as a data: URL. */
 export type DrawnImage = { type: "image_url"; image_url: { url: string }; extra_content?: ExtraContent };
 
 export type ChatMessage = {
@@ -173,9 +184,9 @@ export type ChatMessage = {
   content: string | null;
   refusal?: string | null;
   tool_calls?: ToolCall[];
-  /** Readable reasoning, as DeepSeek, OpenRouter and vLLM name it. */
+  /** Readable reasoning, under the name that DeepSeek, OpenRouter and vLLM use. */
   reasoning_content?: string;
-  /** Signed reasoning blocks of Anthropic, to be sent back as they are in the next turn. */
+  /** Signed reasoning blocks of Anthropic, to be sent back unchanged in the next turn. */
   thinking_blocks?: unknown[];
   images?: DrawnImage[];
   annotations?: UrlCitation[];
@@ -196,16 +207,16 @@ export type ChatDelta = {
   refusal?: string | null;
   tool_calls?: Array<{
     index: number;
-    /** `id`, `type` and `name` come once, with the first delta of a call. */
+    /** `id`, `type` and `name` occur once, in the first delta of a call. */
     id?: string;
     type?: "function";
     function: { name?: string; arguments: string };
     extra_content?: ExtraContent;
   }>;
   reasoning_content?: string;
-  /** Whole blocks, never parts of one: those of all chunks, in order, are those of the message. */
+  /** Complete blocks: those of all chunks, in order, are those of the message. */
   thinking_blocks?: unknown[];
-  /** Whole images, each in one chunk. */
+  /** Complete images, each in one chunk. */
   images?: DrawnImage[];
   annotations?: UrlCitation[];
 };

@@ -3,11 +3,11 @@ import { modelSegment } from "./model-segment.ts";
 import type { Credential, RelayedOperation, Target } from "./provider.ts";
 import * as dialects from "./vendor-dialects.ts";
 
-/** How one OpenAI-shaped provider differs from OpenAI. */
+/** How one OpenAI-compatible provider differs from OpenAI. */
 export type Quirks = {
   /**
-   * Where it answers by default, without a trailing slash; a function where that follows from the credential; undefined where every
-   * customer has a host of its own.
+   * The default base URL, without a trailing slash; a function if it depends on the credential; undefined if every
+   * customer has a different host.
    */
   baseUrl: string | ((credential: Credential) => string | undefined) | undefined;
   /** The path and query of an operation below the base URL. */
@@ -15,13 +15,13 @@ export type Quirks = {
   /** The header that carries the key. */
   auth: (apiKey: string) => readonly [name: string, value: string];
   /**
-   * How usage of a stream is had: `asked` by `stream_options.include_usage`, or it comes `always` and that member is
-   * refused or unknown.
+   * How a stream reports usage: `asked` requires `stream_options.include_usage`; `always` needs no such member, which
+   * is then refused or unknown.
    */
   streamUsage: "asked" | "always";
-  /** Members of the body that it refuses and that change nothing where they are left out. */
+  /** Members of the body that it refuses and that can be omitted without effect. */
   omit: readonly string[];
-  /** What it takes of a chat. */
+  /** The chat parameters that it accepts. */
   dialect: Dialect | typeof anyDialect;
 };
 
@@ -44,7 +44,7 @@ const plain: Quirks = {
   path: (operation) => paths[operation],
   auth: bearer,
   streamUsage: "asked",
-  // The gateway does it.
+  // The gateway implements it.
   omit: ["echo"],
   dialect: anyDialect,
 };
@@ -56,7 +56,7 @@ const at = (baseUrl: Quirks["baseUrl"], dialect: Quirks["dialect"], differences:
   ...differences,
 });
 
-/** Azure's deployments have a path each, unless the base URL is that of its newer API. */
+/** Each Azure deployment has its own path, unless the base URL is that of its newer API. */
 const azurePath: Quirks["path"] = (operation, { model, baseUrl, credential }) => {
   if (baseUrl.endsWith("/openai/v1")) return paths[operation];
   const version = credential.fields["api_version"] ?? "2024-10-21";
@@ -65,16 +65,16 @@ const azurePath: Quirks["path"] = (operation, { model, baseUrl, credential }) =>
   return `${root}${deployment}${paths[operation]}?api-version=${encodeURIComponent(version)}`;
 };
 
-/** Cloudflare's addresses name the account. */
+/** Cloudflare's base URL contains the account id. */
 const cloudflareUrl = ({ fields }: Credential): string | undefined => {
   const account = fields["account_id"] ?? "";
   return /^[0-9a-f]{32}$/i.test(account) ? `https://api.cloudflare.com/client/v4/accounts/${account}/ai/v1` : undefined;
 };
 
-/** Databricks serves models at each workspace: `https://name.cloud.databricks.com/serving-endpoints`. */
+/** Databricks serves models per workspace: `https://name.cloud.databricks.com/serving-endpoints`. */
 const databricksHost: Quirks["baseUrl"] = undefined;
 
-/** Providers that speak OpenAI's wire. Any other base URL is `custom`. */
+/** Providers with OpenAI's wire format. Any other base URL is `custom`. */
 export const openaiShaped = {
   openai: at("https://api.openai.com/v1", dialects.openai),
   azure: at(undefined, dialects.azure, { path: azurePath, auth: (apiKey) => ["api-key", apiKey] }),
@@ -110,5 +110,5 @@ export const openaiShaped = {
   custom: plain,
 } as const satisfies Record<string, Quirks>;
 
-/** Servers of one's own, which ask for no key unless they were started with one. */
+/** Self-hosted servers, which require no key unless they were started with one. */
 export const keylessProviders: ReadonlySet<string> = new Set(["ollama", "vllm", "lmstudio", "llamacpp"]);

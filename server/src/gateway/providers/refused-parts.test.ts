@@ -15,7 +15,7 @@ const drawn = { type: "image_url", image_url: { url: "data:image/png;base64,iVBO
 test.each<[string, ChatTranslator]>([
   ["anthropic", anthropicTranslator],
   ["bedrock", bedrockTranslator],
-])("%s has no place for what an assistant drew: it is refused by its path, not left out", (provider, translator) => {
+])("%s accepts no images of the assistant: they are refused by path, not dropped", (provider, translator) => {
   const ask = (assistant: object) => () =>
     translator.request(
       {
@@ -37,7 +37,7 @@ test.each<[string, ChatTranslator]>([
   ["anthropic", anthropicTranslator],
   ["bedrock", bedrockTranslator],
   ["gemini", geminiTranslator],
-])("%s refuses a file that is another's by the path that it has in the request", (provider, translator) => {
+])("%s refuses a file of another provider, by its path in the request", (provider, translator) => {
   const content = [
     { type: "text", text: "See:" },
     { type: "file", file: { file_id: "file-of-openai" } },

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { CallFacts, ChatChunk, ChatMessage, ChatTranslator, ChatUsage, StreamStep } from "./provider.ts";
 
-/** What tests need to look at the streams of translators. */
+/** Helpers for tests of translators' streams. */
 
 export const call: CallFacts = { model: "as-the-caller-says", id: "chatcmpl-1", created: 1_700_000_000 };
 
@@ -12,23 +12,23 @@ export type Streamed = {
   usage: ChatUsage | undefined;
   problem: StreamStep["problem"];
   isDone: boolean;
-  /** How many chunks say something. */
+  /** The number of chunks. */
   chunks: number;
 };
 
-/** Feeds a fresh stream with these pieces and puts its chunks together as a client would, minding their order. */
+/** Feeds a new stream with these pieces and assembles its chunks as a client would, checking their order. */
 export function runStream(translator: ChatTranslator, pieces: readonly Buffer[]): Streamed {
   const { chunks, chunksAfterFailure, ...end } = feed(translator, pieces);
   expect(chunksAfterFailure).toEqual([]);
   return { ...joinChunks(chunks), ...end };
 }
 
-/** The same chunks whatever the cut: whole, in two at every offset, byte by byte. */
+/** Checks that the chunks do not depend on the split: whole, in two at every offset, byte by byte. */
 export function runAtEveryCut(translator: ChatTranslator, bytes: Buffer): Streamed {
   const whole = JSON.stringify(feed(translator, [bytes]));
   for (let cut = 1; cut < bytes.length; cut += 1) {
     const halves = feed(translator, [bytes.subarray(0, cut), bytes.subarray(cut)]);
-    // One comparison of texts: an expectation for each of thousands of cuts takes longer than the cuts.
+    // One comparison of texts: an `expect` for each of thousands of splits takes longer than the splits.
     if (JSON.stringify(halves) !== whole) expect({ cut, ...halves }).toEqual({ cut, ...feed(translator, [bytes]) });
   }
   const single = Array.from(bytes, (byte) => Buffer.from([byte]));

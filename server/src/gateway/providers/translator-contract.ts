@@ -11,11 +11,11 @@ import {
 import { call, runAtEveryCut, runStream } from "./stream.fixture.ts";
 
 /**
- * What holds for every translator, whatever its provider: the same conversations go out, and the same answers, written in
- * the provider's own shape, come back as the same OpenAI values, whole and streamed.
+ * The contract of every translator: it sends the same conversations, and converts the same responses, written in the
+ * provider's own format, to the same OpenAI values, complete and streamed.
  */
 
-/** An answer as any provider may give it. */
+/** A response as any provider may give it. */
 export type Answer = {
   text?: string;
   calls?: Array<{ id: string; name: string; arguments: Record<string, unknown> }>;
@@ -23,11 +23,11 @@ export type Answer = {
   usage: { fresh: number; cacheRead: number; output: number };
 };
 
-/** How the provider would write an answer, whole and as a stream whose text and arguments come `inPieces`. */
+/** Writes a response in the provider's format, complete and as a stream whose text and arguments come `inPieces`. */
 export type AnswerWriter = { reply(answer: Answer): Buffer; stream(answer: Answer): Buffer };
 
 export function describeTranslator(translator: ChatTranslator, target: Target, write: AnswerWriter): void {
-  describe(`${target.provider} as every provider`, () => {
+  describe(`${target.provider} by the common contract`, () => {
     test.each(Object.entries(conversations))("sends %s", (_what, chat) => {
       const before = structuredClone(chat);
       const sent = translator.request(chat, target, nowMs);
@@ -44,7 +44,7 @@ export function describeTranslator(translator: ChatTranslator, target: Target, w
       expect(refusalOf(() => translator.request(chat, target, nowMs))).toMatch(param);
     });
 
-    test("asks for a stream where one is wanted, and for none otherwise", () => {
+    test("requests a stream only if the caller wants one", () => {
       const chat = conversations["a question"]!;
       const plain = translator.request(chat, target, nowMs);
       const streamed = translator.request({ ...chat, stream: true }, target, nowMs);
@@ -52,7 +52,7 @@ export function describeTranslator(translator: ChatTranslator, target: Target, w
       expect(translator.request({ ...chat, stream: false }, target, nowMs)).toEqual(plain);
     });
 
-    test.each(Object.entries(answers))("reads %s, whole and streamed", (_what, answer) => {
+    test.each(Object.entries(answers))("reads %s, complete and streamed", (_what, answer) => {
       const completion = translator.reply(write.reply(answer), call);
       const [choice] = completion.choices;
       expect(completion).toMatchObject({ object: "chat.completion", created: call.created, model: call.model });
@@ -78,7 +78,7 @@ export function describeTranslator(translator: ChatTranslator, target: Target, w
       expect(runStream(translator, [])).toMatchObject({ chunks: 0, problem: { kind: "fault" } });
     });
 
-    test("takes no bytes for a reply that are none", () => {
+    test("throws BadReply for bytes that are not a response", () => {
       for (const bytes of ["", "{}", "null", "[]", "<html>", '{"error":{"message":"x"}}']) {
         expect(() => translator.reply(Buffer.from(bytes), call)).toThrow(BadReply);
       }
@@ -94,7 +94,7 @@ export function describeTranslator(translator: ChatTranslator, target: Target, w
       [500, "fault"],
       [502, "fault"],
       [503, "busy"],
-    ])("says of a bare %d that it is a %s", (status, kind) => {
+    ])("classifies a bare %d as %s", (status, kind) => {
       expect(translator.problem(status, { "retry-after": "3" }, Buffer.from("<html>no</html>"))).toEqual({
         kind,
         status,
@@ -117,7 +117,7 @@ function refusalOf(act: () => unknown): string | undefined {
   }
 }
 
-/** Ids may be made by the gateway where a provider has none; arguments are compared as values. */
+/** The gateway generates ids if a provider has none; arguments are compared as values. */
 function readable(calls: Array<{ function: { name: string; arguments: string } }> | undefined): unknown {
   return calls?.map(({ function: called }) => ({
     id: expect.any(String) as unknown,
@@ -135,7 +135,7 @@ function expectUsage(usage: ChatUsage | undefined, { fresh, cacheRead, output }:
   });
 }
 
-/** Every text of a chat that must be found again in what is sent. */
+/** Every text of a chat that must occur in the sent request. */
 function wordsOf(value: unknown): string[] {
   if (typeof value === "string") return value.startsWith("word ") ? [value] : [];
   if (typeof value !== "object" || value === null) return [];
@@ -206,8 +206,8 @@ const conversations: Readonly<Record<string, ChatRequest>> = {
     ],
     { tools },
   ),
-  "an answer after tools that are no longer there": ask([user("word"), called("a"), result("a", "word done")]),
-  "an answer in a JSON schema": ask([user("word")], {
+  "a response after tools that are no longer declared": ask([user("word"), called("a"), result("a", "word done")]),
+  "a response in a JSON schema": ask([user("word")], {
     response_format: {
       type: "json_schema",
       json_schema: {
@@ -216,7 +216,7 @@ const conversations: Readonly<Record<string, ChatRequest>> = {
       },
     },
   }),
-  "all that may be asked for": ask([user("word")], {
+  "all supported parameters": ask([user("word")], {
     max_tokens: 100,
     temperature: 0.5,
     stop: ["word stop", "END"],
@@ -234,8 +234,8 @@ const refused: ReadonlyArray<readonly [what: string, param: RegExp, chat: ChatRe
   ["a result without a call", /^messages\.1\.tool_call_id$/, ask([user("word"), result("a", "x")])],
   ["a part of an unknown kind", /^messages\.0\.content\.0/, ask([user([{ type: "hologram" }])])],
   ["no messages", /^messages$/, ask([])],
-  ["a tool that is none", /^tools\.0/, ask([user("word")], { tools: ["weather"] })],
-  ["a format that is none", /^response_format/, ask([user("word")], { response_format: { type: "xml" } })],
+  ["an invalid tool", /^tools\.0/, ask([user("word")], { tools: ["weather"] })],
+  ["an invalid format", /^response_format/, ask([user("word")], { response_format: { type: "xml" } })],
 ];
 
 const answers: Readonly<Record<string, Answer>> = {
@@ -255,10 +255,10 @@ const answers: Readonly<Record<string, Answer>> = {
     finish: "tool_calls",
     usage: { fresh: 100, cacheRead: 20, output: 50 },
   },
-  "an answer that was cut": { text: "Once upon", finish: "length", usage: { fresh: 10, cacheRead: 0, output: 100 } },
+  "a truncated response": { text: "Once upon", finish: "length", usage: { fresh: 10, cacheRead: 0, output: 100 } },
 };
 
-/** A text in short pieces, never within a surrogate pair. */
+/** Splits a text into short pieces, never within a surrogate pair. */
 export function inPieces(text: string): string[] {
   return text.match(/.{1,12}/gsu) ?? [];
 }

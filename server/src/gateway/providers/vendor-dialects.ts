@@ -1,12 +1,14 @@
 import { type Dialect, mistralMembers, openrouterMembers, samplingMembers, type ToolChoiceForm } from "./dialect.ts";
 
-/** The dialects of the providers of OpenAI's wire, one value each. Sources stand beside what they say. */
+/** The dialects of the OpenAI-compatible providers, one value each. Comments name the sources. */
 
 const forms = (...list: ToolChoiceForm[]): ReadonlySet<ToolChoiceForm> => new Set(list);
 const words = (text: string): readonly string[] => text.split(" ");
 const kinds = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
-/** Reasoning models take `max_completion_tokens` alone and choose their own sampling: platform.openai.com/docs/guides/reasoning. */
+/**
+ * Reasoning models accept only `max_completion_tokens`, and fixed sampling: platform.openai.com/docs/guides/reasoning.
+ */
 const openaiModels: Dialect["models"] = [
   [
     /(?:^|\/)(?:o\d|gpt-[5-9]|codex)(?!.*chat)/,
@@ -50,10 +52,10 @@ export const openai: Dialect = {
   models: openaiModels,
 };
 
-/** learn.microsoft.com/azure/ai-foundry/openai/reference; members that it does not know in messages are 400. */
+/** learn.microsoft.com/azure/ai-foundry/openai/reference; unknown members of messages are 400. */
 export const azure: Dialect = { ...openai, isStrict: true };
 
-/** What the vendors of open models have in common: OpenAI's request without what only OpenAI computes or keeps. */
+/** Common to the vendors of open models: OpenAI's request without members that only OpenAI computes or stores. */
 const vendor: Dialect = {
   ...openai,
   lacks: words(
@@ -72,7 +74,9 @@ const vendor: Dialect = {
 const without = (...names: string[]): readonly string[] => [...vendor.lacks, ...names];
 const but = (...names: string[]): readonly string[] => vendor.lacks.filter((name) => !names.includes(name));
 
-/** Hosts of open models on vLLM or SGLang, which pass over what they do not know: DeepInfra, Nebius, Novita, Hyperbolic, Baseten. */
+/**
+ * Hosts of open models on vLLM or SGLang, which ignore unknown members: DeepInfra, Nebius, Novita, Hyperbolic, Baseten.
+ */
 export const openModels: Dialect = {
   ...vendor,
   takes: samplingMembers,
@@ -126,7 +130,10 @@ export const mistral: Dialect = {
   isMistral: true,
 };
 
-/** docs.x.ai/docs/api-reference: reasoning models refuse penalties and stop, the fourth generation an effort too. */
+/**
+ * docs.x.ai/docs/api-reference: reasoning models refuse penalties and stop; the fourth generation also refuses an
+ * effort.
+ */
 export const xai: Dialect = {
   ...vendor,
   takes: ["search_parameters"],
@@ -174,7 +181,7 @@ export const cerebras: Dialect = {
   isStrict: true,
 };
 
-/** platform.moonshot.ai/docs/api/chat: `tool_choice` has no `required`; models that think choose their own sampling. */
+/** platform.moonshot.ai/docs/api/chat: `tool_choice` has no `required`; models that think have fixed sampling. */
 export const moonshot: Dialect = {
   ...vendor,
   takes: ["thinking"],
@@ -210,7 +217,7 @@ export const dashscope: Dialect = {
   takesCacheMarkers: true,
 };
 
-/** docs.z.ai/api-reference/llm/chat-completion: `tool_choice` is `auto` alone, an answer JSON or text. */
+/** docs.z.ai/api-reference/llm/chat-completion: `tool_choice` is only `auto`, a response is JSON or text. */
 export const zhipu: Dialect = {
   ...vendor,
   takes: ["thinking", "do_sample", "request_id", "user_id"],
@@ -232,7 +239,7 @@ export const zhipu: Dialect = {
   history: ["reasoning_content"],
 };
 
-/** platform.minimax.io/docs/api-reference/text-openai-api: text alone, temperature above 0 and at most 1, one answer. */
+/** platform.minimax.io/docs/api-reference/text-openai-api: only text, temperature above 0 and at most 1, one choice. */
 export const minimax: Dialect = {
   ...vendor,
   takes: ["reasoning_split"],
@@ -264,7 +271,10 @@ export const nvidia: Dialect = {
   isStrict: true,
 };
 
-/** huggingface.co/docs/inference-providers/tasks/chat-completion: it routes to many, so it gets what all of them take. */
+/**
+ * huggingface.co/docs/inference-providers/tasks/chat-completion: it routes to many providers, so it gets only what all
+ * of them accept.
+ */
 export const huggingface: Dialect = { ...vendor, lacks: without("logit_bias"), isStrict: true };
 
 /** docs.sambanova.ai/docs/en/features/openai-compatibility, "Unsupported features" */
@@ -284,7 +294,7 @@ export const cloudflare: Dialect = {
   isStrict: true,
 };
 
-/** docs.github.com/rest/models/inference: what it does not know is 400; OpenAI's models go by OpenAI's rules. */
+/** docs.github.com/rest/models/inference: unknown members are 400; OpenAI's models follow OpenAI's rules. */
 export const github: Dialect = {
   ...vendor,
   lacks: without("logit_bias", "logprobs", "top_logprobs", "n", "user"),
@@ -303,7 +313,7 @@ export const databricks: Dialect = {
   models: [[/claude/, { takesCacheMarkers: true }]],
 };
 
-/** docs.ollama.com/api/openai-compatibility; what it does not know it passes over. */
+/** docs.ollama.com/api/openai-compatibility; it ignores unknown members. */
 export const ollama: Dialect = {
   ...vendor,
   takes: samplingMembers,
@@ -312,7 +322,10 @@ export const ollama: Dialect = {
   history: ["reasoning_content", "reasoning"],
 };
 
-/** vLLM, LM Studio and llama.cpp take what their engines know, and pass over the rest: docs.vllm.ai, lmstudio.ai/docs, llama.cpp's server. */
+/**
+ * vLLM, LM Studio and llama.cpp accept what their engines support, and ignore the rest: docs.vllm.ai, lmstudio.ai/docs,
+ * llama.cpp's server.
+ */
 export const localServer: Dialect = {
   ...openModels,
   takes: [

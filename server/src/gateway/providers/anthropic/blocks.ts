@@ -5,10 +5,10 @@ import { refuse } from "../shared/refuse.ts";
 import { type Said, saidInOrder } from "../shared/said-in-order.ts";
 import { portableToolId } from "../shared/tool-ids.ts";
 
-/** Content of the Messages API. */
+/** A content block of the Messages API. */
 export type Block = Record<string, unknown>;
 
-/** @param withThinking whether earlier thinking may be sent: only a model that thinks takes it */
+/** @param withThinking whether earlier thinking may be sent: only models that think accept it */
 export function turnToMessage(turn: Turn, withThinking: boolean): { role: string; content: Block[] } {
   if (turn.role === "user") {
     return { role: "user", content: [...turn.results.map(resultBlock), ...turn.parts.map(partBlock)] };
@@ -79,7 +79,7 @@ function documentSource(media: Media, path: string): Block {
   if (media.mediaType === "application/pdf") {
     return { type: "base64", media_type: media.mediaType, data: media.base64 };
   }
-  // The API takes text as text only, whatever its kind is called.
+  // The API accepts text only as `text/plain`, whatever its media type.
   if (textTypes.test(media.mediaType)) {
     return { type: "text", media_type: "text/plain", data: Buffer.from(media.base64, "base64").toString("utf8") };
   }
@@ -88,10 +88,10 @@ function documentSource(media: Media, path: string): Block {
 
 function linkSource(url: string, path: string): Block {
   if (/^https?:/i.test(url)) return { type: "url", url };
-  return refuse(path, "Anthropic reads no Cloud Storage: send an https: URL, or the bytes as a data: URL");
+  return refuse(path, "Anthropic cannot read Cloud Storage: send an https: URL, or the bytes as a data: URL");
 }
 
-/** Anthropic's own files are referred to; those of others it cannot see. */
+/** References a file of Anthropic; it cannot see files of other providers. */
 function fileSource(fileId: string, path: string): Block {
   if (fileId.startsWith("file_")) return { type: "file", file_id: fileId };
   return refuse(`${path}.file_id`, "is not the id of an Anthropic file: send file_data");

@@ -1,18 +1,18 @@
-/** What differs between Claude models as far as requests are concerned. Bedrock's and Vertex's names are known too. */
+/** The differences between Claude models that matter to requests. Names of Bedrock and Vertex are recognized too. */
 export type ClaudeModel = {
-  /** The most that may be generated; it is also asked for where the caller names no bound, as the API demands one. */
+  /** The maximum of generated tokens. Also sent if the caller states no bound, as the API requires one. */
   maxTokens: number;
-  /** `budget`: thinking is given a number of tokens. `adaptive`: the model decides, guided by an effort. */
+  /** `budget`: thinking gets a number of tokens. `adaptive`: the model decides, guided by an effort. */
   thinking: "none" | "budget" | "adaptive";
-  /** Whether it thinks without being asked to. */
+  /** Whether it thinks by default. */
   thinksByDefault: boolean;
-  /** False where thinking cannot be turned off. */
+  /** False if thinking cannot be turned off. */
   canStopThinking: boolean;
   /** Values of `output_config.effort`, weakest first. */
   efforts: readonly Effort[];
   /** Whether temperature, top_p and top_k may be set. */
   takesSampling: boolean;
-  /** Whether answers and tools can be held to a JSON schema. */
+  /** Whether responses and tool calls can be constrained to a JSON schema. */
   takesSchemas: boolean;
 };
 
@@ -45,7 +45,10 @@ const withBudget: ClaudeModel = { ...oldest, maxTokens: 64_000, thinking: "budge
 const fourFive: ClaudeModel = { ...withBudget, takesSchemas: true };
 const fourSix: ClaudeModel = { ...fourFive, maxTokens: 128_000, thinking: "adaptive", efforts: upToHigh };
 
-/** The first that matches counts. Source: the model overview, effort, thinking and structured-outputs pages of the API's documentation. */
+/**
+ * The first match is used. Source: the model overview, effort, thinking and structured-outputs pages of the API's
+ * documentation.
+ */
 const models: ReadonlyArray<readonly [RegExp, ClaudeModel]> = [
   [/claude-(?:fable|mythos)/, { ...newest, canStopThinking: false }],
   [/claude-opus-4[-.][7-9]/, { ...newest, thinksByDefault: false }],
@@ -61,7 +64,7 @@ const models: ReadonlyArray<readonly [RegExp, ClaudeModel]> = [
   [/claude/, newest],
 ];
 
-/** A model that is no Claude, behind an API like Anthropic's, is asked for as little as possible. */
+/** For a model other than Claude behind an Anthropic-like API, the least capable description is used. */
 export function describeClaude(model: string): ClaudeModel {
   return models.find(([pattern]) => pattern.test(model))?.[1] ?? oldest;
 }

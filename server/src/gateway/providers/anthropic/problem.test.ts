@@ -21,16 +21,16 @@ test.each([
   expect(problem(status, error(type, "Told so"))).toEqual({ kind, status, type, message: "Told so" });
 });
 
-test("an empty account is no fault of the request", () => {
+test("an empty account is a problem of the credential", () => {
   const said = "Your credit balance is too low to access the Anthropic API.";
   expect(problem(400, error("invalid_request_error", said))).toMatchObject({ kind: "credential", message: said });
 });
 
-test("the wait that it asks for is told", () => {
+test("the requested wait is reported", () => {
   expect(problem(429, error("rate_limit_error", "Slow down"), { "retry-after": "7" }).retryAfterMs).toBe(7_000);
 });
 
-test("a proxy's page is told in its words, cut and without keys", () => {
+test("a proxy's page is reported, truncated and without keys", () => {
   expect(problem(502, "<html>Bad gateway</html>")).toMatchObject({
     kind: "fault",
     message: "<html>Bad gateway</html>",
@@ -42,7 +42,7 @@ test("a proxy's page is told in its words, cut and without keys", () => {
   expect(problem(500, "x".repeat(100_000)).message.length).toBeLessThan(10_000);
 });
 
-test("nothing whatever makes it throw", () => {
+test("never throws, whatever the response", () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -17,7 +17,7 @@ const kinds: Readonly<Record<string, UpstreamProblem["kind"]>> = {
   api_error: "fault",
 };
 
-/** What a reply with an error's status says. */
+/** Reads a response with an error status. */
 export function readProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {
   const parsed = parseJson(bytes);
   const error = parsed.ok && isObject(parsed.value) ? parsed.value["error"] : undefined;
@@ -28,7 +28,7 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
   };
 }
 
-/** An `error` event of a stream, whose status was 200. */
+/** Reads an `error` event of a stream, whose status was 200. */
 export function readStreamError(event: Record<string, unknown>): UpstreamProblem {
   return describe(event["error"], 200, "");
 }
@@ -37,7 +37,7 @@ function describe(error: unknown, status: number, otherwise: string): UpstreamPr
   const { type, message } = isObject(error) ? error : {};
   const said = upstreamMessage(typeof message === "string" ? message : otherwise, `Anthropic answered ${status}`);
   const byType = typeof type === "string" ? lookUp(kinds, type) : undefined;
-  // A status is more telling than a type, but within a stream there is only the type.
+  // A status is more precise than a type, but within a stream there is only the type.
   const byStatus = status === 200 ? (byType ?? "fault") : kindOfStatus(status);
   return {
     kind: isOutOfMoney(said) || byType === "credential" ? "credential" : byStatus,
@@ -47,7 +47,7 @@ function describe(error: unknown, status: number, otherwise: string): UpstreamPr
   };
 }
 
-/** An empty account is a 400 `invalid_request_error` there, although no request will do. */
+/** Anthropic reports an empty account as a 400 `invalid_request_error`, although no request will succeed. */
 function isOutOfMoney(message: string): boolean {
   return /credit balance is too low/i.test(message);
 }

@@ -5,14 +5,14 @@ import { refuse } from "../shared/refuse.ts";
 import { signedThinking } from "../shared/thinking.ts";
 import type { ClaudeModel, Effort } from "./models.ts";
 
-/** How a Claude is asked to think. */
+/** The reasoning settings of a request to a Claude model. */
 export type Reasoning = {
-  /** `thinking` of the request, absent where the model's default is right. */
+  /** `thinking` of the request; absent if the model's default applies. */
   thinking?: Record<string, unknown>;
   effort?: Effort;
-  /** Whether the model thinks: earlier thinking may be sent then, and sampling may not be set. */
+  /** Whether the model thinks: then earlier thinking may be sent, and sampling must not be set. */
   isOn: boolean;
-  /** The bound that the caller asked for, raised by a budget that it named itself. */
+  /** The caller's token bound, increased by a thinking budget that the caller stated itself. */
   maxTokens: number;
 };
 
@@ -21,12 +21,12 @@ export type ReasoningAsked = {
   model: ClaudeModel;
   conversation: Conversation;
   maxTokens: number | undefined;
-  /** A model that must call a tool cannot think first. */
+  /** A model that is forced to call a tool cannot think first. */
   isToolForced: boolean;
   adjusted: string[];
 };
 
-/** The part of the bound on tokens that thinking may take. */
+/** The share of the token bound that thinking may use. */
 const shares: Readonly<Record<string, number>> = {
   minimal: 0.1,
   low: 0.2,
@@ -36,13 +36,13 @@ const shares: Readonly<Record<string, number>> = {
   max: 0.9,
 };
 
-/** Beyond it, thinking gains little and a call takes long, says the documentation. */
+/** According to the documentation, a larger budget gains little and makes calls slow. */
 const maxBudget = 32_000;
 const minBudget = 1_024;
 
 /**
- * Reads `thinking`, Anthropic's own, and `reasoning_effort`, OpenAI's. The first is an order, the second a wish: where
- * it cannot be had it is left out and reported.
+ * Reads Anthropic's `thinking` and OpenAI's `reasoning_effort`. The first is binding; the second is a preference: if it
+ * cannot be met, it is omitted and reported.
  */
 export function readReasoning(asked: ReasoningAsked): Reasoning {
   const effort = asked.members["reasoning_effort"];
@@ -58,7 +58,7 @@ export function readReasoning(asked: ReasoningAsked): Reasoning {
   return thinking ? ordered(asked, thinking, guided) : guided;
 }
 
-/** What the caller's own `thinking` makes of it. */
+/** The reasoning by the caller's own `thinking`. */
 function ordered(asked: ReasoningAsked, thinking: Record<string, unknown>, guided: Reasoning): Reasoning {
   const { model, adjusted } = asked;
   const effort = guided.effort ? { effort: guided.effort } : {};
@@ -80,7 +80,7 @@ function ordered(asked: ReasoningAsked, thinking: Record<string, unknown>, guide
 
 const adaptive = { type: "adaptive", display: "summarized" };
 
-/** What `reasoning_effort` makes of it. */
+/** The reasoning by `reasoning_effort`. */
 function guide(asked: ReasoningAsked, effort: string | undefined): Reasoning {
   const { model, adjusted, isToolForced } = asked;
   const maxTokens = asked.maxTokens ?? model.maxTokens;
@@ -100,7 +100,7 @@ function guideAdaptive(asked: ReasoningAsked, effort: string | undefined, maxTok
   const isStopped = (effort === "none" || isToolForced) && model.canStopThinking;
   if (isStopped) {
     const thinking = model.thinksByDefault ? { thinking: { type: "disabled" } } : {};
-    // Newer models refuse more than `high` of a model that may not think.
+    // Newer models refuse an effort above `high` while thinking is off.
     const capped =
       effort === undefined || effort === "none" ? {} : effortOf(effort, model.efforts.slice(0, 3), adjusted);
     return { ...thinking, ...capped, isOn: false, maxTokens };
@@ -112,7 +112,7 @@ function guideAdaptive(asked: ReasoningAsked, effort: string | undefined, maxTok
 
 const order = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
-/** The strongest of the model's efforts that is not above the one asked for, else its weakest. */
+/** The strongest effort of the model that is not above the requested one, else its weakest. */
 function effortOf(effort: string, efforts: readonly Effort[], adjusted: string[]): { effort?: Effort } {
   const found = efforts.findLast((one) => order.indexOf(one) <= order.indexOf(effort)) ?? efforts[0];
   if (found !== effort && effort !== "none" && effort !== "minimal") adjusted.push("reasoning_effort");
@@ -120,8 +120,8 @@ function effortOf(effort: string, efforts: readonly Effort[], adjusted: string[]
 }
 
 /**
- * Whether a model with a budget may think on from here: an answer that is under way, with calls of tools, must have begun
- * with signed thinking, which clients that know nothing of it do not send back.
+ * Whether a model with a thinking budget may think now: a response with tool calls that is being continued must have
+ * begun with signed thinking, which clients that do not know it do not send back.
  */
 function mayBeginThinking({ conversation }: ReasoningAsked): boolean {
   const last = conversation.turns.at(-1);

@@ -3,7 +3,7 @@ import { BadReply } from "../provider.ts";
 import { call } from "../stream.fixture.ts";
 import { anthropicTranslator } from "./translator.ts";
 
-/** Replies in the shapes of the Messages page of Anthropic's documentation. */
+/** Responses in the forms of the Messages page of Anthropic's documentation. */
 
 const reply = (members: object) =>
   anthropicTranslator.reply(
@@ -32,7 +32,7 @@ test("is a chat completion of the caller's model", () => {
   });
 });
 
-test("has calls with arguments as JSON text, thinking, and no blocks of Anthropic's own tools", () => {
+test("has calls with arguments as JSON text, thinking, and no blocks of Anthropic's server tools", () => {
   const signed = { type: "thinking", thinking: "Hm.", signature: "c2ln" };
   const search = { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} };
   const content = [signed, search, tool("a", { n: 1 }), tool("b", {})];
@@ -59,12 +59,12 @@ test("keeps every digit of the numbers in arguments", () => {
   expect(choices[0]?.message.tool_calls?.[0]?.function.arguments).toBe('{"n":12345678901234567890}');
 });
 
-test("of the tool that stands for a JSON answer is that answer", () => {
+test("a call of the JSON response tool becomes the content", () => {
   const { choices } = reply({ content: [tool("spanway_json_answer", { a: 1 })], stop_reason: "tool_use" });
   expect(choices[0]).toMatchObject({ message: { role: "assistant", content: '{"a":1}' }, finish_reason: "stop" });
 });
 
-test("of a refusal says why", () => {
+test("a refusal has its explanation", () => {
   const stop_details = { type: "refusal", category: "bio", explanation: "Not that." };
   expect(reply({ content: [], stop_reason: "refusal", stop_details }).choices[0]).toEqual({
     index: 0,
@@ -78,7 +78,7 @@ describe("usage", () => {
     ["writes", { input_tokens: 3, cache_creation_input_tokens: 12_304, cache_read_input_tokens: 0 }, 12_307, 0, 12_304],
     ["reads", { input_tokens: 6, cache_creation_input_tokens: 0, cache_read_input_tokens: 30_940 }, 30_946, 30_940, 0],
     ["neither", { input_tokens: 9, cache_creation_input_tokens: null, cache_read_input_tokens: null }, 9, 0, 0],
-  ])("counts %s of the cache in", (_what, usage, prompt, read, written) => {
+  ])("includes cache %s", (_what, usage, prompt, read, written) => {
     expect(reply({ content: [], usage: { ...usage, output_tokens: 550 } }).usage).toMatchObject({
       prompt_tokens: prompt,
       completion_tokens: 550,
@@ -87,7 +87,7 @@ describe("usage", () => {
     });
   });
 
-  test("tells writes of an hour from those of five minutes, and thinking from the rest", () => {
+  test("separates cache writes of an hour and of five minutes, and thinking", () => {
     const cache_creation = { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 90 };
     const usage = { input_tokens: 1, output_tokens: 9, cache_creation_input_tokens: 100, cache_creation };
     const details = { output_tokens_details: { thinking_tokens: 4 } };
@@ -98,13 +98,13 @@ describe("usage", () => {
     expect(reply({ content: [], usage: {} }).usage).toBeUndefined();
   });
 
-  test("names fast mode as the tier that it is", () => {
+  test("reports fast mode as the tier", () => {
     const usage = { input_tokens: 1, output_tokens: 1, service_tier: "standard", speed: "fast" };
     expect(reply({ content: [], usage }).usage?.service_tier).toBe("fast");
     expect(reply({ content: [], usage: { ...usage, speed: "standard" } }).usage?.service_tier).toBe("standard");
   });
 
-  test("says how often the web was searched, and which tier served the call", () => {
+  test("reports the number of web searches, and the tier that served the call", () => {
     const server_tool_use = { web_search_requests: 2, web_fetch_requests: 0 };
     const usage = { input_tokens: 105, output_tokens: 6039, server_tool_use, service_tier: "batch" };
     expect(reply({ content: [], usage }).usage).toMatchObject({
@@ -114,6 +114,6 @@ describe("usage", () => {
   });
 });
 
-test.each(["", "<html>", "{}", "null", '{"content":"x"}', '{"type":"error"}'])("%j is no reply", (bytes) => {
+test.each(["", "<html>", "{}", "null", '{"content":"x"}', '{"type":"error"}'])("%j is not a response", (bytes) => {
   expect(() => anthropicTranslator.reply(Buffer.from(bytes), call)).toThrow(BadReply);
 });

@@ -13,7 +13,7 @@ import { jsonToolName } from "../shared/response-format.ts";
 import { placedThinking, signedThinking } from "../shared/thinking.ts";
 import { toUsage } from "./usage.ts";
 
-/** A whole answer of the Messages API as a chat completion. */
+/** Converts a complete response of the Messages API to a chat completion. */
 export function fromAnthropic(bytes: Buffer, call: CallFacts): ChatCompletion {
   const parsed = parseJson(bytes);
   const reply = parsed.ok ? parsed.value : undefined;
@@ -37,7 +37,7 @@ export function fromAnthropic(bytes: Buffer, call: CallFacts): ChatCompletion {
   };
 }
 
-/** Blocks of other kinds, such as those of tools that Anthropic runs itself, have no place in a chat completion. */
+/** Other kinds of blocks, such as those of Anthropic's server tools, have no counterpart in a chat completion. */
 function toMessage(content: unknown[]): ChatMessage {
   const blocks = content.filter(isObject);
   const calls = blocks.filter(({ type }) => type === "tool_use");
@@ -67,7 +67,7 @@ function toMessage(content: unknown[]): ChatMessage {
   };
 }
 
-/** Signed thinking, each block with its place in the answer. */
+/** Signed thinking, each block with its position in the response. */
 function thinkingOf(blocks: ReadonlyArray<Record<string, unknown>>): Array<Record<string, unknown>> {
   const place = { text: 0, calls: 0 };
   return blocks.flatMap((block) => {
@@ -96,7 +96,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: "content_filter",
 };
 
-/** @param hasCalls whether calls of the caller's own tools came; the tool of a JSON answer is none */
+/** @param hasCalls whether there are calls of the caller's own tools; the tool of a JSON response does not count */
 export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason {
   const known = typeof reason === "string" ? lookUp(reasons, reason) : undefined;
   return known ?? (hasCalls ? "tool_calls" : "stop");

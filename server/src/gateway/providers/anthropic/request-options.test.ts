@@ -18,7 +18,7 @@ describe("tools", () => {
     expect(body({ tools, tool_choice, parallel_tool_calls })["tool_choice"]).toEqual(sent);
   });
 
-  test("are declared with a schema of an object, strict where the model holds to it", () => {
+  test("are declared with an object schema, strict if the model supports it", () => {
     const strict = (parameters: object) => ({ type: "function", function: { name: "s", strict: true, parameters } });
     const closed = { type: "object", properties: { n: { type: "integer", minimum: 1 } }, required: ["n"] };
     expect(body({ tools })["tools"]).toEqual([
@@ -44,7 +44,7 @@ describe("tools", () => {
     expect(body({ tools: [strict(open)] })["tools"]).toEqual([{ name: "s", input_schema: open }]);
   });
 
-  test("of Anthropic's own kinds go through; allowed ones are chosen from", () => {
+  test("of Anthropic's own kinds are passed on; allowed_tools are filtered", () => {
     const search = { type: "web_search_20250305", name: "web_search" };
     expect(body({ tools: [search, weather] })["tools"]).toEqual([search, expect.objectContaining({ name: "weather" })]);
     const allowed_tools = { mode: "required", tools: [{ type: "function", function: { name: "time" } }] };
@@ -57,7 +57,7 @@ describe("tools", () => {
     ["tool_choice", { tools, tool_choice: { type: "function", function: { name: "nobody" } } }],
     ["tools.0.type", { tools: [{ type: "custom", custom: { name: "x" } }] }],
     ["tools", { tools: [{ type: "function", function: { name: "spanway_json_answer" } }] }],
-  ])("%s is refused where it makes no sense", (param, chat) => {
+  ])("an invalid %s is refused", (param, chat) => {
     expect(refused(chat)).toBe(param);
   });
 });
@@ -71,7 +71,7 @@ describe("response_format", () => {
   };
   const response_format = { type: "json_schema", json_schema: { name: "n", schema, strict: true } };
 
-  test("is a structured output where the model has them, in the schema that they take", () => {
+  test("is a structured output if the model supports it, with a reduced schema", () => {
     expect(body({ response_format })["output_config"]).toEqual({
       format: {
         type: "json_schema",
@@ -90,9 +90,9 @@ describe("response_format", () => {
   const map = { type: "object", properties: { of: { type: "object", additionalProperties: { type: "string" } } } };
   test.each<[string, object, string]>([
     ["an older model", schema, "claude-opus-4-1"],
-    ["a schema of itself", tree, "claude-opus-5"],
+    ["a recursive schema", tree, "claude-opus-5"],
     ["a map of any keys", map, "claude-sonnet-4-5"],
-  ])("is a tool that must be called for %s", (_what, given, model) => {
+  ])("is a forced tool for %s", (_what, given, model) => {
     const asked = { response_format: { type: "json_schema", json_schema: { name: "n", schema: given } } };
     const sent = body(asked, model);
     expect(sent["output_config"]).toBeUndefined();
@@ -102,7 +102,7 @@ describe("response_format", () => {
     expect(body({ ...asked, tools: [weather], tool_choice: "required" }, model)["tools"]).toHaveLength(1);
   });
 
-  test("without a schema is asked for in words; text is nothing", () => {
+  test("without a schema is an instruction; text has no effect", () => {
     expect(JSON.stringify(body({ response_format: { type: "json_object" } })["system"])).toContain("one JSON object");
     expect(body({ response_format: { type: "text" } })).toEqual(body({}));
     expect(refused({ response_format: { type: "grammar" } })).toBe("response_format.type");
@@ -116,7 +116,7 @@ describe("reasoning", () => {
     return { thinking, output_config, max_tokens, temperature, adjusted };
   };
 
-  test("is a budget within the bound on tokens, and leaves sampling to the model", () => {
+  test("is a budget within the token bound, and leaves sampling to the model", () => {
     const asked = { reasoning_effort: "medium", max_tokens: 10_000, temperature: 0.2 };
     expect(sent(asked, "claude-sonnet-4-5")).toEqual({
       thinking: { type: "enabled", budget_tokens: 5_000 },
@@ -136,11 +136,11 @@ describe("reasoning", () => {
     ["a tool must be called", { tools: [weather], tool_choice: "required" }, "claude-sonnet-4-5"],
     ["the model has none", {}, "claude-3-5-haiku-latest"],
     [
-      "an answer under way began without it",
+      "a response in progress began without it",
       { messages: [user("Hi"), calls("a"), result("a")], tools: [weather] },
       "claude-sonnet-4-5",
     ],
-  ])("is left out and reported where %s", (_when, chat, model) => {
+  ])("is omitted and reported if %s", (_when, chat, model) => {
     expect(sent({ reasoning_effort: "low", ...chat }, model)).toMatchObject({
       thinking: undefined,
       adjusted: ["reasoning_effort"],
@@ -158,7 +158,7 @@ describe("reasoning", () => {
     expect(sent({ reasoning_effort }, model)).toMatchObject({ thinking, output_config });
   });
 
-  test("stops for a tool that must be called, if the model lets it", () => {
+  test("is turned off for a forced tool, if the model allows it", () => {
     const chat = { reasoning_effort: "max", tools: [weather], tool_choice: "required" };
     expect(sent(chat, "claude-opus-5")).toMatchObject({
       thinking: { type: "disabled" },
@@ -167,7 +167,7 @@ describe("reasoning", () => {
     });
   });
 
-  test("by Anthropic's own parameter is as it was ordered, with room for the answer", () => {
+  test("by Anthropic's own parameter is kept, with room for the response", () => {
     const thinking = { type: "enabled", budget_tokens: 2_000 };
     expect(sent({ thinking, max_tokens: 500 }, "claude-sonnet-4-5")).toMatchObject({ thinking, max_tokens: 2_500 });
     expect(sent({ thinking }, "claude-opus-5")).toMatchObject({
@@ -190,7 +190,7 @@ describe("reasoning", () => {
   });
 });
 
-describe("parameters without a match", () => {
+describe("parameters without a counterpart", () => {
   test.each<[string, unknown]>([
     ["n", 3],
     ["logprobs", true],
@@ -217,14 +217,14 @@ describe("parameters without a match", () => {
     ["service_tier", "flex"],
     ["store", true],
     ["stop", ["\n"]],
-  ])("%s %j is left out or lowered, and reported", (name, value) => {
+  ])("%s %j is omitted or lowered, and reported", (name, value) => {
     const call = send({ [name]: value });
     expect(call.adjusted).toEqual([name]);
     expect(call.body[name]).toBe(name === "temperature" ? 1 : undefined);
     expect(call.body["stop_sequences"]).toBeUndefined();
   });
 
-  test("what asks for nothing goes without a word, and what is Anthropic's own goes through", () => {
+  test("parameters without effect are omitted silently, and Anthropic's own are passed on", () => {
     const nothing = {
       n: 1,
       logprobs: false,
@@ -242,7 +242,7 @@ describe("parameters without a match", () => {
     expect(refused({ anthropic_beta: ["a\r\nb"] })).toBe("anthropic_beta");
   });
 
-  test("user names whom a call is for; both samplings at once are one", () => {
+  test("user becomes metadata.user_id; temperature takes precedence over top_p", () => {
     expect(body({ user: "u1" })["metadata"]).toEqual({ user_id: "u1" });
     const call = send({ temperature: 0.3, top_p: 0.9 });
     expect([call.body["temperature"], call.body["top_p"], call.adjusted]).toEqual([0.3, undefined, ["top_p"]]);
@@ -257,7 +257,7 @@ describe("parameters without a match", () => {
     ["claude-opus-4-6", 128_000],
     ["claude-sonnet-9", 128_000],
     ["some-other-model", 4_096],
-  ])("%s may generate %d tokens unless told otherwise", (model, max_tokens) => {
+  ])("%s may generate %d tokens by default", (model, max_tokens) => {
     expect(body({}, model)["max_tokens"]).toBe(max_tokens);
     expect(body({ max_tokens: 7 }, model)["max_tokens"]).toBe(7);
   });

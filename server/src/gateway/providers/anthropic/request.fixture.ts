@@ -2,7 +2,7 @@ import { ServiceError } from "../../../domain/errors.ts";
 import type { ChatRequest, Target } from "../provider.ts";
 import { anthropicTranslator } from "./translator.ts";
 
-/** What tests of requests to Anthropic share. */
+/** Shared by the tests of requests to Anthropic. */
 
 export type Body = Record<string, unknown> & {
   messages: Array<{ role: string; content: Array<Record<string, unknown>> }>;
@@ -24,7 +24,7 @@ export function send(chat: Partial<ChatRequest>, model = target.model) {
 export const body = (chat: Partial<ChatRequest>, model?: string): Body => send(chat, model).body;
 export const messages = (...list: unknown[]) => body({ messages: list }).messages;
 
-/** The member that a request is refused for. */
+/** The member for which a request is refused. */
 export function refused(chat: Partial<ChatRequest>, model?: string): string | undefined {
   try {
     send(chat, model);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { body, type Body, calls, messages, refused, result, send, target, user, weather } from "./request.fixture.ts";
 import { anthropicTranslator } from "./translator.ts";
 
-test("goes to the Messages API with its version and key, and nothing of OpenAI's names", () => {
+test("is sent to the Messages API with its version and key, without OpenAI's names", () => {
   const {
     method,
     url,
@@ -26,7 +26,7 @@ test("goes to the Messages API with its version and key, and nothing of OpenAI's
 });
 
 describe("messages", () => {
-  test("system and developer text of the beginning is one system prompt, in order", () => {
+  test("system and developer text at the beginning is one system prompt, in order", () => {
     const sent = body({
       messages: [
         { role: "system", content: "A" },
@@ -50,7 +50,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("results in any order are one user turn ahead of its text, each to its call", () => {
+  test("results in any order are one user turn before its text, in the order of the calls", () => {
     const png = `data:image/png;base64,${Buffer.from("\x89PNG\r\n\x1a\n…", "latin1").toString("base64")}`;
     const sent = messages(
       user("Hi"),
@@ -107,7 +107,7 @@ describe("messages", () => {
     expect(refused({ messages: list })).toBe(param);
   });
 
-  test("ids of other providers become such as are taken, the same for call and result", () => {
+  test("ids of other providers become valid ids, equal for call and result", () => {
     const id = "gen.1:weather/ü";
     const [, assistant, last] = messages(user("Hi"), calls(id), result(id));
     expect(assistant?.content[0]?.["id"]).toMatch(/^[\w-]{1,64}$/);
@@ -124,19 +124,19 @@ describe("messages", () => {
     expect(bytes.toString()).toContain('"input":{"n":12345678901234567890}');
   });
 
-  test("tools of the history are declared where the request has none, and not to be called", () => {
+  test("tools of the history are declared if the request has none, and must not be called", () => {
     const sent = body({ messages: [user("Hi"), calls("a"), result("a")] });
     expect(sent["tools"]).toEqual([{ name: "f_a", input_schema: { type: "object" } }]);
     expect(sent["tool_choice"]).toEqual({ type: "none" });
   });
 
-  test("an answer to be continued ends in no blanks, and a conversation begins with the user", () => {
+  test("a response to be continued does not end in whitespace, and a conversation begins with the user", () => {
     const sent = messages({ role: "assistant", content: "Hello!" }, user("Hi"), { role: "assistant", content: "So: " });
     expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(sent[3]?.content).toEqual([{ type: "text", text: "So:" }]);
   });
 
-  test("names of participants have no place, and are reported; blank arguments are none", () => {
+  test("names of participants are omitted and reported; blank arguments are empty", () => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: " " } };
     const sent = send({
       messages: [{ ...user("Hi"), name: "Ann" }, { role: "assistant", tool_calls: [call] }, result("a")],
@@ -145,7 +145,7 @@ describe("messages", () => {
     expect(sent.body.messages[1]?.content).toEqual([{ type: "tool_use", id: "a", name: "f", input: {} }]);
   });
 
-  test("cache_control goes along from parts, messages and tools", () => {
+  test("cache_control is kept from parts, messages and tools", () => {
     const cache_control = { type: "ephemeral", ttl: "1h" };
     const sent = body({
       messages: [{ ...user("Hi"), cache_control }, calls("a"), { ...result("a"), cache_control }],
@@ -156,7 +156,7 @@ describe("messages", () => {
     expect(sent["tools"]).toMatchObject([{ cache_control }]);
   });
 
-  test("hold to the rules for any conversation", () => {
+  test("follow the rules for any conversation", () => {
     const words = fc.constantFrom("", " ", "Hi", "北京 🌍", null);
     const ids = fc.uniqueArray(fc.stringMatching(/^[a-z.:]{1,4}$/), { maxLength: 3 });
     const turn = fc.oneof(
@@ -203,18 +203,18 @@ describe("parts", () => {
   const image = (url: string) => ({ type: "image_url", image_url: { url, detail: "high" } });
   const file = (data: string, filename = "a") => ({ type: "file", file: { file_data: data, filename } });
 
-  test("an image is what its bytes are, not what it is called", () => {
+  test("the type of an image is detected from its bytes", () => {
     const source = { type: "base64", media_type: "image/jpeg", data: jpeg };
     expect(block(image(`data:image/png;base64,${jpeg}`))).toEqual({ type: "image", source });
     expect(block(file(`data:application/pdf;base64,${jpeg}`))).toEqual({ type: "image", source });
   });
 
-  test("large images go as they are", () => {
+  test("large images are sent unchanged", () => {
     const data = jpeg.slice(0, 4) + "A".repeat(8_000_000);
     expect(block(image(`data:image/jpeg;base64,${data}`))).toMatchObject({ source: { data } });
   });
 
-  test("links go as links", () => {
+  test("links are sent as links", () => {
     expect(block(image("https://a.example/b.png"))).toEqual({
       type: "image",
       source: { type: "url", url: "https://a.example/b.png" },
@@ -222,7 +222,7 @@ describe("parts", () => {
     expect(block(file("https://a.example/b.pdf"))).toMatchObject({ type: "document", source: { type: "url" } });
   });
 
-  test.each([`data:application/pdf;base64,${pdf}`, pdf])("PDF goes as a document (%#)", (data) => {
+  test.each([`data:application/pdf;base64,${pdf}`, pdf])("PDF is sent as a document (%#)", (data) => {
     const source = { type: "base64", media_type: "application/pdf", data: pdf };
     expect(block(file(data, "a.pdf"))).toEqual({ type: "document", source, title: "a.pdf" });
   });
@@ -237,7 +237,7 @@ describe("parts", () => {
     },
   );
 
-  test("a file of Anthropic's is referred to, with the beta that it takes", () => {
+  test("a file of Anthropic is referenced, with the beta that it requires", () => {
     const call = send({ messages: [user([{ type: "file", file: { file_id: "file_011" } }])] });
     expect(call.body.messages[0]?.content[0]).toEqual({
       type: "document",

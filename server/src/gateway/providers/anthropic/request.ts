@@ -14,7 +14,7 @@ import { readSampling } from "./sampling.ts";
 import { fitsDecoder, forDecoder, holdsAll } from "./schemas.ts";
 import { strictTools } from "./strict-tools.ts";
 
-/** Members of the Messages API that callers use by OpenAI's names, or that have a header. */
+/** Members that callers send under OpenAI's names, or that become a header. */
 const handled = [
   "user",
   "safety_identifier",
@@ -27,12 +27,12 @@ const handled = [
   "web_search_options",
 ] as const;
 
-/** Of these, those that go on as they are. */
+/** Those of them that are passed on unchanged. */
 const untouched = ["context_management", "mcp_servers"] as const;
 
 export const anthropicVersion = "2023-06-01";
 
-/** Base URLs are written with and without the version. */
+/** Base URLs occur with and without the version. */
 export function messagesUrl({ baseUrl }: Target): string {
   return `${baseUrl.endsWith("/v1") ? baseUrl : `${baseUrl}/v1`}/messages`;
 }
@@ -41,7 +41,7 @@ export function keyHeader({ credential: { apiKey } }: Target): Record<string, st
   return apiKey === undefined ? {} : { "x-api-key": apiKey };
 }
 
-/** A chat completion as a call of the Messages API (`POST /v1/messages`, version 2023-06-01). */
+/** Converts a chat completion request to a call of the Messages API (`POST /v1/messages`, version 2023-06-01). */
 export function toAnthropic(chat: ChatRequest, target: Target): UpstreamCall {
   const parameters = readParameters(chat, "Anthropic", handled);
   const conversation = readConversation(chat.messages);
@@ -106,7 +106,7 @@ function messagesOf({ turns }: Conversation, withThinking: boolean): Array<{ rol
   const messages = turns.map((turn) => turnToMessage(turn, withThinking));
   const last = messages.at(-1);
   const text = last?.content.at(-1);
-  // An answer that is to be continued may not end in blanks.
+  // A response that is to be continued must not end in whitespace.
   if (last?.role === "assistant" && typeof text?.["text"] === "string") text["text"] = text["text"].trimEnd();
   return messages;
 }
@@ -137,7 +137,7 @@ function toolBlock(tool: FunctionTool, isStrict: boolean): Block {
   };
 }
 
-/** OpenAI's search of the web, as the tool that Anthropic has for it. How much of the pages is read cannot be said there. */
+/** OpenAI's web search as Anthropic's tool. Anthropic has no setting for `search_context_size`. */
 function webSearch(options: unknown): Block[] {
   if (options === undefined) return [];
   if (!isObject(options)) return refuse("web_search_options", "must be an object");

@@ -3,9 +3,10 @@ import { type Parameters, readNumber } from "../shared/parameters.ts";
 export type Sampling = { temperature?: number; topP?: number; topK?: unknown };
 
 /**
- * How tokens are chosen, where a temperature is at most 1. What the model does not let be set is left out and reported.
- * @param isFree whether anything may be set: not so of models that think, nor of newer ones
- * @param takesBoth whether temperature and top_p may be set together; temperature wins where not
+ * Reads the sampling parameters for models whose temperature is at most 1. Parameters that the model does not accept
+ * are omitted and reported.
+ * @param isFree whether sampling may be set: false for models that think, and for newer ones
+ * @param takesBoth whether temperature and top_p may be set together; if not, temperature takes precedence
  */
 export function readSampling({ members, adjusted }: Parameters, isFree: boolean, takesBoth: boolean): Sampling {
   const temperature = readNumber(members, "temperature", 0, 2);

@@ -31,13 +31,13 @@ describe("schemas for decoding", () => {
     expect(fitsDecoder(schema)).toBe(isFit);
   });
 
-  test("are judged in no time, however often their definitions refer to each other", () => {
+  test("are checked quickly, however often their definitions refer to each other", () => {
     const level = (n: number) => closed({ a: { $ref: `#/$defs/d${n + 1}` }, b: { $ref: `#/$defs/d${n + 1}` } });
     const $defs = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`d${n}`, n === 59 ? {} : level(n)]));
     expect(fitsDecoder({ ...level(-1), $defs })).toBe(true);
   });
 
-  test("keep what is taken, and say the rest in words", () => {
+  test("keep supported keywords, and describe the others in text", () => {
     const schema = {
       ...closed({
         when: { type: "string", format: "date", description: "A day" },
@@ -64,7 +64,7 @@ describe("schemas for decoding", () => {
     });
   });
 
-  test("are the same again, and nothing makes them throw", () => {
+  test("are idempotent, and never throw", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom("type", "properties", "items", "anyOf", "$ref", "x"), fc.jsonValue()),

@@ -1,8 +1,8 @@
 import { isObject } from "../../../lib/json.ts";
 
 /**
- * JSON schemas for decoding that is held to them. Anthropic takes a part of JSON Schema and refuses the rest; what it
- * refuses becomes words in the description, as its own SDKs do.
+ * JSON schemas for constrained decoding. Anthropic supports a subset of JSON Schema and refuses the rest; unsupported
+ * keywords become text in the description, as in its own SDKs.
  */
 
 type Schema = Record<string, unknown>;
@@ -22,7 +22,7 @@ const kept = new Set([
 const maps = new Set(["properties", "$defs", "definitions"]);
 const formats = new Set("date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" "));
 
-/** The schema with only what the decoder takes. Give it none that `fitsDecoder` denies. */
+/** Reduces a schema to what the decoder supports. Only for schemas that `fitsDecoder` accepts. */
 export function forDecoder(schema: Schema): Schema {
   if (typeof schema["$ref"] === "string") return { $ref: schema["$ref"] };
   const result: Schema = {};
@@ -44,21 +44,24 @@ export function forDecoder(schema: Schema): Schema {
 }
 
 /**
- * Whether a decoder can be held to this schema without changing what it means. Not so for objects of any keys, which
- * would come out empty, and for schemas that contain themselves.
+ * Whether a decoder can be constrained to this schema without changing its meaning. False for objects with arbitrary
+ * keys, which would come out empty, and for recursive schemas.
  */
 export function fitsDecoder(schema: Schema): boolean {
   return fits(schema, { root: schema, answers: new Map() });
 }
 
-/** What a decoder holds at most in one request, over all its tools and its answer, by Anthropic's page on structured outputs. */
+/**
+ * The decoder's limits per request, over all tools and the response format, from Anthropic's page on structured
+ * outputs.
+ */
 const mostStrictTools = 20;
 const mostOptional = 24;
 const mostUnions = 16;
 
 type Load = { optional: number; unions: number };
 
-/** What a schema takes of the bounds: members that may be absent, and members of several types. */
+/** A schema's share of these limits: optional members, and members of several types. */
 function loadOf(schema: unknown): Load {
   const load: Load = { optional: 0, unions: 0 };
   addLoad(schema, load);
@@ -82,14 +85,14 @@ function addLoad(schema: unknown, load: Load): void {
   addLoad(items, load);
 }
 
-/** Whether one request may hold all of these to their schemas. */
+/** Whether one request may constrain all of these to their schemas. */
 export function holdsAll(tools: readonly unknown[], answer?: unknown): boolean {
   const loads = [...tools, ...(answer === undefined ? [] : [answer])].map(loadOf);
   const sum = (of: keyof Load): number => loads.reduce((total, load) => total + load[of], 0);
   return tools.length <= mostStrictTools && sum("optional") <= mostOptional && sum("unions") <= mostUnions;
 }
 
-/** What is known of the targets of references, each looked at once; `undefined` while it is being looked at. */
+/** Results for the targets of references, each checked once; `undefined` while it is being checked. */
 type Search = { root: Schema; answers: Map<string, boolean | undefined> };
 
 function fits(schema: unknown, search: Search): boolean {
@@ -115,7 +118,7 @@ function targetFits(ref: string, search: Search): boolean {
   return answer;
 }
 
-/** Whether it names its keys, and allows no others on purpose. */
+/** Whether the schema names its keys and does not explicitly allow others. */
 function isClosed(schema: Schema): boolean {
   const { properties, additionalProperties } = schema;
   const isOpen = additionalProperties !== undefined && additionalProperties !== false;

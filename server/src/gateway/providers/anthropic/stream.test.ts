@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { call, runAtEveryCut, runStream, type Streamed } from "../stream.fixture.ts";
 import { anthropicTranslator } from "./translator.ts";
 
-/** Streams in the shapes of the streaming page of Anthropic's documentation. */
+/** Streams in the forms of the streaming page of Anthropic's documentation. */
 
 type Event = { type: string; [member: string]: unknown };
 
@@ -32,7 +32,7 @@ const called = (name: string, args: string) => ({
   function: { name, arguments: args },
 });
 
-test("text, in any script, whatever the cut", () => {
+test("text in any script, however split", () => {
   const streamed = run(
     start(),
     open(0, { type: "text", text: "" }),
@@ -79,12 +79,12 @@ test.each([
   expect(streamed.message.tool_calls).toEqual([called("now", "{}")]);
 });
 
-test("arguments may come whole, with the start of their block", () => {
+test("arguments may be complete in the start of their block", () => {
   const whole = open(0, { type: "tool_use", id: "toolu_a", name: "a", input: { n: 1 } });
   expect(run(start(), whole, close(0), ...stop("tool_use")).message.tool_calls).toEqual([called("a", '{"n":1}')]);
 });
 
-test("arguments cut within an escape, and text within a surrogate pair, are joined as they were", () => {
+test("arguments split within an escape, and text within a surrogate pair, are joined", () => {
   const streamed = run(
     start(),
     open(0, { type: "text", text: "" }),
@@ -101,7 +101,7 @@ test("arguments cut within an escape, and text within a surrogate pair, are join
   expect(JSON.parse(streamed.message.tool_calls?.[0]?.function.arguments ?? "")).toEqual({ t: "é 🌍 🌍" });
 });
 
-test("thinking is readable, and its blocks come whole and signed", () => {
+test("thinking is readable, and its blocks are complete and signed", () => {
   const streamed = run(
     start(),
     open(0, { type: "thinking", thinking: "", signature: "" }),
@@ -128,14 +128,14 @@ test("thinking is readable, and its blocks come whole and signed", () => {
   expect(streamed.usage?.completion_tokens_details).toEqual({ reasoning_tokens: 20 });
 });
 
-test("the tool that stands for a JSON answer is text", () => {
+test("the tool of a JSON response becomes text", () => {
   const answer = open(0, { type: "tool_use", id: "toolu_1", name: "spanway_json_answer", input: {} });
   const streamed = run(start(), answer, json(0, '{"a"'), json(0, ":1}"), close(0), ...stop("tool_use"));
   expect(streamed.message).toEqual({ role: "assistant", content: '{"a":1}' });
   expect(streamed.finish).toBe("stop");
 });
 
-test("unknown events and blocks of Anthropic's own tools are passed over", () => {
+test("unknown events and blocks of Anthropic's server tools are ignored", () => {
   const streamed = run(
     start(),
     { type: "something_new", index: 0 },
@@ -166,12 +166,12 @@ test.each([
   expect(runStream(anthropicTranslator, [sse([start(), ...stop(reason)])]).finish).toBe(finish);
 });
 
-test("a refusal says why", () => {
+test("a refusal has its explanation", () => {
   const details = { stop_details: { type: "refusal", category: "bio", explanation: "Not that." } };
   expect(run(start(), ...stop("refusal", null, details)).message.refusal).toBe("Not that.");
 });
 
-test("max_tokens stays a length after a call", () => {
+test("max_tokens is length, also after a call", () => {
   const events = [start(), tool(0, "a"), json(0, '{"a'), close(0), ...stop("max_tokens")];
   expect(runStream(anthropicTranslator, [sse(events)])).toMatchObject({ finish: "length", isDone: true });
 });
@@ -186,7 +186,7 @@ describe("usage", () => {
   };
   const of = (...events: Event[]) => runStream(anthropicTranslator, [sse(events)]).usage;
 
-  test("the last figures win, those left out or null stay", () => {
+  test("the last figures are used, omitted or null ones are kept", () => {
     const delta = { output_tokens: 550, input_tokens: null, cache_read_input_tokens: null };
     expect(of(start(cached), ...stop("end_turn", delta))).toEqual({
       prompt_tokens: 12_307,
@@ -201,7 +201,7 @@ describe("usage", () => {
     expect(of(start(), ...stop("end_turn", grown))).toMatchObject({ prompt_tokens: 61, completion_tokens: 2 });
   });
 
-  test("nothing, null and an empty object change nothing; twice is not added", () => {
+  test("null and an empty object change nothing; repeated figures are not added", () => {
     const twice = [stop("end_turn", { output_tokens: 5 })[0]!, ...stop("end_turn", { output_tokens: 9 })];
     expect(of(start(), ...twice)).toMatchObject({ prompt_tokens: 12, completion_tokens: 9 });
     const emptied = [stop("end_turn", { output_tokens: 5 })[0]!, ...stop("end_turn", {})];
@@ -221,7 +221,7 @@ describe("a stream that fails", () => {
     ["authentication_error", "credential"],
     ["billing_error", "credential"],
     ["something_new", "fault"],
-  ])("by %s is %s, before anything and after content", (type, kind) => {
+  ])("by %s is %s, both at the start and after content", (type, kind) => {
     const problem = { kind, status: 200, type, message: "Told so" };
     const failing = (...events: Event[]) => runStream(anthropicTranslator, [sse(events)]);
     expect(failing(error(type, "Told so"))).toMatchObject({ problem, chunks: 0, isDone: false });
@@ -231,18 +231,18 @@ describe("a stream that fails", () => {
   });
 
   test.each<[string, Event[]]>([
-    ["at once", []],
+    ["immediately", []],
     ["after content", [start(), open(0, { type: "text", text: "" }), text(0, "Hal")]],
     ["within arguments", [start(), tool(0, "a"), json(0, '{"a')]],
     ["before its last event", [start(), ...stop("end_turn").slice(0, 1)]],
     ["without a reason", [start(), ...stop(null)]],
-  ])("by its end %s has no finish", (_when, events) => {
+  ])("by ending %s has no finish", (_when, events) => {
     const streamed = runStream(anthropicTranslator, [sse(events)]);
     expect(streamed).toMatchObject({ problem: { kind: "fault", status: 200 }, finish: undefined, isDone: false });
     expect(streamed.usage).toBeUndefined();
   });
 
-  test("by bytes that are no events is a fault; keep-alives are none", () => {
+  test("by bytes that are not events is a fault; keep-alives are not", () => {
     const bad = Buffer.from('event: content_block_delta\ndata: {"type":"content_bl\n\n');
     expect(runStream(anthropicTranslator, [sse([start()]), bad]).problem).toMatchObject({ kind: "fault" });
     const alive = Buffer.from(": hello\n\ndata: : keepalive\n\ndata:\n\ndata: [DONE]\n\n");
@@ -253,7 +253,7 @@ describe("a stream that fails", () => {
   });
 });
 
-test("pages of the web that are cited are annotations, once for each text, as in a whole answer", () => {
+test("cited web pages are annotations, once per text, as in a complete response", () => {
   const page = (url: string, title?: string) => ({ type: "web_search_result_location", url, ...(title && { title }) });
   const cite = (index: number, citation: object): Event => add(index, { type: "citations_delta", citation });
   const document = { type: "char_location", document_index: 0, start_char_index: 0, end_char_index: 3 };

@@ -21,7 +21,7 @@ import { mergeUsage, toUsage } from "./usage.ts";
 type Output = { maker: ChunkMaker; blocks: BlockWriter; citations: CitationGatherer };
 
 type StreamState = {
-  /** Made when the answer begins. */
+  /** Created when the response begins. */
   output: Output | undefined;
   usage: Record<string, unknown>;
   stopReason: unknown;
@@ -29,14 +29,16 @@ type StreamState = {
   isDone: boolean;
 };
 
-/** Reads the events of one stream, one by one. Nothing more is read once a step told of its end or its failure. */
+/** Reads the events of one stream, one by one. Must not be called after a step with `isDone` or a problem. */
 export type AnthropicReader = {
   take(event: SseEvent): StreamStep;
-  /** What was said of the usage so far. */
+  /** The usage reported so far. */
   usage(): ChatUsage | undefined;
 };
 
-/** A stream of the Messages API as chunks. Events of unknown kinds are passed over, as its documentation asks. */
+/**
+ * Converts a stream of the Messages API to chunks. Events of unknown kinds are ignored, as the documentation requires.
+ */
 export function createAnthropicReader(call: CallFacts): AnthropicReader {
   const state: StreamState = {
     output: undefined,
@@ -51,7 +53,7 @@ export function createAnthropicReader(call: CallFacts): AnthropicReader {
       if (data === undefined) return { chunks: [] };
       const event = readEvent(data);
       if (!event) {
-        // Proxies keep connections alive with lines that are no events.
+        // Proxies keep connections alive with lines that are not events.
         if (/^\s*(?::|$|\[DONE\])/.test(data)) return { chunks: [] };
         return failed(brokenStream("an event of Anthropic's stream is not JSON"));
       }
@@ -66,7 +68,7 @@ export function createAnthropicReader(call: CallFacts): AnthropicReader {
   };
 }
 
-/** The same of bytes that are cut anywhere. */
+/** The same for bytes that are split anywhere. */
 export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
   const splitter = createSseSplitter(gatewayLimits.upstreamEventBytes);
   const reader = createAnthropicReader(call);
@@ -141,7 +143,7 @@ function takeEvent(event: Record<string, unknown>, state: StreamState, call: Cal
   }
 }
 
-/** The events that are of an answer, should it have begun without saying so. */
+/** Events of a response, in case `message_start` is missing. */
 const answering = new Set<unknown>([
   "content_block_start",
   "content_block_delta",
@@ -179,7 +181,7 @@ function startBlock(index: unknown, content: Record<string, unknown>, output: Ou
   }
 }
 
-/** Where the kinds of deltas have their text. */
+/** The member with the text of each kind of delta. */
 const textMembers: ReadonlyMap<unknown, string> = new Map([
   ["text_delta", "text"],
   ["thinking_delta", "thinking"],

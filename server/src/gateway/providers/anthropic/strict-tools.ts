@@ -3,8 +3,8 @@ import type { FunctionTool } from "../shared/tools.ts";
 import { fitsDecoder, holdsAll } from "./schemas.ts";
 
 /**
- * The tools whose calls are held to their schemas: those that ask for it and that the decoder can hold. All or none of them, and none
- * where they are more than the decoder holds together with the answer.
+ * The tools whose calls are constrained to their schemas: those with `strict` that the decoder supports. None of them
+ * if together with the response format they exceed the decoder's limits.
  */
 export function strictTools(plan: AnswerPlan, takesSchemas: boolean, adjusted: string[]): ReadonlySet<FunctionTool> {
   const asked = plan.functions.filter(({ isStrict }) => isStrict);

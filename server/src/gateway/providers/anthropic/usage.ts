@@ -3,7 +3,7 @@ import { tierOf } from "../../../pricing/usage-object.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage } from "../provider.ts";
 
-/** Anthropic counts what was read from and written to its cache apart from `input_tokens`; OpenAI's count holds both. */
+/** Anthropic counts cache reads and writes separately from `input_tokens`; OpenAI's count includes both. */
 export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
   const input = count(usage["input_tokens"]);
   const output = count(usage["output_tokens"]);
@@ -34,7 +34,9 @@ export function toUsage(usage: Record<string, unknown>): ChatUsage | undefined {
   };
 }
 
-/** Later figures replace earlier ones, as they are totals; what a later event leaves out or nulls stays. */
+/**
+ * Later figures replace earlier ones, as they are totals; members that a later event omits or sets to null are kept.
+ */
 export function mergeUsage(earlier: Record<string, unknown>, later: unknown): Record<string, unknown> {
   if (!isObject(later)) return earlier;
   return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };

@@ -7,16 +7,16 @@ import { refuse } from "../shared/refuse.ts";
 import { type Said, saidInOrder } from "../shared/said-in-order.ts";
 import { portableToolId } from "../shared/tool-ids.ts";
 
-/** Content of the Converse API: each block is an object with one member, named after its kind. */
+/** A content block of the Converse API: an object with one member, named after its kind. */
 export type Block = Record<string, unknown>;
 
-/** Writes the turns of one request. The names of its documents differ, as the API demands. */
+/** Writes the turns of one request. Document names are unique, as the API requires. */
 export class BlockMaker {
   readonly #documentNames = new Set<string>();
-  /** Whether a cache point stands elsewhere than it was asked for. */
+  /** Whether a cache point was moved from its requested place. */
   hasMovedCachePoint = false;
 
-  /** @param withThinking whether earlier thinking may be sent: only a model that thinks takes it */
+  /** @param withThinking whether earlier thinking may be sent: only models that think accept it */
   message(turn: Turn, withThinking: boolean): { role: string; content: Block[] } {
     if (turn.role === "user") {
       const results = turn.results.flatMap((result) => this.#result(result));
@@ -28,8 +28,8 @@ export class BlockMaker {
   }
 
   /**
-   * A cache point may not follow a document that Bedrock itself turns into text: it moves ahead of such documents, or is left out where
-   * nothing is ahead of them.
+   * A cache point must not follow a document that Bedrock converts to text: it is moved before such documents, or
+   * dropped if nothing precedes them.
    */
   #withCachePointsMoved(content: Block[]): Block[] {
     const placed: Block[] = [];
@@ -44,7 +44,7 @@ export class BlockMaker {
   }
 
   #result({ callId, parts, cacheControl }: ToolResult): Block[] {
-    // A cut within a result cannot be said; the one that ends it can.
+    // A cache point within a result is not supported, only one after it.
     const content = parts.map((part) => this.#block(part));
     const cache = cacheControl ?? parts.findLast((part) => part.cacheControl !== undefined)?.cacheControl;
     return [{ toolResult: { toolUseId: portableToolId(callId), content } }, ...cachePoint(cache)];
@@ -68,7 +68,7 @@ export class BlockMaker {
     return { image: { format, source: { bytes: base64 } } };
   }
 
-  /** Letters, digits, single blanks, hyphens and brackets, and another for each document of a request. */
+  /** Letters, digits, single spaces, hyphens and brackets, unique among the documents of a request. */
   #documentName({ name }: DocumentPart): string {
     const stem = (name ?? "document").replace(/\.\w{1,5}$/, "");
     const plain =
@@ -102,7 +102,7 @@ export function textBlocks({ text, cacheControl }: TextPart): Block[] {
   return [{ text }, ...cachePoint(cacheControl)];
 }
 
-/** Anthropic's `cache_control` marks a block; a cache point follows it. */
+/** Anthropic's `cache_control` marks a block; Bedrock's cache point follows it. */
 export function cachePoint(cacheControl: unknown): Block[] {
   if (!cacheControl) return [];
   const ttl = isObject(cacheControl) && typeof cacheControl["ttl"] === "string" ? { ttl: cacheControl["ttl"] } : {};
@@ -120,8 +120,8 @@ function reasoningBlock({ thinking, signature, data }: Record<string, unknown>):
 
 function bytesOf(media: Media, path: string): { mediaType: string; base64: string } {
   if (media.kind === "bytes") return media;
-  if (media.kind === "url") return refuse(path, "Bedrock fetches no links: send the bytes as a data: URL");
-  return refuse(`${path}.file_id`, "Bedrock keeps no files: send file_data");
+  if (media.kind === "url") return refuse(path, "Bedrock does not fetch links: send the bytes as a data: URL");
+  return refuse(`${path}.file_id`, "Bedrock does not store files: send file_data");
 }
 
 const documentFormats: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 
-/** Writes a message of an AWS event stream, for tests. Headers are text, or ready bytes. */
+/** Writes a message of an AWS event stream, for tests. Headers are text, or encoded bytes. */
 export function encodeMessage(headers: Readonly<Record<string, string>> | Buffer, payload: Buffer): Buffer {
   const written = Buffer.isBuffer(headers)
     ? headers

@@ -12,8 +12,8 @@ const decode = (pieces: readonly Buffer[], max = 10_000) => {
 };
 
 describe("event streams", () => {
-  test("are decoded as the published example is", () => {
-    // The message with headers and payload of AWS's own suite of test vectors.
+  test("decode the published example", () => {
+    // The message with headers and payload from AWS's test vectors.
     const bytes = Buffer.from(
       "0000003d0000002007fd83960c636f6e74656e742d747970650700106170706c69636174696f6e2f6a736f6e7b27666f6f273a27626172277d8d9c08b1",
       "hex",
@@ -23,7 +23,7 @@ describe("event streams", () => {
     ]);
   });
 
-  test("are the same wherever the bytes are cut", () => {
+  test("are the same wherever the bytes are split", () => {
     const message = fc.record({
       headers: fc.dictionary(fc.stringMatching(/^[:a-z-]{1,8}$/), fc.string({ maxLength: 20 }), { maxKeys: 3 }),
       payload: fc.uint8Array({ maxLength: 40 }),
@@ -51,7 +51,7 @@ describe("event streams", () => {
     );
   });
 
-  test("cost the same for each byte of a large message, however small the pieces are", () => {
+  test("have a constant cost per byte of a large message, however small the pieces", () => {
     const bytes = encodeMessage({}, Buffer.alloc(15 << 20));
     const pieces = Array.from({ length: Math.ceil(bytes.length / 8_192) }, (_, index) =>
       bytes.subarray(index * 8_192, (index + 1) * 8_192),
@@ -63,7 +63,7 @@ describe("event streams", () => {
     expect(messages.map(({ payload }) => payload.length)).toEqual([15 << 20]);
   });
 
-  test("are refused when any byte is another", () => {
+  test("are refused if any byte is changed", () => {
     const bytes = encodeEvent("contentBlockDelta", { delta: { text: "Hi" } });
     const accepted = Array.from(bytes, (byte, at) => {
       const damaged = Buffer.from(bytes);
@@ -77,14 +77,14 @@ describe("event streams", () => {
     expect(accepted).toEqual(accepted.map(() => 0));
   });
 
-  test("may not end within a message, nor have one beyond the bound", () => {
+  test("must not end within a message, nor have one beyond the bound", () => {
     const bytes = encodeEvent("messageStart", { role: "assistant" });
     expect(decode([bytes.subarray(0, -1)]).isBetweenMessages).toBe(false);
     expect(decode([bytes]).isBetweenMessages).toBe(true);
     expect(() => decode([bytes.subarray(0, 12)], 50)).toThrow(BadEventStream);
   });
 
-  test("pass over headers that are no text, and refuse those that are cut", () => {
+  test("ignore headers that are not text, and refuse truncated ones", () => {
     const headers = Buffer.from([1, 0x61, 4, 0, 0, 0, 9, 1, 0x62, 0, 1, 0x63, 6, 0, 2, 1, 2, 1, 0x64, 7, 0, 1, 0x78]);
     const payload = Buffer.from("!");
     expect(decode([encodeMessage(headers, payload)]).messages).toEqual([{ headers: { d: "x" }, payload: "!" }]);

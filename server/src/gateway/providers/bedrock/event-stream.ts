@@ -2,20 +2,21 @@ import { crc32 } from "node:zlib";
 import { HeldBytes } from "../../../lib/held-bytes.ts";
 
 /**
- * The binary framing of AWS event streams (`application/vnd.amazon.eventstream`): lengths of the message and its headers
- * and their checksum, the headers, the payload, a checksum of all. Numbers are big-endian, checksums CRC-32.
+ * The binary framing of AWS event streams (`application/vnd.amazon.eventstream`): lengths of the message and its
+ * headers, a checksum of these, the headers, the payload, and a checksum of everything. Numbers are big-endian,
+ * checksums CRC-32.
  */
 
 export type EventMessage = {
-  /** Those whose value is text, as all that matter here are. */
+  /** Only headers with text values: all relevant ones have them. */
   headers: Readonly<Record<string, string>>;
   payload: Buffer;
 };
 
 export type EventStreamDecoder = {
-  /** The messages that these bytes complete. Throws `BadEventStream`, after which the decoder is of no more use. */
+  /** The messages that these bytes complete. Throws `BadEventStream`; the decoder cannot be used afterwards. */
   push(bytes: Buffer): EventMessage[];
-  /** Whether the stream may end here: no message is under way. */
+  /** Whether the stream may end here: no message is incomplete. */
   isBetweenMessages(): boolean;
 };
 
@@ -31,10 +32,10 @@ const checksumBytes = 4;
 
 export function createEventStreamDecoder(maxMessageBytes: number): EventStreamDecoder {
   const held = new HeldBytes();
-  /** What must be there before there is anything to read. */
+  /** How many bytes are needed before anything can be parsed. */
   let neededBytes = preludeBytes;
 
-  /** The length of the message that begins here, once its prelude is there. */
+  /** The length of the message that begins here, once its prelude has arrived. */
   const lengthOfNext = (pending: Buffer): number | undefined => {
     if (pending.length < preludeBytes) return undefined;
     const length = pending.readUInt32BE(0);
@@ -76,7 +77,7 @@ function readMessage(message: Buffer): EventMessage {
   };
 }
 
-/** Bytes of a value by its type, for those of a fixed length: booleans have none. */
+/** The size of a value by its type, for types of fixed size: booleans have no bytes. */
 const fixedBytes: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };
 const bytesType = 6;
 const textType = 7;

@@ -1,11 +1,11 @@
 import { type ClaudeModel, describeClaude } from "../anthropic/models.ts";
 
-/** What differs between the models behind Bedrock as far as requests are concerned. */
+/** The differences between models behind Bedrock that matter to requests. */
 export type BedrockModel = {
-  /** How it is asked to think, and whether that is for a Claude's rules. */
+  /** Determines how reasoning is requested, and whether Claude's rules apply. */
   family: "claude" | "nova" | "gpt-oss" | "other";
   claude: ClaudeModel;
-  /** Whether an answer can be held to a JSON schema by `outputConfig`, and calls of tools to theirs by `strict`. */
+  /** Whether `outputConfig` can constrain a response to a JSON schema, and `strict` tool calls to theirs. */
   takesSchemas: boolean;
 };
 
@@ -13,7 +13,7 @@ export type BedrockModel = {
 export function describeBedrockModel(model: string): BedrockModel {
   const claude = describeClaude(model);
   if (/claude/.test(model)) {
-    // The list of Bedrock's documentation is shorter than Anthropic's own.
+    // Bedrock's documentation lists fewer models than Anthropic's.
     const takesSchemas = /claude-(?:(?:opus|sonnet|haiku)-4-5|opus-4-6)/.test(model);
     return { family: "claude", claude: { ...claude, takesSchemas }, takesSchemas };
   }

@@ -4,7 +4,7 @@ import { isObject, parseJson } from "../../../lib/json.ts";
 import type { UpstreamProblem } from "../provider.ts";
 import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
 
-/** By the name of the exception without its ending, in lower case: headers and streams spell it differently. */
+/** By exception name without its suffix, in lower case: headers and streams spell it differently. */
 const kinds: Readonly<Record<string, UpstreamProblem["kind"]>> = {
   throttling: "busy",
   toomanyrequests: "busy",
@@ -25,7 +25,7 @@ const kinds: Readonly<Record<string, UpstreamProblem["kind"]>> = {
   modelstreamerror: "fault",
 };
 
-/** What a reply with an error's status says: its kind is in a header, or in the body. */
+/** Reads a response with an error status: the kind is in a header or in the body. */
 export function readProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {
   const parsed = parseJson(bytes);
   const body = parsed.ok && isObject(parsed.value) ? parsed.value : undefined;
@@ -41,7 +41,7 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
   };
 }
 
-/** An exception within a stream, whose status was 200. */
+/** Reads an exception within a stream, whose status was 200. */
 export function readStreamException(type: string | undefined, payload: Buffer): UpstreamProblem {
   const parsed = parseJson(payload);
   const body = parsed.ok && isObject(parsed.value) ? parsed.value : {};

@@ -36,7 +36,7 @@ test("has reasoning, cited text and calls", () => {
   });
 });
 
-test("pages of the web that it cites are annotations; documents have no address", () => {
+test("cited web pages are annotations; documents have no URL", () => {
   const citations = [
     { location: { web: { url: "https://a.example", domain: "a.example" } }, title: "A" },
     { location: { web: { url: "https://b.example" } } },
@@ -53,7 +53,7 @@ test("pages of the web that it cites are annotations; documents have no address"
   });
 });
 
-test("of the tool that stands for a JSON answer is that answer", () => {
+test("a call of the JSON response tool becomes the content", () => {
   const answer = { toolUse: { toolUseId: "a", name: "spanway_json_answer", input: { a: 1 } } };
   expect(reply([answer], { stopReason: "tool_use" })).toMatchObject({
     message: { content: '{"a":1}' },
@@ -61,7 +61,7 @@ test("of the tool that stands for a JSON answer is that answer", () => {
   });
 });
 
-test("that the model did not bring into form is none", () => {
+test("malformed model output is not a response", () => {
   expect(() => reply([{ text: "{" }], { stopReason: "malformed_tool_use" })).toThrow(BadReply);
 });
 

@@ -13,7 +13,7 @@ import { jsonToolName } from "../shared/response-format.ts";
 import { placedThinking, signedThinking } from "../shared/thinking.ts";
 import { toUsage } from "./usage.ts";
 
-/** A whole answer of Converse as a chat completion. */
+/** Converts a complete response of Converse to a chat completion. */
 export function fromBedrock(bytes: Buffer, call: CallFacts): ChatCompletion {
   const parsed = parseJson(bytes);
   const reply = parsed.ok ? parsed.value : undefined;
@@ -66,7 +66,7 @@ function toMessage(content: unknown[]): ChatMessage {
   };
 }
 
-/** Signed thinking, each block with its place in the answer. */
+/** Signed thinking, each block with its position in the response. */
 function thinkingOf(blocks: ReadonlyArray<Record<string, unknown>>): Array<Record<string, unknown>> {
   const place = { text: 0, calls: 0 };
   return blocks.flatMap((block) => {
@@ -94,14 +94,14 @@ function annotator(): (block: Record<string, unknown>, index: number) => UrlCita
   };
 }
 
-/** A citation in Anthropic's form, which only those of the web have. */
+/** Converts a citation of a web page to Anthropic's form; `undefined` for other citations. */
 export function citedPage(citation: unknown): unknown {
   const location = isObject(citation) ? citation["location"] : undefined;
   const web = isObject(location) ? location["web"] : undefined;
   return isObject(citation) && isObject(web) ? { title: citation["title"], url: web["url"] } : undefined;
 }
 
-/** A block of reasoning in Anthropic's form, which `thinking_blocks` have everywhere. */
+/** Converts a reasoning block to Anthropic's form, which `thinking_blocks` have for every provider. */
 function toThinking({ reasoningText, redactedContent }: Record<string, unknown>): Record<string, unknown> {
   if (isObject(reasoningText)) {
     return { type: "thinking", thinking: reasoningText["text"], signature: reasoningText["signature"] };
@@ -119,9 +119,9 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 };
 
 /**
- * `undefined` where the model's output could not be read (`malformed_model_output`, `malformed_tool_use`): that is no
- * answer.
- * @param hasCalls whether calls of the caller's own tools came; the tool of a JSON answer is none
+ * `undefined` if the model's output was malformed (`malformed_model_output`, `malformed_tool_use`): that is not a valid
+ * response.
+ * @param hasCalls whether there are calls of the caller's own tools; the tool of a JSON response does not count
  */
 export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason | undefined {
   if (typeof reason !== "string" || reason.startsWith("malformed_")) return undefined;

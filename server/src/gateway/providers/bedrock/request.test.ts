@@ -31,7 +31,7 @@ function refused(chat: Partial<ChatRequest>): string | undefined {
 }
 
 describe("a call", () => {
-  test("goes to Converse, or ConverseStream, of the model", () => {
+  test("is sent to Converse, or ConverseStream, of the model", () => {
     const root = "https://bedrock-runtime.eu-west-1.amazonaws.com/model";
     expect(send({}).url).toBe(`${root}/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse`);
     expect(send({ stream: true }).url).toBe(`${root}/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream`);
@@ -52,7 +52,7 @@ describe("a call", () => {
     expect(send({}, claude, { fields: withoutRegion }).headers).toEqual(headers);
   });
 
-  test("carries an API key as a bearer token, and goes unsigned without any", () => {
+  test("has an API key as a bearer token, and is unsigned without credentials", () => {
     expect(send({}, claude, { apiKey: "ABSK1", fields: {} }).headers).toEqual({
       "content-type": "application/json",
       authorization: "Bearer ABSK1",
@@ -60,7 +60,7 @@ describe("a call", () => {
     expect(send({}, claude, { fields: {} }).headers).not.toHaveProperty("authorization");
   });
 
-  test("has nothing that was not asked for", () => {
+  test("has only requested members", () => {
     expect(body({})).toEqual({ messages: [{ role: "user", content: [{ text: "Hi" }] }] });
     expect(
       body({ max_tokens: 9, temperature: 0.5, top_p: 0.9, stop: "a" }, "meta.llama3-70b-instruct-v1:0"),
@@ -75,7 +75,7 @@ describe("content", () => {
   const pdf = base64("%PDF-1.7");
   const file = (data: string, filename?: string) => ({ type: "file", file: { file_data: data, filename } });
 
-  test("images, documents under names that differ, and audio go as bytes", () => {
+  test("images, documents with unique names, and audio are sent as bytes", () => {
     const jpeg = base64("\xff\xd8\xff\xe0");
     const parts = [
       { type: "image_url", image_url: { url: `data:image/png;base64,${jpeg}` } },
@@ -103,7 +103,7 @@ describe("content", () => {
     expect(refused({ messages: [user([part])] })).toMatch(/^messages\.0\.content\.0/);
   });
 
-  test("cache_control is a cache point behind what it marks", () => {
+  test("cache_control is a cache point after the marked part", () => {
     const cache_control = { type: "ephemeral", ttl: "1h" };
     const point = { cachePoint: { type: "default", ttl: "1h" } };
     const weather = { type: "function", function: { name: "weather" }, cache_control };
@@ -159,7 +159,7 @@ describe("tools", () => {
     expect(body({ tools, tool_choice })["toolConfig"]).toEqual(toolConfig);
   });
 
-  test("that a history demands stay, and may not be called", () => {
+  test("that the history requires are kept, and must not be called", () => {
     const sent = body({ messages: loop, tools, tool_choice: "none" });
     expect(sent["toolConfig"]).toEqual({ tools: [spec] });
     expect(JSON.stringify(sent["system"])).toContain("Do not call any tool");
@@ -167,7 +167,7 @@ describe("tools", () => {
     expect(sent.messages[2]?.content).toEqual([{ toolResult: { toolUseId: "a", content: [] } }]);
   });
 
-  test("of other kinds are refused but for Bedrock's own; one at a time cannot be asked for", () => {
+  test("of other kinds are refused, except Bedrock's own; parallel_tool_calls is not supported", () => {
     expect(refused({ tools: [{ type: "web_search_20250305", name: "web_search" }] })).toBe("tools.0.type");
     const own = { systemTool: { name: "nova_grounding" } };
     expect(body({ tools: [own] })["toolConfig"]).toEqual({ tools: [own] });
@@ -175,13 +175,13 @@ describe("tools", () => {
   });
 });
 
-describe("what families of models take", () => {
+describe("families of models", () => {
   const response_format = {
     type: "json_schema",
     json_schema: { name: "a name", schema: { type: "object", properties: { a: { type: "string", minLength: 1 } } } },
   };
 
-  test("a JSON schema is that of the output, or of a tool", () => {
+  test("a JSON schema is in outputConfig, or in a tool", () => {
     const { outputConfig } = body({ response_format });
     const schema = {
       type: "object",
@@ -218,15 +218,15 @@ describe("what families of models take", () => {
       { additionalModelRequestFields: { reasoningConfig: { type: "enabled", maxReasoningEffort: "medium" } } },
     ],
     ["openai.gpt-oss-120b-1:0", { additionalModelRequestFields: { reasoning_effort: "medium" } }],
-  ])("%s reasons in its own way", (model, expected) => {
+  ])("%s gets reasoning in its own form", (model, expected) => {
     expect(body({ reasoning_effort: "medium", max_tokens: 4_000 }, model)).toMatchObject(expected);
   });
 
-  test("others do not, and say so", () => {
+  test("others get no reasoning, and it is reported", () => {
     expect(send({ reasoning_effort: "low" }, "meta.llama3-70b-instruct-v1:0").adjusted).toEqual(["reasoning_effort"]);
   });
 
-  test("parameters follow the common policy; those of Converse and of the model go through", () => {
+  test("parameters follow the common policy; those of Converse and of the model are passed on", () => {
     expect(refused({ n: 2 })).toBe("n");
     expect(refused({ logprobs: true })).toBe("logprobs");
     expect(send({ temperature: 1.7, seed: 1, user: "u" }).adjusted?.toSorted()).toEqual([

@@ -16,7 +16,7 @@ import { type Block, BlockMaker, cachePoint, textBlocks } from "./blocks.ts";
 import { type BedrockModel, describeBedrockModel } from "./models.ts";
 import { signRequest } from "./sign.ts";
 
-/** Members of the Converse API that callers may send as they are. */
+/** Members of the Converse API that callers may send unchanged. */
 const ofConverse = [
   "guardrailConfig",
   "performanceConfig",
@@ -25,12 +25,12 @@ const ofConverse = [
   "additionalModelResponseFieldPaths",
 ] as const;
 
-/** Members that models behind Converse know, and that it hands on to them. */
+/** Members that Converse passes on to the models behind it. */
 const handedOn = ["anthropic_beta", "output_config", "min_p", "repetition_penalty", "context_management"] as const;
 
 const handled = [...ofConverse, ...handedOn, "service_tier", "top_k", "additionalModelRequestFields"];
 
-/** A chat completion as a call of Converse, or of ConverseStream. */
+/** Converts a chat completion request to a call of Converse, or of ConverseStream. */
 export function toBedrock(chat: ChatRequest, target: Target, nowMs: number): UpstreamCall {
   const parameters = readParameters(chat, "Bedrock", handled);
   const body = Buffer.from(JSON.stringify(buildBody(parameters, describeBedrockModel(target.model))));
@@ -46,7 +46,7 @@ export function toBedrock(chat: ChatRequest, target: Target, nowMs: number): Ups
   };
 }
 
-/** An API key of Bedrock's as a bearer token, else a signature. Without either, the answer is a 403. */
+/** Uses a Bedrock API key as a bearer token, else signs the request. With neither, the response will be a 403. */
 function authorize(url: string, body: Buffer, target: Target, nowMs: number): Record<string, string> {
   const headers = { "content-type": "application/json" };
   const { apiKey, fields }: Credential = target.credential;
@@ -103,7 +103,7 @@ function buildBody(parameters: Parameters, model: BedrockModel): Record<string, 
   };
 }
 
-/** An answer that is to be continued may not end in blanks. */
+/** A response that is to be continued must not end in whitespace. */
 function trimLastText(messages: ReadonlyArray<{ role: string; content: Block[] }>): void {
   const last = messages.at(-1);
   const text = last?.content.findLast((block) => !("cachePoint" in block));
@@ -122,7 +122,10 @@ type BedrockReasoning = {
   additional: Record<string, unknown>;
 };
 
-/** Claudes are asked as Anthropic has it, through the fields that Converse hands on. Each family has another way. */
+/**
+ * For Claude, reasoning is requested in Anthropic's form, in the fields that Converse passes on. Each other family has
+ * its own form.
+ */
 function reasoningOf(
   { members, adjusted }: Parameters,
   conversation: Conversation,
@@ -137,7 +140,7 @@ function reasoningOf(
     return {
       isOn: reasoning.isOn,
       isSamplingFree: claude.takesSampling && !reasoning.isOn,
-      // The API takes the model's own bound where none is given.
+      // Without a bound, the API uses the model's own.
       maxTokens: maxTokens !== undefined || isBudgeted ? reasoning.maxTokens : undefined,
       ...(reasoning.effort ? { effort: reasoning.effort } : {}),
       additional: reasoning.thinking ? { thinking: reasoning.thinking } : {},
@@ -155,7 +158,7 @@ function reasoningOf(
   return { isOn: false, isSamplingFree: true, maxTokens, additional };
 }
 
-/** The efforts that the families beside Claude know, by those that callers may name. */
+/** The efforts of the other families, by the efforts that callers may send. */
 const efforts: Readonly<Record<string, "none" | "low" | "medium" | "high">> = {
   none: "none",
   minimal: "low",
@@ -177,7 +180,7 @@ function novaReasoning(level: "none" | "low" | "medium" | "high"): Record<string
   return level === "none" ? { type: "disabled" } : { type: "enabled", maxReasoningEffort: level };
 }
 
-/** What is said where Converse has no word for it: tools that the history needs may not be called. */
+/** The instruction used because Converse cannot forbid the calls of tools that the history requires. */
 const noCalls = "Do not call any tool now: answer in text.";
 
 function systemOf({ system, turns }: Conversation, plan: AnswerPlan): { system?: Block[] } {
@@ -204,7 +207,7 @@ function toolConfig(
   );
   const strict = strictTools(plan, model.takesSchemas, adjusted);
   const tools = [...native, ...plan.functions.flatMap((tool) => toolBlocks(tool, strict.has(tool)))];
-  // There is no choice of none: tools are withheld, unless calls in the history demand them.
+  // Converse has no tool choice `none`: tools are omitted, unless calls in the history require them.
   if (tools.length === 0 || (plan.choice?.type === "none" && !turns.some(holdsCalls))) return {};
   if (!plan.isParallel && plan.choice?.type !== "none" && !plan.isForced) adjusted.push("parallel_tool_calls");
   if (plan.choice?.type === "required") return { toolConfig: { tools, toolChoice: { any: {} } } };

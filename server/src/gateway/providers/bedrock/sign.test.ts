@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { signRequest } from "./sign.ts";
 
-/** The examples that AWS publishes: of the IAM user guide, and of its suite of test requests. */
+/** AWS's published examples: from the IAM user guide, and from its test suite. */
 
 const key = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };
 const nowMs = Date.parse("2015-08-30T12:36:00Z");
@@ -29,7 +29,7 @@ test.each([
   expect(signatureOf(headers)).toBe(signature);
 });
 
-test("a session's token is sent and signed", () => {
+test("a session token is sent and signed", () => {
   const request = { method: "POST", url: "https://example.amazonaws.com/", headers: {}, body: Buffer.from("{}") };
   const scope = { region: "us-east-1", service: "bedrock" };
   const headers = signRequest(request, { ...key, sessionToken: "token" }, scope, nowMs);

@@ -1,20 +1,20 @@
 import { createHash, createHmac } from "node:crypto";
 import { percentEncode } from "../../../lib/percent-encode.ts";
 
-/** AWS Signature Version 4, the header form. Source: "Create a signed AWS API request" of the IAM user guide. */
+/** AWS Signature Version 4 in headers. Source: "Create a signed AWS API request" in the IAM user guide. */
 
 export type SigningKey = { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
 
 export type SignedRequest = {
   method: string;
-  /** With its path encoded as it will be sent. */
+  /** With its path encoded as it is sent. */
   url: string;
-  /** Those to be signed, by lower-case names; the host is added. */
+  /** The headers to be signed, with lower-case names; the host is added. */
   headers: Readonly<Record<string, string>>;
   body: Buffer;
 };
 
-/** The headers of the request with those that authorise it, without the host, which follows from the URL. */
+/** Returns the request's headers with the signature, without the host, which follows from the URL. */
 export function signRequest(
   request: SignedRequest,
   key: SigningKey,
@@ -53,7 +53,7 @@ export function signRequest(
   };
 }
 
-/** Every service but S3 encodes the path once more than it is sent. */
+/** Every service except S3 encodes the path once more than in the request. */
 function canonicalPath(path: string): string {
   return path.split("/").map(percentEncode).join("/");
 }

@@ -3,7 +3,7 @@ import { runAtEveryCut, runStream } from "../stream.fixture.ts";
 import { encodeEvent, encodeMessage } from "./event-stream.fixture.ts";
 import { bedrockTranslator } from "./translator.ts";
 
-/** Streams in the shapes of the ConverseStream page of Bedrock's documentation. */
+/** Streams in the forms of the ConverseStream page of Bedrock's documentation. */
 
 const start = encodeEvent("messageStart", { role: "assistant" });
 const add = (contentBlockIndex: number, delta: object) =>
@@ -15,7 +15,7 @@ const stop = (stopReason: string) => encodeEvent("messageStop", { stopReason });
 const usage = encodeEvent("metadata", { usage: { inputTokens: 3, outputTokens: 9, totalTokens: 12 } });
 const run = (...events: Buffer[]) => runStream(bedrockTranslator, events);
 
-test("reasoning is readable, and its blocks come whole and signed", () => {
+test("reasoning is readable, and its blocks are complete and signed", () => {
   const events = [
     start,
     add(0, { reasoningContent: { text: "First," } }),
@@ -42,7 +42,7 @@ test("reasoning is readable, and its blocks come whole and signed", () => {
   });
 });
 
-test("pages of the web that it cites are annotations of the block that they came with", () => {
+test("cited web pages are annotations of their block", () => {
   const web = (url: string) => ({ citation: { title: "A", location: { web: { url, domain: "a.example" } } } });
   const streamed = runAtEveryCut(
     bedrockTranslator,
@@ -70,7 +70,7 @@ test("pages of the web that it cites are annotations of the block that they came
   });
 });
 
-test("calls keep their own index, interleaved or empty; Bedrock's own tools are passed over", () => {
+test("calls keep their own index, interleaved or empty; Bedrock's server tools are ignored", () => {
   const own = encodeEvent("contentBlockStart", {
     contentBlockIndex: 3,
     start: { toolUse: { toolUseId: "s", name: "search", type: "server_tool_use" } },
@@ -110,7 +110,7 @@ test("usage may come before the stop, after it, or not at all", () => {
   });
 });
 
-test("usage counts the cache in", () => {
+test("usage includes the cache", () => {
   const counted = {
     inputTokens: 3,
     outputTokens: 550,
@@ -153,7 +153,7 @@ describe("a stream that fails", () => {
     ["internalServerException", "fault"],
     ["modelStreamErrorException", "fault"],
     ["validationException", "request"],
-  ])("by %s is %s, before anything and after content", (type, kind) => {
+  ])("by %s is %s, both at the start and after content", (type, kind) => {
     const problem = { kind, status: 200, type, message: "Told so" };
     expect(run(exception(type))).toMatchObject({ problem, chunks: 0, isDone: false });
     expect(run(start, add(0, { text: "Hal" }), exception(type), stop("end_turn"))).toMatchObject({
@@ -163,12 +163,12 @@ describe("a stream that fails", () => {
     });
   });
 
-  test("by an error of the transport says its code", () => {
+  test("by a transport error has its code", () => {
     const error = encodeMessage({ ":message-type": "error", ":error-code": "InternalError" }, Buffer.alloc(0));
     expect(run(start, error).problem).toMatchObject({ kind: "fault", type: "InternalError" });
   });
 
-  test.each(["malformed_model_output", "malformed_tool_use"])("with %s is no answer", (reason) => {
+  test.each(["malformed_model_output", "malformed_tool_use"])("with %s is not a response", (reason) => {
     expect(run(start, add(0, { text: "{" }), stop(reason), usage)).toMatchObject({
       problem: { kind: "fault" },
       finish: undefined,
@@ -176,7 +176,7 @@ describe("a stream that fails", () => {
     });
   });
 
-  test("by damage or its end has no finish", () => {
+  test("by damage or an early end has no finish", () => {
     const damaged = Buffer.from(add(0, { text: "Hi" }));
     damaged[20] = (damaged[20] ?? 0) ^ 1;
     expect(run(start, damaged, stop("end_turn"), usage).problem).toMatchObject({ kind: "fault", status: 200 });

@@ -27,7 +27,7 @@ type StreamState = {
   isDone: boolean;
 };
 
-/** A stream of ConverseStream as chunks. Usage comes after the stop, in an event of its own that may be missing. */
+/** Converts a stream of ConverseStream to chunks. Usage follows the stop, in a separate event that may be missing. */
 export function createBedrockStream(call: CallFacts): ChatStreamTranslator {
   const decoder = createEventStreamDecoder(gatewayLimits.upstreamEventBytes);
   const maker = createChunkMaker(call.id, call);
@@ -109,7 +109,7 @@ function takeEvent(
   }
 }
 
-/** Only calls, and what clients have no place for, say that they begin. */
+/** Only tool calls and unsupported blocks have a start event with content. */
 function startBlock(index: unknown, start: Record<string, unknown>, blocks: BlockWriter): ChatChunk[] {
   const { toolUse } = start;
   if (!isObject(toolUse)) return Object.keys(start).length === 0 ? [] : blocks.open(index, { type: "ignored" });

@@ -3,8 +3,8 @@ import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage } from "../provider.ts";
 
 /**
- * Bedrock counts what was read from and written to a cache apart from `inputTokens`; OpenAI's count holds both.
- * @param serviceTier `{type}` of the reply: what served the call
+ * Bedrock counts cache reads and writes separately from `inputTokens`; OpenAI's count includes both.
+ * @param serviceTier `{type}` of the response: the tier that served the call
  */
 export function toUsage(usage: unknown, serviceTier?: unknown): ChatUsage | undefined {
   if (!isObject(usage)) return undefined;

@@ -3,8 +3,8 @@ import type { CallFacts, ChatChunk, ChatCompletion, ChatRequest, ChatUsage } fro
 import { createChunkMaker } from "../shared/chunks.ts";
 
 /**
- * The model `spanway/echo`, which answers with the last thing the user said: the first call works on a fresh start,
- * without any provider. Words stand for tokens.
+ * The model `spanway/echo`, which repeats the last user message: the first call works on a new installation, without
+ * any provider. Words count as tokens.
  */
 export function echo(chat: ChatRequest, call: CallFacts): ChatCompletion {
   const content = lastUserText(chat.messages);
@@ -18,7 +18,7 @@ export function echo(chat: ChatRequest, call: CallFacts): ChatCompletion {
   };
 }
 
-/** The same as a stream: a chunk for each word. */
+/** The same as a stream: one chunk per word. */
 export function echoChunks(chat: ChatRequest, call: CallFacts): ChatChunk[] {
   const content = lastUserText(chat.messages);
   const maker = createChunkMaker(call.id, call);

@@ -4,7 +4,9 @@ import { refuse } from "../shared/refuse.ts";
 
 const aiStudio = "https://generativelanguage.googleapis.com";
 
-/** Where the Gemini API, or Vertex AI for a credential with a `project`, takes a call of a model, and with what key. */
+/**
+ * The URL and headers for a call of a model: at Vertex AI for a credential with a `project`, else at the Gemini API.
+ */
 export function addressOf(target: Target, isStream: boolean): { url: string; headers: Record<string, string> } {
   const operation = isStream ? "streamGenerateContent?alt=sse" : "generateContent";
   const resource = isVertex(target) ? vertexModel(target) : `${apiRoot(target.baseUrl, "v1beta")}/${modelName(target)}`;
@@ -14,7 +16,7 @@ export function addressOf(target: Target, isStream: boolean): { url: string; hea
   };
 }
 
-/** The address of a file that was uploaded to the Gemini API, by the name that it got there: `files/abc`. */
+/** The URI of a file that was uploaded to the Gemini API, by its name there: `files/abc`. */
 export function fileUri(target: Target, name: string): string {
   return `${apiRoot(target.baseUrl, "v1beta")}/${name}`;
 }
@@ -23,7 +25,7 @@ export function isVertex({ credential }: Target): boolean {
   return credential.fields["project"] !== undefined;
 }
 
-/** A base URL may name the version of the API. */
+/** A base URL may contain the API version. */
 function apiRoot(baseUrl: string, version: string): string {
   return /\/v\d\w*$/.test(baseUrl) ? baseUrl : `${baseUrl}/${version}`;
 }
@@ -45,7 +47,7 @@ function vertexModel({ model, baseUrl, credential }: Target): string {
 
 const labels = /^[a-z0-9-]+$/;
 
-/** A part of the address: nothing that could lead elsewhere. */
+/** A part of the URL, checked so that it cannot change host or path. */
 function nameOf(fields: Readonly<Record<string, string>>, field: string, pattern: RegExp): string | undefined {
   const name = fields[field];
   return name === undefined || pattern.test(name)
@@ -53,7 +55,7 @@ function nameOf(fields: Readonly<Record<string, string>>, field: string, pattern
     : refuse(field, "of the credential is not a valid Google name");
 }
 
-/** Vertex AI takes an access token; the Gemini API, and Vertex AI in express mode, a key. */
+/** Vertex AI accepts an access token; the Gemini API, and Vertex AI in express mode, a key. */
 function keyHeader(target: Target): Record<string, string> {
   const { apiKey } = target.credential;
   if (apiKey === undefined) return {};

@@ -1,10 +1,10 @@
 /**
- * Answers as Gemini gave them, with signatures cut short. Their shapes are those of payloads that the tests of the Vercel AI SDK
- * (github.com/vercel/ai, packages/google/src/__fixtures__, Apache-2.0) have recorded, and of the reference of
+ * Responses of Gemini with shortened signatures. Their shapes are from payloads recorded by the tests of the Vercel AI
+ * SDK (github.com/vercel/ai, packages/google/src/__fixtures__, Apache-2.0), and from the reference of
  * GenerateContentResponse (ai.google.dev/api/generate-content).
  */
 
-/** From `google-tool-call-gemini3.chunks.txt`: a call, and then an empty text with the finish. */
+/** From `google-tool-call-gemini3.chunks.txt`: a call, then an empty text with the finish. */
 export const callThenStop = [
   {
     candidates: [
@@ -52,7 +52,7 @@ export const blockedPrompt = {
   responseId: "EXCPatOAKMrQjMcPteHVmQo",
 };
 
-/** From `google-tool-use-usage.json`: Gemini's own tool has read something. */
+/** From `google-tool-use-usage.json`: Gemini's own tool has read input. */
 export const usageOfOwnTool = {
   promptTokenCount: 55,
   candidatesTokenCount: 51,
@@ -65,8 +65,8 @@ export const usageOfOwnTool = {
 };
 
 /**
- * An answer grounded in the web, as ai.google.dev/gemini-api/docs/google-search has it: `startIndex` is left out where it is 0, indices
- * are bytes.
+ * A response grounded in the web, as in ai.google.dev/gemini-api/docs/google-search: `startIndex` is omitted if it is
+ * 0, and indices are bytes.
  */
 export const groundedText = "España ganó. It was their fourth title.";
 export const groundingMetadata = {
@@ -84,7 +84,7 @@ export const groundingMetadata = {
       groundingChunkIndices: [0, 1, 2, 9],
       confidenceScores: [0.9, 0.8, 0.7, 0.6],
     },
-    // It is not what stands there.
+    // The text differs from the response's text at this place.
     { segment: { startIndex: 15, endIndex: 41, text: "It was their fifth title." }, groundingChunkIndices: [1] },
   ],
 };
@@ -113,7 +113,7 @@ export const quotaExceeded = {
   },
 };
 
-/** As google.rpc.ErrorInfo has it for a key that is none. */
+/** The google.rpc.ErrorInfo of an invalid key. */
 export const badKey = {
   error: {
     code: 400,

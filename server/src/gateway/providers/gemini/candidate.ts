@@ -3,7 +3,7 @@ import { isObject } from "../../../lib/json.ts";
 import type { DrawnImage, ExtraContent, FinishReason, ToolCall } from "../provider.ts";
 import { jsonToolName } from "../shared/response-format.ts";
 
-/** What a part of a candidate says; parts of Gemini's own tools say nothing that clients have a place for. */
+/** The content of a part of a candidate; parts of Gemini's own tools have no counterpart for clients. */
 export type Said =
   | { type: "text" | "thought"; text: string }
   | { type: "image"; image: DrawnImage }
@@ -15,11 +15,11 @@ export function readPart(part: unknown, idOf: (given: unknown) => string): Said 
   const { text, functionCall } = part;
   if (typeof text === "string") return { type: part["thought"] === true ? "thought" : "text", text };
   const image = imageOf(part);
-  // Thoughts of models that draw have drafts, which are no part of the answer.
+  // Drafts in the thoughts of image models are not part of the response.
   if (image !== undefined) return part["thought"] === true ? undefined : { type: "image", image };
   if (!isObject(functionCall) || typeof functionCall["name"] !== "string") return undefined;
   const args = JSON.stringify(isObject(functionCall["args"]) ? functionCall["args"] : {});
-  // Gemini knows no tool for the JSON answer: its arguments are the text.
+  // A call of the tool of a JSON response: its arguments are the text.
   if (functionCall["name"] === jsonToolName) return { type: "text", text: args };
   return {
     type: "call",
@@ -47,8 +47,8 @@ function imageOf(part: Record<string, unknown>): DrawnImage | undefined {
 }
 
 /**
- * Ids of the calls of one answer: those that Gemini gives, as newer models do, else some that no other call has.
- * @param seed what no other answer has
+ * Creates the ids of the calls of one response: Gemini's own, which newer models return, else generated unique ones.
+ * @param seed unique to the response
  */
 export function createCallIds(seed: string): (given: unknown) => string {
   const taken = new Set<string>();
@@ -76,7 +76,7 @@ const filtered = new Set<unknown>([
   "IMAGE_RECITATION",
 ]);
 
-/** The model's output could not be read, or Gemini does not say why it stopped: that is no answer. */
+/** The model's output was malformed, or Gemini does not state why it stopped: not a valid response. */
 const broken = new Set<unknown>([
   "FINISH_REASON_UNSPECIFIED",
   "OTHER",
@@ -87,7 +87,7 @@ const broken = new Set<unknown>([
   "MISSING_THOUGHT_SIGNATURE",
 ]);
 
-/** `undefined` for what is no finish of an answer. */
+/** `undefined` if the reason is not one of a valid response. */
 export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason | undefined {
   if (typeof reason !== "string" || broken.has(reason)) return undefined;
   if (reason === "MAX_TOKENS") return "length";
@@ -95,14 +95,14 @@ export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason
   return hasCalls ? "tool_calls" : "stop";
 }
 
-/** Why an answer, or the prompt, was held back, where Gemini says so. */
+/** Why the response was withheld, if Gemini states it. */
 export function refusalOf({ finishReason, finishMessage }: Record<string, unknown>): string | undefined {
   return filtered.has(finishReason) && typeof finishMessage === "string" && finishMessage !== ""
     ? finishMessage
     : undefined;
 }
 
-/** Why there is no answer at all: the prompt was blocked. */
+/** Why there is no response at all: the prompt was blocked. */
 export function blockOf(reply: Record<string, unknown>): string | undefined {
   const feedback = reply["promptFeedback"];
   const reason = isObject(feedback) ? feedback["blockReason"] : undefined;

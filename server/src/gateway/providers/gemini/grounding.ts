@@ -2,17 +2,17 @@ import { isObject } from "../../../lib/json.ts";
 import type { UrlCitation } from "../provider.ts";
 
 /**
- * What an answer has from the web, as `groundingMetadata` of a candidate tells:
+ * Web sources of a response, from `groundingMetadata` of a candidate:
  * https://ai.google.dev/api/generate-content#GroundingMetadata
  */
 
-/** How many searches were made: they are charged for. */
+/** The number of searches, which are billed. */
 export function searchesOf(grounding: unknown): number {
   const queries = isObject(grounding) ? listOf(grounding["webSearchQueries"]) : [];
   return queries.filter((query) => typeof query === "string" && query !== "").length;
 }
 
-/** @param content the text of the answer, which says where each citation is: one that it does not bear out is left out */
+/** @param content the text of the response, which locates each citation; citations that do not match it are omitted */
 export function citationsOf(grounding: unknown, content: string): UrlCitation[] {
   if (!isObject(grounding)) return [];
   const pages = listOf(grounding["groundingChunks"]).map(pageOf);
@@ -36,7 +36,7 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : [];
 }
 
-/** Of a page or a place on a map; documents of the caller have no address that others could open. */
+/** A web page or a place on a map; documents of the caller have no address that others could open. */
 function pageOf(chunk: unknown): { url: string; title: string } | undefined {
   const page = isObject(chunk) ? (chunk["web"] ?? chunk["maps"]) : undefined;
   if (!isObject(page) || typeof page["uri"] !== "string" || page["uri"] === "") return undefined;
@@ -45,7 +45,7 @@ function pageOf(chunk: unknown): { url: string; title: string } | undefined {
 
 type Place = { start_index: number; end_index: number };
 
-/** Gemini counts bytes of UTF-8, from 0 where it says nothing. */
+/** Gemini counts UTF-8 bytes; a missing start is 0. */
 function placeOf(segment: unknown, content: string, charAt: (byte: number) => number | undefined): Place | undefined {
   if (!isObject(segment)) return undefined;
   const { startIndex = 0, endIndex, text } = segment;
@@ -56,7 +56,7 @@ function placeOf(segment: unknown, content: string, charAt: (byte: number) => nu
   return { start_index, end_index };
 }
 
-/** Where the character begins that begins at a byte of UTF-8; undefined within one, and beyond the end. */
+/** Maps the UTF-8 byte offset of a character's start to its index; undefined within a character, and beyond the end. */
 function charsByByte(content: string): (byte: number) => number | undefined {
   const length = Buffer.byteLength(content);
   if (length === content.length) return (byte) => (byte >= 0 && byte <= length ? byte : undefined);

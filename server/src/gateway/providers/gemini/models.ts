@@ -1,14 +1,14 @@
-/** What differs between Gemini models as far as requests are concerned. */
+/** The differences between Gemini models that matter to requests. */
 export type GeminiModel = {
-  /** `budget`: thinking is given a number of tokens. `level`: it is given one of `levels`. */
+  /** `budget`: thinking gets a number of tokens. `level`: it gets one of `levels`. */
   thinking: "none" | "budget" | "level";
   /** Values of `thinkingLevel`, weakest first. */
   levels: readonly ThinkingLevel[];
-  /** The smallest budget; 0 where thinking can be turned off. */
+  /** The smallest budget; 0 if thinking can be turned off. */
   minBudget: number;
   /**
-   * The third generation's rules: calls have ids and carry signatures that must come back, results may hold images, and an
-   * answer may be held to a schema while tools are offered.
+   * The third generation's rules: calls have ids and signatures that must be sent back, results may contain images, and
+   * a response may be constrained to a schema while tools are offered.
    */
   isThirdGeneration: boolean;
 };
@@ -24,7 +24,7 @@ const third: GeminiModel = {
 const second: GeminiModel = { thinking: "budget", levels: [], minBudget: 0, isThirdGeneration: false };
 const plain: GeminiModel = { ...second, thinking: "none" };
 
-/** The first that matches counts. Source: the pages on thinking and thought signatures of the API's documentation. */
+/** The first match is used. Source: the pages on thinking and thought signatures of the API's documentation. */
 const models: ReadonlyArray<readonly [RegExp, GeminiModel]> = [
   [/gemini-(?:3[\w.-]*|2\.5[\w.-]*)-image/, { ...plain, isThirdGeneration: false }],
   [/gemini-3-pro/, { ...third, levels: ["low", "high"] }],
@@ -35,7 +35,7 @@ const models: ReadonlyArray<readonly [RegExp, GeminiModel]> = [
   [/gemini/, third],
 ];
 
-/** A model that is no Gemini, behind the same API, is asked for as little as possible. */
+/** For a model other than Gemini behind the same API, the least capable description is used. */
 export function describeGemini(model: string): GeminiModel {
   return models.find(([pattern]) => pattern.test(model))?.[1] ?? plain;
 }

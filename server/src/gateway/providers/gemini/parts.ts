@@ -8,7 +8,7 @@ import { refuse } from "../shared/refuse.ts";
 import { fileUri, isVertex } from "./address.ts";
 import type { GeminiModel } from "./models.ts";
 
-/** A part of a Content: an object with one member, named after its kind, and what is attached to it. */
+/** A part of a Content: an object with one member, named after its kind, and its attachments. */
 type GeminiPart = Record<string, unknown>;
 
 export type Content = { role: "user" | "model"; parts: GeminiPart[] };
@@ -18,7 +18,7 @@ export function toContent(turn: Turn, target: Target, model: GeminiModel): Conte
     return { role: "model", parts: [...texts(turn), ...images(turn, target), ...calls(turn.calls, model)] };
   }
   const responses = turn.results.map((result) => functionResponse(result, target, model));
-  // Older models take no images within a result: they follow all results, which must stay together.
+  // Older models do not accept images within a result: they follow all results, which must stay together.
   const beside = model.isThirdGeneration ? [] : turn.results.flatMap((result) => mediaOf(result, target));
   return { role: "user", parts: [...responses, ...beside, ...turn.parts.map((part) => toPart(part, target))] };
 }
@@ -37,10 +37,10 @@ function images({ images: drawn }: AssistantTurn, target: Target): GeminiPart[] 
   });
 }
 
-/** What Gemini's documentation has in the place of a signature that was lost, or of a call that another model made. */
+/** The documented placeholder for a lost signature, or for a call that another model made. */
 const noSignature = "skip_thought_signature_validator";
 
-/** Of calls that came together only the first is signed; without any signature the third generation refuses them. */
+/** Only the first of parallel calls is signed; the third generation refuses calls without any signature. */
 function calls(list: readonly Call[], model: GeminiModel): GeminiPart[] {
   const signatures = list.map(({ source }) => signatureOf(source));
   const isSigned = signatures.some((signature) => signature !== undefined);
@@ -53,14 +53,17 @@ function calls(list: readonly Call[], model: GeminiModel): GeminiPart[] {
   });
 }
 
-/** Where Google's own OpenAI-compatible API has it, too. */
+/** In the same place as in Google's own OpenAI-compatible API. */
 function signatureOf({ extra_content: extra }: Record<string, unknown>): string | undefined {
   const google = isObject(extra) ? extra["google"] : undefined;
   const signature = isObject(google) ? google["thought_signature"] : undefined;
   return typeof signature === "string" && signature !== "" ? signature : undefined;
 }
 
-/** A result goes as text, whatever it holds: Gemini would read JSON with `$ref` in it as references, and round its numbers. */
+/**
+ * A result is sent as text, whatever it contains: Gemini would interpret `$ref` in JSON as references, and round its
+ * numbers.
+ */
 function functionResponse(result: ToolResult, target: Target, model: GeminiModel): GeminiPart {
   const output = result.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   const media = model.isThirdGeneration ? mediaOf(result, target) : [];
@@ -108,17 +111,17 @@ function toMedia(
   if (mimeType === undefined && isVertex(target)) {
     refuse(
       path,
-      "Vertex AI must be told what a link leads to: send one with a file extension, a file with its format, or the bytes as a data: URL",
+      "Vertex AI needs the media type of a link: send one with a file extension, a file with its format, or the bytes as a data: URL",
     );
   }
   return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: uri } };
 }
 
-/** A file of the Gemini API by its name or address, or an object in Cloud Storage. */
+/** A file of the Gemini API by its name or URI, or an object in Cloud Storage. */
 function uploaded(fileId: string, path: string, target: Target): string {
   if (/^(?:https|gs):\/\//.test(fileId)) return fileId;
   if (/^files\/[\w-]+$/.test(fileId)) return fileUri(target, fileId);
-  return refuse(`${path}.file_id`, "is no file of Gemini's: it has files/…, gs://… or an address");
+  return refuse(`${path}.file_id`, "is not a file of Gemini: send files/…, gs://… or an https: URL");
 }
 
 const typesByExtension: Readonly<Record<string, string>> = {

@@ -19,26 +19,26 @@ test.each([
   [504, "DEADLINE_EXCEEDED", "fault"],
 ])("%d %s is a %s", (status, name, kind) => {
   expect(problem(status, error(status, name))).toEqual({ kind, status, type: name, message: "Told so" });
-  // As streams that are no events have it.
+  // The form of streams without SSE.
   expect(problem(status, [error(status, name)])).toMatchObject({ kind, type: name });
 });
 
-test("a bad key is no fault of the request", () => {
+test("an invalid key is a problem of the credential", () => {
   expect(problem(400, badKey)).toMatchObject({ kind: "credential", status: 400, code: "API_KEY_INVALID" });
   expect(problem(400, { error: { ...badKey.error, details: undefined } })).toMatchObject({ kind: "credential" });
 });
 
-test("the wait that it asks for is told, a header before the body", () => {
+test("the requested wait is reported, from a header before the body", () => {
   expect(problem(429, quotaExceeded)).toMatchObject({ kind: "busy", retryAfterMs: 34_400 });
   expect(problem(429, quotaExceeded, { "retry-after": "2" }).retryAfterMs).toBe(2_000);
 });
 
-test("a key that is quoted is not repeated", () => {
+test("a quoted key is redacted", () => {
   const said = { error: { code: 400, message: `Bad key AIza${"x".repeat(35)}`, status: "INVALID_ARGUMENT" } };
   expect(problem(400, said).message).toBe("Bad key [redacted]");
 });
 
-test("nothing whatever makes it throw", () => {
+test("never throws, whatever the response", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), fc.integer(), (text, status) => {
       expect(problem(status, text)).toMatchObject({ status });

@@ -4,14 +4,14 @@ import { isObject, parseJson } from "../../../lib/json.ts";
 import type { UpstreamProblem } from "../provider.ts";
 import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
 
-/** By the status of google.rpc.Code. */
+/** By google.rpc.Code. */
 const kinds: Readonly<Record<string, UpstreamProblem["kind"]>> = {
   INVALID_ARGUMENT: "request",
   NOT_FOUND: "request",
   OUT_OF_RANGE: "request",
   UNAUTHENTICATED: "credential",
   PERMISSION_DENIED: "credential",
-  // A project without billing, or one that may not be used from where it is called.
+  // A project without billing, or one that may not be used from the caller's location.
   FAILED_PRECONDITION: "credential",
   RESOURCE_EXHAUSTED: "busy",
   UNAVAILABLE: "busy",
@@ -20,7 +20,7 @@ const kinds: Readonly<Record<string, UpstreamProblem["kind"]>> = {
   INTERNAL: "fault",
 };
 
-/** What a reply with an error's status says. Streams wrap it in a list. */
+/** Reads a response with an error status. Streams wrap it in a list. */
 export function readProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {
   const parsed = parseJson(bytes);
   const value = parsed.ok ? parsed.value : undefined;
@@ -31,7 +31,7 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
   return { ...problem, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) };
 }
 
-/** An error within a stream, whose status was 200. */
+/** Reads an error within a stream, whose status was 200. */
 export function readStreamError(error: unknown): UpstreamProblem {
   return describe(error, 200, "");
 }
@@ -52,7 +52,7 @@ function describe(error: unknown, status: number, otherwise: string): UpstreamPr
   };
 }
 
-/** A key that is none is a 400 INVALID_ARGUMENT there. */
+/** Gemini reports an invalid key as 400 INVALID_ARGUMENT. */
 function isBadKey(reason: string | undefined, message: string): boolean {
   return reason?.startsWith("API_KEY_") === true || /\bAPI key (?:not valid|expired|not found)/i.test(message);
 }

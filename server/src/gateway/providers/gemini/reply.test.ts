@@ -34,7 +34,7 @@ test("is a chat completion of the caller's model", () => {
   });
 });
 
-test("pages of the web that an answer is grounded in are annotations", () => {
+test("web pages that ground a response are annotations", () => {
   const [choice] = answer([{ text: groundedText }], { groundingMetadata }).choices;
   expect(choice?.message).toEqual({ role: "assistant", content: groundedText, annotations: citations });
 });
@@ -47,12 +47,12 @@ test("searches and the tier that served the call are part of the usage", () => {
     }).usage;
   const searched = { server_tool_use: { web_search_requests: 2 } };
   expect(usageOf({ serviceTier: "FLEX" })).toMatchObject({ ...searched, service_tier: "flex" });
-  // As Vertex AI has it.
+  // The form of Vertex AI.
   expect(usageOf({ trafficType: "ON_DEMAND_PRIORITY" })).toMatchObject({ ...searched, service_tier: "priority" });
   expect(usageOf({ trafficType: "ON_DEMAND" })).not.toHaveProperty("service_tier");
 });
 
-test("has thoughts, calls and their signatures, and nothing of Gemini's own tools", () => {
+test("has thoughts, calls and their signatures, and no parts of Gemini's own tools", () => {
   const [choice] = answer([
     { text: "Hm.", thought: true },
     { executableCode: { language: "PYTHON", code: "1" } },
@@ -90,7 +90,7 @@ test("keeps every digit of the numbers in arguments", () => {
   expect(choices[0]?.message.tool_calls?.[0]?.function.arguments).toBe('{"n":12345678901234567890}');
 });
 
-test("counts what Gemini's tools read as prompt, thoughts as output, and speech apart", () => {
+test("counts input of Gemini's tools as prompt, thoughts as output, and audio separately", () => {
   const usage = (usageMetadata: object) => reply({ ...callThenStop[1], usageMetadata }).usage;
   expect(usage(usageOfOwnTool)).toEqual({
     service_tier: "standard",
@@ -118,8 +118,8 @@ test("counts what Gemini's tools read as prompt, thoughts as output, and speech 
   expect(usage({ trafficType: "ON_DEMAND" })).toBeUndefined();
 });
 
-describe("that was held back", () => {
-  test("says why", () => {
+describe("that was withheld", () => {
+  test("states why", () => {
     expect(reply(blockedPrompt).choices).toEqual([
       {
         index: 0,

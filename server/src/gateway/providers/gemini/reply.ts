@@ -4,7 +4,7 @@ import { blockOf, createCallIds, readPart, refusalOf, toFinishReason, toLogprobs
 import { citationsOf, searchesOf } from "./grounding.ts";
 import { toUsage } from "./usage.ts";
 
-/** A whole answer of generateContent as a chat completion. */
+/** Converts a complete response of generateContent to a chat completion. */
 export function fromGemini(bytes: Buffer, call: CallFacts): ChatCompletion {
   const parsed = parseJson(bytes);
   const reply = parsed.ok ? parsed.value : undefined;

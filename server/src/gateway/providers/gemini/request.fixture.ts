@@ -2,7 +2,7 @@ import { ServiceError } from "../../../domain/errors.ts";
 import type { ChatRequest, Target } from "../provider.ts";
 import { geminiTranslator } from "./translator.ts";
 
-/** What tests of requests to Gemini share. */
+/** Shared by the tests of requests to Gemini. */
 
 export type Body = Record<string, unknown> & {
   contents: Array<{ role: string; parts: Array<Record<string, unknown>> }>;
@@ -24,7 +24,7 @@ export function send(chat: Partial<ChatRequest>, where: Partial<Target> = {}) {
 
 export const body = (chat: Partial<ChatRequest>, model?: string): Body => send(chat, model ? { model } : {}).body;
 
-/** The member that a request is refused for. */
+/** The member for which a request is refused. */
 export function refused(chat: Partial<ChatRequest>, where?: Partial<Target>): string | undefined {
   try {
     send(chat, where);

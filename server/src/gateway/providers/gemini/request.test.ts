@@ -3,8 +3,8 @@ import { body, calls, refused, result, send, target, user, weather } from "./req
 
 const third = "gemini-3-flash-preview";
 
-describe("where it goes", () => {
-  test("is the Gemini API with its key, streaming or not", () => {
+describe("URL and key", () => {
+  test("are those of the Gemini API, streaming or not", () => {
     const { url, headers } = send({});
     expect(url).toBe("https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent");
     expect(headers).toEqual({ "content-type": "application/json", "x-goog-api-key": "AIza-1" });
@@ -14,7 +14,7 @@ describe("where it goes", () => {
     );
   });
 
-  test("is Vertex AI with a token where the credential names a project", () => {
+  test("are those of Vertex AI if the credential has a project", () => {
     const vertex = (fields: Record<string, string>) => ({ credential: { apiKey: "ya29.token", fields } });
     const { url, headers } = send({}, vertex({ project: "my-project", location: "europe-west1" }));
     expect(url).toBe(
@@ -75,7 +75,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("have ids, and signatures or what stands for a lost one, where the model asks for them", () => {
+  test("have ids, and signatures or a placeholder, if the model requires them", () => {
     expect(body({ messages: loop }, third).contents[1]?.parts).toEqual([
       { functionCall: { id: "a", name: "weather", args: { of: "a" } }, thoughtSignature: "c2ln" },
       { functionCall: { id: "b", name: "weather", args: { of: "b" } } },
@@ -89,7 +89,7 @@ describe("messages", () => {
     expect(body({ messages: loop }, third).contents[2]?.parts[0]).toMatchObject({ functionResponse: { id: "a" } });
   });
 
-  test("have what the model drew as the model's, with its signature", () => {
+  test("have generated images as the model's, with their signatures", () => {
     const drawn = (data: string, extra: object = {}) => ({
       type: "image_url",
       image_url: { url: `data:image/png;base64,${data}` },
@@ -116,7 +116,7 @@ describe("messages", () => {
     }
   });
 
-  test("have images of results within them, or after all of them for older models", () => {
+  test("have images within results, or after all results for older models", () => {
     const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
     const messages = [user("Hi"), calls({ id: "a" }, { id: "b" }), result("a", [image]), result("b")];
     const inline = { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } };
@@ -161,7 +161,7 @@ describe("parts", () => {
     expect(part(content)).toEqual({ fileData });
   });
 
-  test("are refused by name where Gemini has none of their kind", () => {
+  test("are refused by name if Gemini does not support their kind", () => {
     const refusedPart = (content: object, where = {}) => refused({ messages: [user([content])] }, where);
     expect(refusedPart(file({ file_id: "file-abc123" }))).toBe("messages.0.content.0.file.file_id");
     expect(refusedPart({ type: "input_audio", input_audio: { data: "AAAA", format: "pcm16" } })).toBe(
@@ -189,7 +189,7 @@ describe("tools", () => {
     expect(sent["toolConfig"]).toEqual(functionCallingConfig && { functionCallingConfig });
   });
 
-  test("that may not be called are not sent, and one without arguments has no schema", () => {
+  test("that must not be called are not sent, and one without arguments has no schema", () => {
     expect(body({ tools: [weather], tool_choice: "none" })["tools"]).toBeUndefined();
     const now = { type: "function", function: { name: "now", description: "Tells it", parameters: {} } };
     expect(body({ tools: [now] })["tools"]).toEqual([
@@ -198,7 +198,7 @@ describe("tools", () => {
     expect(send({ tools: [weather], parallel_tool_calls: false }).adjusted).toEqual(["parallel_tool_calls"]);
   });
 
-  test("of Gemini's own go through, others are refused", () => {
+  test("of Gemini's own kinds are passed on, others are refused", () => {
     expect(body({ tools: [{ googleSearch: {} }, weather] })["tools"]).toMatchObject([
       { googleSearch: {} },
       { functionDeclarations: [{ name: "weather" }] },
@@ -215,7 +215,7 @@ describe("response_format", () => {
     responseJsonSchema: expect.objectContaining({ required: ["n"] }) as unknown,
   };
 
-  test("is held to, with tools only where the model can", () => {
+  test("constrains the response, with tools only if the model supports it", () => {
     expect(body({ response_format }).generationConfig).toMatchObject(held);
     expect(body({ response_format, tools: [weather] }, third).generationConfig).toMatchObject(held);
     const old = body({ response_format, tools: [weather] });
@@ -284,7 +284,7 @@ describe("parameters", () => {
     expect(refused({ [name]: value })).toBe(name);
   });
 
-  test("service tiers go to the Gemini API, which has two beside the standard one; Vertex AI has them elsewhere", () => {
+  test("service tiers flex and priority are sent to the Gemini API, but not to Vertex AI", () => {
     for (const service_tier of ["flex", "priority"]) {
       expect(send({ service_tier }).adjusted).toBeUndefined();
       expect(body({ service_tier })["service_tier"]).toBe(service_tier);
@@ -301,13 +301,13 @@ describe("parameters", () => {
     }
   });
 
-  test("modalities say whether images are drawn", () => {
+  test("modalities request generated images", () => {
     const config = (modalities: unknown) => body({ modalities }).generationConfig;
     expect(config(["image", "text"])).toEqual({ responseModalities: ["IMAGE", "TEXT"] });
     expect(config(["text"])).toEqual({});
   });
 
-  test("that are Gemini's own go through, those of its OpenAI-compatible API too", () => {
+  test("that are Gemini's own are passed on, including those of its OpenAI-compatible API", () => {
     const safety = [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }];
     expect(body({ safetySettings: safety, labels: { a: "b" } })).toMatchObject({
       safetySettings: safety,
@@ -346,7 +346,7 @@ describe("parameters", () => {
     expect(call.adjusted).toEqual(adjusted);
   });
 
-  test("thinking in Anthropic's form is a budget", () => {
+  test("thinking in Anthropic's form becomes a budget", () => {
     const config = (thinking: object) => body({ thinking }).generationConfig["thinkingConfig"];
     expect(config({ type: "enabled", budget_tokens: 900 })).toEqual({ thinkingBudget: 900, includeThoughts: true });
     expect(config({ type: "disabled" })).toEqual({ thinkingBudget: 0 });

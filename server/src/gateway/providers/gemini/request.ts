@@ -13,10 +13,10 @@ import { toContent } from "./parts.ts";
 import { forGemini } from "./schemas.ts";
 import { ofGoogle, readThinking } from "./thinking.ts";
 
-/** Members of generateContent that callers may send as they are. */
+/** Members of generateContent that callers may send unchanged. */
 const ofGemini = ["safetySettings", "cachedContent", "labels", "toolConfig"] as const;
 
-/** The spelling of Google's SDKs for Python. */
+/** The spelling in Google's SDKs for Python. */
 const spellings: Readonly<Record<string, string>> = {
   safety_settings: "safetySettings",
   generation_config: "generationConfig",
@@ -39,7 +39,7 @@ const handled = [
   ...ofGemini,
 ];
 
-/** A chat completion as a call of generateContent, or of streamGenerateContent. */
+/** Converts a chat completion request to a call of generateContent, or of streamGenerateContent. */
 export function toGemini(chat: ChatRequest, target: Target): UpstreamCall {
   const parameters = readParameters(spelled(chat), "Gemini", handled);
   const body = buildBody(parameters, target);
@@ -79,7 +79,7 @@ function buildBody(parameters: Parameters, target: Target): Record<string, unkno
   };
 }
 
-/** Vertex AI takes it as a header, and in few places. */
+/** Vertex AI expects it as a header, and only in few locations. */
 function serviceTier({ members, adjusted }: Parameters, target: Target): Record<string, unknown> {
   const tier = members["service_tier"];
   if ((tier === "flex" || tier === "priority") && !isVertex(target)) return { service_tier: tier };
@@ -91,12 +91,12 @@ const standardTiers = new Set<unknown>(["auto", "default", "standard"]);
 
 const jsonWords = { text: jsonInstruction };
 
-/** Before the third generation an answer could be held to JSON only where no tools were offered. */
+/** Before the third generation, a response could be constrained to JSON only if no tools were offered. */
 function planFor(members: Record<string, unknown>, model: GeminiModel): AnswerPlan {
   const declared = readTools(members);
   const search = members["web_search_options"] === undefined ? [] : [{ googleSearch: {} }];
   const read = { ...declared, native: [...declared.native, ...search] };
-  // Tools that may not be called need not be sent.
+  // Tools that must not be called are not sent.
   const tools = read.choice?.type === "none" ? { ...read, functions: [], native: [] } : read;
   const isForced = tools.choice?.type === "required" || tools.choice?.type === "named";
   const hasTools = tools.functions.length > 0 || tools.native.length > 0;
@@ -170,7 +170,7 @@ function generationConfig(parameters: Parameters, plan: AnswerPlan, model: Gemin
     thinkingConfig: readThinking(members, model, adjusted),
     ...jsonMode(members, plan),
   };
-  // What is undefined is not written.
+  // JSON.stringify omits undefined members.
   return { ...config, ...own };
 }
 
@@ -180,7 +180,7 @@ function candidateCount(members: Record<string, unknown>): number | undefined {
   return n === 1 ? undefined : n;
 }
 
-/** OpenAI's word for what an answer is made of; models that draw take `image`. */
+/** OpenAI's parameter for the kinds of output; image models accept `image`. */
 function responseModalities({ modalities }: Record<string, unknown>): string[] | undefined {
   if (modalities === undefined) return undefined;
   const list: unknown[] = Array.isArray(modalities) ? modalities : [modalities];
@@ -198,7 +198,7 @@ function logprobs(members: Record<string, unknown>): Record<string, unknown> {
   return { responseLogprobs: true, logprobs: readNumber(members, "top_logprobs", 0, 20) || undefined };
 }
 
-/** Neither with tools of the second generation nor with calls that are due: the plan has seen to it then. */
+/** Not with tools on the second generation, nor with forced calls: `planFor` handles these cases. */
 function jsonMode(members: Record<string, unknown>, plan: AnswerPlan): Record<string, unknown> {
   if (plan.schema) return { responseMimeType: "application/json", responseJsonSchema: forGemini(plan.schema.schema) };
   const format = members["response_format"];

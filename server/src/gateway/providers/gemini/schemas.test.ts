@@ -6,7 +6,7 @@ const text = { type: "string" };
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
 
 describe("references", () => {
-  test("are written out, however they are nested, with what stands beside them", () => {
+  test("are expanded, however nested, with the keywords beside them", () => {
     const $defs = { inner: { ...text, description: "in" }, outer: object({ deep: { $ref: "#/$defs/inner" } }) };
     const schema = object(
       {
@@ -22,7 +22,7 @@ describe("references", () => {
     );
   });
 
-  test("that lead into themselves end in any object", () => {
+  test("that are recursive end in any object", () => {
     const node = object({ next: { $ref: "#/$defs/node", description: "the next" } });
     expect(forGemini(object({ head: { $ref: "#/$defs/node" } }, { $defs: { node } }))).toEqual(
       object({ head: object({ next: { type: "object", description: "the next" } }) }),
@@ -33,7 +33,7 @@ describe("references", () => {
     });
   });
 
-  test("that lead nowhere, or grow without end, are any object", () => {
+  test("that do not resolve, or grow without bound, become any object", () => {
     expect(forGemini(object({ a: { $ref: "https://x.test/s" }, b: { $ref: "#/nowhere" } }))).toEqual(
       object({ a: { type: "object" }, b: { type: "object" } }),
     );
@@ -91,7 +91,7 @@ test.each<[string, object, object]>([
   expect(forGemini(schema as Record<string, unknown>)).toEqual(written);
 });
 
-test("whatever it is given, it ends, and holds no reference", () => {
+test("any input terminates, and the result has no reference", () => {
   const names = fc.constantFrom(
     "$ref",
     "$defs",

@@ -3,7 +3,7 @@ import { omit } from "../../../lib/omit.ts";
 
 type Schema = Record<string, unknown>;
 
-/** What Gemini takes of JSON Schema as it is. Source: `responseJsonSchema` in the reference of GenerationConfig. */
+/** Keywords that Gemini accepts unchanged. Source: `responseJsonSchema` in the reference of GenerationConfig. */
 const kept = new Set([
   "type",
   "title",
@@ -14,18 +14,18 @@ const kept = new Set([
   "maxItems",
   "propertyOrdering",
 ]);
-/** Says nothing of the values. */
+/** Keywords that do not constrain values. */
 const dropped = new Set(["$defs", "definitions", "$schema", "$id", "$anchor", "$comment", "$ref"]);
 const formats = new Set(["date-time", "date", "time", "float", "double", "int32", "int64"]);
 
-// A schema that grows beyond them when its references are written out is no schema that a model could follow.
+// A schema that exceeds these when its references are expanded is too large for a model to follow.
 const maxNodes = 5_000;
 const maxDepth = 48;
 const maxWords = 200;
 
 /**
- * A JSON schema in the part of the language that Gemini takes, which is refused otherwise. References are written out, where
- * one leads into itself it becomes any object; what has no match becomes words in the description.
+ * Reduces a JSON schema to the subset that Gemini accepts; it refuses the rest. References are expanded; a recursive
+ * one becomes any object; keywords without a counterpart become text in the description.
  */
 export function forGemini(schema: Schema): Schema {
   return new SchemaWriter(schema).write(schema, 0);
@@ -49,7 +49,7 @@ class SchemaWriter {
     return this.#rewrite(schema, depth);
   }
 
-  /** What stands beside a reference counts too, as newer drafts have it. */
+  /** Keywords beside a reference apply too, as in newer drafts. */
   #follow(ref: string, schema: Schema, depth: number): Schema {
     const beside = omit(schema, "$ref");
     const target = resolve(ref, this.#root);
@@ -89,7 +89,7 @@ class SchemaWriter {
     return result;
   }
 
-  /** Whether this member has a match. */
+  /** Converts one keyword. Returns whether it has a counterpart. */
   #takeMember(name: string, value: unknown, result: Schema, depth: number): boolean {
     const each = (list: unknown[]): Schema[] => list.map((one) => this.write(one, depth + 1));
     switch (name) {
@@ -136,7 +136,7 @@ function isPlain(value: unknown): boolean {
   return typeof value === "string" || typeof value === "number";
 }
 
-/** `enum` holds texts and numbers alone; null and the truth values are types. */
+/** `enum` may contain only strings and numbers; null and booleans become types. */
 function takeValues(values: unknown[], result: Schema): boolean {
   const listed = values.filter((value) => typeof value === "string" || typeof value === "number");
   const others = new Set(values.map((value) => (value === null ? "null" : typeof value)));
@@ -164,7 +164,7 @@ function completeArray(schema: Schema): void {
   if (isArray && schema["items"] === undefined && schema["prefixItems"] === undefined) schema["items"] = {};
 }
 
-/** A property that is required but not described is refused. */
+/** Gemini refuses required properties that are not declared. */
 function completeRequired(schema: Schema): void {
   const { properties, required } = schema;
   if (!Array.isArray(required)) return;
@@ -178,7 +178,7 @@ function addWords(name: string, value: unknown, words: string[]): void {
   if (text.length > 0 && text.length <= maxWords) words.push(`${name}: ${text}`);
 }
 
-/** What is left of a schema that cannot be written out. */
+/** The fallback for a schema that cannot be expanded. */
 function anyObject(schema: Schema | undefined): Schema {
   const isOther = schema !== undefined && typeof schema["type"] === "string" && schema["type"] !== "object";
   return isOther ? { type: schema["type"], ...(schema["type"] === "array" ? { items: {} } : {}) } : { type: "object" };
@@ -191,7 +191,7 @@ function described({ title, description }: Schema): Schema {
   };
 }
 
-/** What `#`, `#/$defs/name` or any other pointer into the schema points to. */
+/** Resolves `#`, `#/$defs/name` or any other pointer into the schema. */
 function resolve(ref: string, root: Schema): Schema | undefined {
   if (ref === "#") return root;
   if (!ref.startsWith("#/")) return undefined;

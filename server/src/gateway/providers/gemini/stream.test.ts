@@ -29,7 +29,7 @@ const called = (name: string, args?: object, id?: string) => ({
   functionCall: { name, ...(args && { args }), ...(id && { id }) },
 });
 
-test("text in any script, thoughts apart from it", () => {
+test("text in any script, with separate thoughts", () => {
   const streamed = run(
     { ...said({ text: "Let me ", thought: true }), responseId: "r1" },
     said({ text: "see.", thought: true }, { text: "北京 \ud83c" }),
@@ -40,7 +40,7 @@ test("text in any script, thoughts apart from it", () => {
   expect(streamed.message).toEqual({ role: "assistant", content: "北京 🌍 naïve", reasoning_content: "Let me see." });
 });
 
-test("pages of the web that an answer is grounded in are annotations, ahead of the finish", () => {
+test("web pages that ground a response are annotations, before the finish", () => {
   const end = { ...done("STOP", { promptTokenCount: 3, candidatesTokenCount: 4, serviceTier: "flex" }) };
   const streamed = run(said({ text: groundedText.slice(0, 20) }), said({ text: groundedText.slice(20) }), {
     ...end,
@@ -51,7 +51,7 @@ test("pages of the web that an answer is grounded in are annotations, ahead of t
   expect(streamed.usage).toMatchObject({ server_tool_use: { web_search_requests: 2 }, service_tier: "flex" });
 });
 
-test("a call, and a finish with an empty text after it, finish once with tool_calls", () => {
+test("a call, followed by a finish with empty text, finishes once with tool_calls", () => {
   const streamed = run(...callThenStop);
   expect(streamed).toMatchObject({ id: "QHiLaa6LBrb8vdIPoNztsAg", finish: "tool_calls" });
   expect(streamed.usage).toEqual({
@@ -63,7 +63,7 @@ test("a call, and a finish with an empty text after it, finish once with tool_ca
   });
 });
 
-test("a signature is handed on with its call, in a form that comes back", () => {
+test("a signature is passed on with its call, in a form that clients send back", () => {
   const delta = chunksOf(...callThenStop)[0]?.choices[0]?.delta.tool_calls?.[0];
   expect(delta).toMatchObject({ index: 0, extra_content: { google: { thought_signature: "EpEgCo4gAb4+" } } });
   const messages = [
@@ -83,7 +83,7 @@ test("a signature is handed on with its call, in a form that comes back", () => 
   ]);
 });
 
-test("calls of one name are told apart, with Gemini's ids or without", () => {
+test("calls of one name have distinct ids, with Gemini's ids or without", () => {
   const streamed = run(
     said(called("a", { n: 1 }), called("a", { n: 1 })),
     said(called("a", { n: 2 }, "own")),
@@ -98,7 +98,7 @@ test("calls of one name are told apart, with Gemini's ids or without", () => {
   expect(calls.map(({ id }) => id)).not.toContain(chunk?.choices[0]?.delta.tool_calls?.[0]?.id);
 });
 
-test("a call without arguments has {}; the tool that stands for a JSON answer is text", () => {
+test("a call without arguments has {}; the tool of a JSON response becomes text", () => {
   expect(run(said(called("now")), done("STOP")).message.tool_calls).toMatchObject([{ function: { arguments: "{}" } }]);
   const json = run(said(called("spanway_json_answer", { a: 1 })), done("STOP"));
   expect(json).toMatchObject({ finish: "stop", message: { content: '{"a":1}' } });
@@ -118,11 +118,11 @@ test.each([
   expect(once(said({ text: "x" }), done(reason)).finish).toBe(finish);
 });
 
-test.each(["MAX_TOKENS", "SAFETY"])("%s stays what it is after a call", (reason) => {
+test.each(["MAX_TOKENS", "SAFETY"])("%s keeps its finish reason after a call", (reason) => {
   expect(once(said(called("a")), done(reason)).finish).toBe(reason === "SAFETY" ? "content_filter" : "length");
 });
 
-test("a prompt that was blocked is an answer that says so", () => {
+test("a blocked prompt is a response with a refusal", () => {
   const streamed = run(blockedPrompt);
   expect(streamed).toMatchObject({
     finish: "content_filter",
@@ -147,7 +147,7 @@ describe("usage", () => {
       "and nothing afterwards",
       [said({ text: "x" }), done("STOP", big), { usageMetadata: {} }, { usageMetadata: null }],
     ],
-  ])("%s: the last figures win", (_what, events) => {
+  ])("%s: the last figures are used", (_what, events) => {
     expect(once(...events).usage).toMatchObject({
       prompt_tokens: 10,
       completion_tokens: 20,
@@ -156,19 +156,19 @@ describe("usage", () => {
     });
   });
 
-  test("that never came is not made up", () => {
+  test("that was never sent is not invented", () => {
     expect(once(said({ text: "x" }), done("STOP", {}))).toMatchObject({ isDone: true, usage: undefined });
   });
 });
 
-test("a reason to finish with every event, as older models have it, is the last one's", () => {
+test("of finish reasons in every event, as older models send them, the last one is used", () => {
   const event = (text: string) => ({
     candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP", index: 0 }],
   });
   expect(run(event("a"), event("b"), event("c"))).toMatchObject({ message: { content: "abc" }, finish: "stop" });
 });
 
-test("several answers at once are as many choices, each with a role and a finish", () => {
+test("several candidates are as many choices, each with a role and a finish", () => {
   const both = (a: string, b: string, finishReason?: string) => ({
     candidates: [a, b].map((text, index) => ({
       content: { parts: [{ text }] },
@@ -185,7 +185,7 @@ test("several answers at once are as many choices, each with a role and a finish
   }
 });
 
-test("probabilities of tokens come with their text", () => {
+test("logprobs arrive with their text", () => {
   const logprobsResult = {
     chosenCandidates: [{ token: "é", logProbability: -0.5 }],
     topCandidates: [
@@ -214,7 +214,7 @@ test("probabilities of tokens come with their text", () => {
   });
 });
 
-describe("what is no answer", () => {
+describe("invalid responses", () => {
   test.each<[string, object[]]>([
     ["an end without a finish", [said({ text: "x" })]],
     ["a finish without a reason", [said({ text: "x" }), { candidates: [{ index: 0 }] }]],
@@ -229,7 +229,7 @@ describe("what is no answer", () => {
     });
   });
 
-  test("an error within the stream is told with its kind and wait", () => {
+  test("an error within the stream is reported with its kind and wait", () => {
     expect(once(quotaExceeded).problem).toMatchObject({ kind: "busy", status: 200, retryAfterMs: 34_400 });
     const unavailable = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } };
     expect(once(said({ text: "x" }), unavailable, done("STOP"))).toMatchObject({
@@ -239,7 +239,7 @@ describe("what is no answer", () => {
     });
   });
 
-  test("comments and lines of proxies are passed over, other bytes are a problem", () => {
+  test("comments and lines of proxies are ignored, other bytes are a problem", () => {
     const noise = Buffer.from(": PROCESSING\n\ndata: : keepalive\n\n");
     const rest = sse([said({ text: "x" }), done("STOP")]);
     expect(runAtEveryCut(geminiTranslator, Buffer.concat([noise, rest]))).toMatchObject({ finish: "stop" });
@@ -249,14 +249,14 @@ describe("what is no answer", () => {
   });
 });
 
-test("tells the usage so far of a stream that breaks", () => {
+test("reports the usage so far of a broken stream", () => {
   const stream = geminiTranslator.stream(call);
   expect(stream.usage?.()).toBeUndefined();
   stream.push(sse([{ ...said({ text: "x" }), usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 } }]));
   expect(stream.usage?.()).toMatchObject({ prompt_tokens: 10, completion_tokens: 1 });
 });
 
-test("images that were drawn bring their signatures", () => {
+test("generated images have their signatures", () => {
   const image = { inlineData: { mimeType: "image/png", data: "b25l" }, thoughtSignature: "c2ln" };
   expect(run(said(image), done("STOP")).message.images).toEqual([
     {
@@ -267,7 +267,7 @@ test("images that were drawn bring their signatures", () => {
   ]);
 });
 
-test("images that were drawn come whole, between the texts; drafts do not", () => {
+test("generated images are complete, between the texts; drafts are omitted", () => {
   const drawn = (data: string, thought?: boolean) => ({
     inlineData: { mimeType: "image/png", data },
     ...(thought && { thought }),

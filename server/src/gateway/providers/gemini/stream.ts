@@ -17,15 +17,15 @@ import { readStreamError } from "./problem.ts";
 import { citationsOf, searchesOf } from "./grounding.ts";
 import { mergeUsage, toUsage } from "./usage.ts";
 
-/** One of the answers that are under way. */
+/** One of the candidates in progress. */
 type Answer = {
-  /** What of a text is held back: of the answer's, or of the thoughts'. */
+  /** Holds back half a surrogate pair: of the content, or of the thoughts. */
   joiner: PairJoiner;
   kind: "text" | "thought";
   calls: number;
   finishReason: unknown;
   refusal: string | undefined;
-  /** What was said so far, for the citations that come at the end. */
+  /** The content so far, for the citations that arrive at the end. */
   text: string;
   grounding: unknown;
 };
@@ -38,8 +38,8 @@ type StreamState = {
 };
 
 /**
- * A stream of streamGenerateContent as chunks. Nothing marks its end: older models give a reason to finish with every event,
- * so an answer is complete when the stream has closed after one.
+ * Converts a stream of streamGenerateContent to chunks. It has no end marker: older models send a finish reason with
+ * every event, so a response is complete if the stream closes after one.
  */
 export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
   const splitter = createSseSplitter(gatewayLimits.upstreamEventBytes);
@@ -52,7 +52,7 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
     if (data === undefined || failed) return [];
     const event = readEvent(data);
     if (event && event["error"] === undefined) return takeEvent(event, state, call, idOf);
-    // Proxies keep connections alive with lines that are no events.
+    // Proxies keep connections alive with lines that are not events.
     if (event) failed = readStreamError(event["error"]);
     else if (!/^\s*(?::|$|\[DONE\])/.test(data)) failed = brokenStream("an event of Gemini's stream is not JSON");
     return [];
@@ -82,7 +82,7 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
       const isEvent = last?.data !== undefined && readEvent(last.data) !== undefined;
       const said = isEvent ? take(last) : [];
       if (failed) return step(said);
-      // What is left and is no event is one that was cut.
+      // Remaining bytes that are not an event are a truncated event.
       if (!isComplete(state) || (rest !== "" && !isEvent)) {
         failed = brokenStream("Gemini's stream ended before the answer was complete");
         return step(said);
@@ -144,7 +144,7 @@ function takeCandidate(
   });
   if (typeof finishReason === "string") answer.finishReason = finishReason;
   answer.refusal = refusalOf(candidate) ?? answer.refusal;
-  // What is told again is told fuller.
+  // A repeated value is more complete than the one before.
   answer.grounding = candidate["groundingMetadata"] ?? answer.grounding;
   const logprobs = toLogprobs(candidate["logprobsResult"]);
   if (logprobs && chunks.length === 0) chunks.push(maker.delta({}, index));

@@ -2,7 +2,7 @@ import { isObject } from "../../../lib/json.ts";
 import { refuse } from "../shared/refuse.ts";
 import type { GeminiModel, ThinkingLevel } from "./models.ts";
 
-/** Tokens that an effort is worth, as Google's OpenAI-compatible API has it. */
+/** The token budget of each effort, as in Google's OpenAI-compatible API. */
 const budgets: Readonly<Record<string, number>> = {
   minimal: 1_024,
   low: 1_024,
@@ -17,8 +17,9 @@ const order = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 type ThinkingConfig = Record<string, unknown>;
 
 /**
- * `thinkingConfig` from `extra_body.google.thinking_config`, which is Google's own, from `thinking`, in Anthropic's form, or
- * from `reasoning_effort`, a wish that is reported where it cannot be had whole. Thoughts are told where thinking was asked for.
+ * Builds `thinkingConfig` from Google's own `extra_body.google.thinking_config`, from `thinking` in Anthropic's form,
+ * or from `reasoning_effort`, which is reported as adjusted if it cannot be met fully. Thoughts are included if
+ * thinking was requested.
  */
 export function readThinking(
   members: Record<string, unknown>,

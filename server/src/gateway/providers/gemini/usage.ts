@@ -3,9 +3,10 @@ import { isObject } from "../../../lib/json.ts";
 import type { ChatUsage, ModalityTokens } from "../provider.ts";
 
 /**
- * Gemini counts cached tokens within the prompt, what its own tools read beside it, and thoughts beside the answer; OpenAI's
- * counts hold all of them. Where thoughts are not told, they are what the total holds beside the rest.
- * @param searches of the web that were made for the answer
+ * Gemini's prompt count includes cached tokens, but not the input of its own tools, and its output count excludes
+ * thoughts; OpenAI's counts include all of them. If thoughts are not stated, they are the part of the total that the
+ * other counts do not cover.
+ * @param searches web searches that were made for the response
  */
 export function toUsage(usage: unknown, searches: number): ChatUsage | undefined {
   if (!isObject(usage)) return undefined;
@@ -39,7 +40,7 @@ export function toUsage(usage: unknown, searches: number): ChatUsage | undefined
   };
 }
 
-/** Vertex AI tells by the kind of traffic what the Gemini API calls a tier. */
+/** Vertex AI reports the Gemini API's tier as a traffic type. */
 const tiersByTraffic: Readonly<Record<string, string>> = { ON_DEMAND_PRIORITY: "priority", ON_DEMAND_FLEX: "flex" };
 
 function tierOf({ serviceTier, trafficType }: Record<string, unknown>): Pick<ChatUsage, "service_tier"> {
@@ -47,7 +48,9 @@ function tierOf({ serviceTier, trafficType }: Record<string, unknown>): Pick<Cha
   return typeof tier === "string" ? { service_tier: tier.toLowerCase() } : {};
 }
 
-/** Later figures replace earlier ones, as they are totals; what a later event leaves out or nulls stays. */
+/**
+ * Later figures replace earlier ones, as they are totals; members that a later event omits or sets to null are kept.
+ */
 export function mergeUsage(earlier: Record<string, unknown>, later: unknown): Record<string, unknown> {
   if (!isObject(later)) return earlier;
   return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
@@ -59,7 +62,7 @@ const members: Readonly<Record<string, keyof ModalityTokens>> = {
   VIDEO: "video_tokens",
 };
 
-/** Undefined where all of it is text. */
+/** Undefined if all tokens are text. */
 function modalities(details: unknown): ModalityTokens | undefined {
   if (!Array.isArray(details)) return undefined;
   const tokens: ModalityTokens = {};

@@ -5,12 +5,12 @@ import { refuse } from "../shared/refuse.ts";
 import { jsonInstruction } from "../shared/response-format.ts";
 import { adaptMessages } from "./adapt-messages.ts";
 
-/** What of a request has to change for a provider: the new values of members, undefined for those that are left out. */
+/** The changes to a request for a provider: new values of members, undefined for omitted ones. */
 export type Changes = { changes: Record<string, unknown>; adjusted: string[] };
 
 /**
- * A chat in a provider's dialect. A request that the provider takes as it is has no changes.
- * @throws ServiceError naming what this provider cannot be asked for, and what to do instead
+ * Adapts a chat request to a provider's dialect. A request that the provider accepts unchanged has no changes.
+ * @throws ServiceError naming a parameter that this provider does not support, and an alternative
  */
 export function adaptChat(
   members: Record<string, unknown>,
@@ -50,7 +50,7 @@ function leaveOutForeign(members: Record<string, unknown>, dialect: Dialect, { c
   }
 }
 
-/** Anthropic's `thinking` in the provider's own words, where it has any and the caller used none. */
+/** Anthropic's `thinking` in the provider's own form, if it has one and the caller did not set it. */
 function thinkingIn(thinking: unknown, members: Record<string, unknown>, { thinkingAs, takes }: Dialect): object {
   if (!isObject(thinking) || thinkingAs === undefined || members[thinkingAs] !== undefined) return {};
   const isOff = thinking["type"] === "disabled";
@@ -89,7 +89,7 @@ function rename(members: Record<string, unknown>, { renames }: Dialect, { change
     if (value === undefined) continue;
     changes[from] = undefined;
     if (value === null) continue;
-    // Where both are given, the newer name was meant; that it was renamed alone changes nothing.
+    // If both are given, the newer name takes precedence; a rename that keeps the value has no effect.
     if (members[to] === undefined || from === "max_completion_tokens") changes[to] = value;
     adjusted.push(from);
   }
@@ -115,7 +115,7 @@ function chooseTools(members: Record<string, unknown>, { toolChoices }: Dialect,
   if (form === undefined || toolChoices.has(form)) return;
   adjusted.push("tool_choice");
   changes["tool_choice"] = undefined;
-  // Tools that may not be called are not offered.
+  // Tools that must not be called are not sent.
   if (form === "none") changes["tools"] = undefined;
   if (form !== "allowed_tools" || !isObject(choice) || !isObject(choice["allowed_tools"])) return;
   const { tools: allowed, mode } = choice["allowed_tools"];
@@ -137,7 +137,7 @@ function nameOfTool(tool: unknown): unknown {
   return isObject(tool["function"]) ? tool["function"]["name"] : tool["name"];
 }
 
-/** What has to be said in words of the form of the answer, where the provider takes no such form. */
+/** Returns the instruction for the response format, if the provider does not support the format itself. */
 function chooseFormat(members: Record<string, unknown>, { formats }: Dialect, adapted: Changes): string | undefined {
   const format = members["response_format"];
   const type = isObject(format) ? format["type"] : undefined;
@@ -155,7 +155,7 @@ function chooseFormat(members: Record<string, unknown>, { formats }: Dialect, ad
   return `${jsonInstruction}\nThe object must be valid by this JSON schema:\n${JSON.stringify(schema)}`;
 }
 
-/** Cache markers of tools. */
+/** Removes the cache markers of tools. */
 function adaptTools(members: Record<string, unknown>, dialect: Dialect, { changes, adjusted }: Changes): void {
   const tools = "tools" in changes ? changes["tools"] : members["tools"];
   if (dialect.takesCacheMarkers || !Array.isArray(tools)) return;
@@ -165,7 +165,7 @@ function adaptTools(members: Record<string, unknown>, dialect: Dialect, { change
   adjusted.push("cache_control");
 }
 
-/** A list without tools, and choices of none, are 400 at most providers, though they ask for nothing. */
+/** Removes empty tool lists and their choices: they have no effect, but most providers return 400 for them. */
 function leaveOutEmptyTools(members: Record<string, unknown>, { changes, adjusted }: Changes): void {
   const tools = "tools" in changes ? changes["tools"] : members["tools"];
   const isEmpty = tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0);
@@ -173,7 +173,7 @@ function leaveOutEmptyTools(members: Record<string, unknown>, { changes, adjuste
   for (const name of ["tools", "tool_choice", "parallel_tool_calls"]) {
     if (members[name] === undefined) continue;
     changes[name] = undefined;
-    // What had to be called cannot be.
+    // A forced call is no longer possible.
     const form = name === "tool_choice" ? formOf(members[name]) : undefined;
     if (form !== undefined && form !== "none") adjusted.push(name);
   }

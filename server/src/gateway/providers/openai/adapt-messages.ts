@@ -11,9 +11,9 @@ type Message = Record<string, unknown>;
 type Adapted = { messages: unknown; adjusted: Set<string> };
 
 /**
- * The messages of a chat as a provider takes them. The same list where nothing has to change.
- * @param instruction what is to be said to the model beside them
- * @throws ServiceError naming a part of their content that it does not take: no content is dropped
+ * Adapts the messages of a chat to a provider. Returns the same list if nothing has to change.
+ * @param instruction an additional instruction for the model
+ * @throws ServiceError naming a content part that the provider does not support: no content is dropped
  */
 export function adaptMessages(
   messages: unknown,
@@ -72,7 +72,7 @@ function adaptMessage(message: Message, index: number, adapter: Adapter): Messag
     if (id !== message["tool_call_id"]) changes["tool_call_id"] = id;
   }
   if (dialect.needsReasoning && Array.isArray(calls) && typeof message["reasoning_content"] !== "string") {
-    // Another model made these calls: that they were made without thinking is said by a blank.
+    // Another model made these calls: a space states that it did so without thinking.
     changes["reasoning_content"] = " ";
   }
   for (const _change in changes) {
@@ -87,7 +87,7 @@ function isTaken(name: string, dialect: Dialect): boolean {
   return dialect.history.includes(name) || (!dialect.isStrict && !serviceMembers.has(name));
 }
 
-/** Clients send an answer back with the members that it left empty. */
+/** Clients send a response back with its empty members. */
 function saysSomething(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }
@@ -95,7 +95,7 @@ function saysSomething(value: unknown): boolean {
 function adaptContent(message: Message, index: number, adapter: Adapter): unknown {
   const { dialect } = adapter;
   const { content } = message;
-  // A refusal is what was said, for those who have no other place for it.
+  // A refusal becomes the content for providers that have no `refusal` member.
   if (!saysSomething(content) && typeof message["refusal"] === "string" && dialect.messagesLack.includes("refusal")) {
     return message["refusal"];
   }
@@ -104,7 +104,7 @@ function adaptContent(message: Message, index: number, adapter: Adapter): unknow
   const isTaken = list.every((part) => isTakenPart(part, dialect));
   const parts = isTaken ? list : list.map((part, at) => adaptPart(part, [index, at], adapter));
   const isPlain = dialect.parts.size === 1 && parts.every((part) => isObject(part) && part["type"] === "text");
-  // Who takes text alone often takes no list.
+  // Providers that accept only text often do not accept a list.
   if (isPlain) return parts.map((part) => (isObject(part) ? part["text"] : part)).join("\n");
   return parts;
 }
@@ -142,7 +142,7 @@ function adaptPart(
   return rest;
 }
 
-/** Members of a call that the wire has; a client that gathers a stream leaves the index in. */
+/** Members of a call in OpenAI's format; clients that assemble a stream leave the index in. */
 const callMembers = new Set(["id", "type", "function", "index", "custom"]);
 
 function adaptCalls(calls: unknown, { dialect, adjusted }: Adapter): unknown {
@@ -168,7 +168,10 @@ function adaptCalls(calls: unknown, { dialect, adjusted }: Adapter): unknown {
   return isChanged ? adapted : calls;
 }
 
-/** Arguments that a bound on tokens cut off are completed: who parses them would refuse the whole conversation. */
+/**
+ * Completes arguments that were truncated by a token bound: a provider that parses them would refuse the whole
+ * conversation.
+ */
 function wholeArguments(called: unknown, adjusted: Set<string>): unknown {
   const text = isObject(called) ? called["arguments"] : undefined;
   if (!isObject(called) || typeof text !== "string") return called;
@@ -178,7 +181,7 @@ function wholeArguments(called: unknown, adjusted: Set<string>): unknown {
   return { ...called, arguments: JSON.stringify(completeJson(text)) };
 }
 
-/** An id that the provider takes; the same id always becomes the same one. */
+/** An id that the provider accepts; equal ids stay equal. */
 function idFor(id: string, { isMistral, maxIdChars }: Dialect): string {
   const isTaken = isMistral ? /^[A-Za-z0-9]{9}$/.test(id) : id.length <= maxIdChars;
   if (isTaken) return id;
@@ -188,7 +191,7 @@ function idFor(id: string, { isMistral, maxIdChars }: Dialect): string {
 
 const roleOf = (message: unknown): unknown => (isObject(message) ? message["role"] : undefined);
 
-/** What the system says in the middle of a conversation moves to its beginning. */
+/** Moves system messages in the middle of a conversation to its beginning. */
 function systemFirst(list: unknown[], adjusted: Set<string>): unknown[] {
   const end = list.findIndex((message) => roleOf(message) !== "system");
   const isLater = end !== -1 && list.slice(end).some((message) => roleOf(message) === "system");
@@ -219,7 +222,7 @@ function partsOf(content: unknown): unknown[] {
   return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
 }
 
-/** What is said in the place of the assistant between a tool and the user. */
+/** The assistant message that is inserted between a tool message and a user message. */
 const acknowledgement = "Done.";
 
 function forMistral(list: unknown[]): unknown[] {

@@ -4,7 +4,7 @@ import type { UpstreamProblem } from "../provider.ts";
 import { usageOf, usageWithTier } from "./usage.ts";
 import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
 
-/** What a reply with another status than 2xx says, in the error shapes that OpenAI-like providers have. */
+/** Reads a response with a status other than 2xx, in the error shapes of OpenAI-like providers. */
 export function readProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {
   const parsed = parseJson(bytes);
   const fallback = `The provider answered ${status}.`;
@@ -20,7 +20,7 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
   return isAboutMoney(problem) ? { ...problem, kind: "credential" } : problem;
 }
 
-/** The error within a stream or within a 200; undefined where the value is none. */
+/** The error within a stream or a 200 response; undefined if there is none. */
 export function readErrorWithin(value: Record<string, unknown>): UpstreamProblem | undefined {
   const error = value["error"] ?? errorBeside(value);
   if (saysNothing(error)) return undefined;
@@ -38,14 +38,14 @@ export function readErrorWithin(value: Record<string, unknown>): UpstreamProblem
   };
 }
 
-/** Some answers have the member though all is well. */
+/** Some successful responses have an empty `error` member. */
 function saysNothing(error: unknown): boolean {
   return isObject(error) ? Object.keys(error).length === 0 : !error;
 }
 
 /**
- * Where else an answer may say that it failed: in a choice (OpenRouter), by a choice's finish (Mistral, OpenRouter), below `x_groq`,
- * or as an object that is an error as a whole (vLLM).
+ * Other places where a response may report a failure: in a choice (OpenRouter), in a choice's finish reason (Mistral,
+ * OpenRouter), below `x_groq`, or as an object that is an error itself (vLLM).
  */
 function errorBeside(value: Record<string, unknown>): unknown {
   if (value["object"] === "error") return value;
@@ -59,7 +59,7 @@ function errorBeside(value: Record<string, unknown>): unknown {
   return isObject(groq) ? groq["error"] : undefined;
 }
 
-/** What an event of OpenAI's tells that failed: `{error: …}`, or `{type: "error", message, code}`. */
+/** Reads an error event of OpenAI: `{error: …}`, or `{type: "error", message, code}`. */
 export function problemOfEvent(event: Record<string, unknown>): UpstreamProblem {
   const error = event["error"] ?? { message: event["message"], code: event["code"] };
   const problem = readErrorWithin({ error, usage: event["usage"] });
@@ -69,8 +69,8 @@ export function problemOfEvent(event: Record<string, unknown>): UpstreamProblem 
 type Said = { message?: string; type?: string; param?: string; code?: string };
 
 /**
- * `{error: {message, type, param, code}}` (OpenAI and most), `{error: "…"}`, `{message, type, code}` (Mistral, Cerebras),
- * `{detail: "…" | [{msg, loc}]}` (FastAPI: vLLM, Mistral's 422).
+ * `{error: {message, type, param, code}}` (OpenAI and most), `{error: "…"}`, `{message, type, code}` (Mistral,
+ * Cerebras), `{detail: "…" | [{msg, loc}]}` (FastAPI: vLLM, Mistral's 422).
  */
 function readErrorObject(value: unknown): Said {
   if (!isObject(value)) return {};
@@ -101,7 +101,7 @@ function textOf(value: unknown): string | undefined {
 
 const maxTextChars = 8192;
 
-/** An empty account is told with 400 or 429 by some: another credential helps, waiting does not. */
+/** Some providers report an empty account with 400 or 429: another credential helps, waiting does not. */
 function isAboutMoney({ status, code, type, message }: UpstreamProblem): boolean {
   if (code === "insufficient_quota" || type === "insufficient_quota") return true;
   return (

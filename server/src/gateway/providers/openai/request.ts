@@ -3,19 +3,19 @@ import { anyDialect } from "../dialect.ts";
 import type { OpenaiOperation, Quirks } from "../quirks.ts";
 import { adaptChat } from "./adapt-chat.ts";
 
-/** The body of a request as the caller sent it, and what of it concerns the gateway. */
+/** The body of a request as the caller sent it, and its members. */
 export type CallerBody = {
   bytes: Buffer;
   /** Parsed, service parameters included. */
   members: Record<string, unknown>;
-  /** The members without service parameters; the same object where there are none. */
+  /** The members without service parameters; the same object if there are none. */
   forProvider: Record<string, unknown>;
 };
 
 /**
- * The call to an OpenAI-shaped upstream. The caller's own bytes go out unless something in them has to change: then the
- * body is written once more, long digits kept.
- * @throws ServiceError naming what this provider cannot be asked for
+ * Builds the call to an OpenAI-compatible upstream. The caller's own bytes are sent unless something in them has to
+ * change: then the body is serialized again, keeping long digits.
+ * @throws ServiceError naming a parameter that this provider does not support
  */
 export function openaiCall(
   body: CallerBody,
@@ -41,14 +41,14 @@ export function openaiCall(
   return { method: "POST", url, headers, body: bytes, ...(adapted && { adjusted: adapted.adjusted }) };
 }
 
-/** @param changes members in the provider's dialect; undefined for those that are left out */
+/** @param changes members in the provider's dialect; undefined for omitted ones */
 function bodyOf(
   { bytes, members, forProvider }: CallerBody,
   model: string,
   { quirks, operation, asksUsage }: { quirks: Quirks; operation: OpenaiOperation; asksUsage: boolean },
   changes: Record<string, unknown>,
 ): Buffer {
-  // Of other operations they are about something else.
+  // Other operations use this member for something else.
   const options = operation === "chat" ? members["stream_options"] : undefined;
   if (members["model"] !== model) changes["model"] = model;
   if (members["stream"] === true && asksUsage) {

@@ -1,6 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 
-/** The usage of a chunk or of a whole reply, where it says something; Groq also has it below `x_groq`. */
+/** The usage of a chunk or of a complete response, if it has numbers; Groq also has it below `x_groq`. */
 export function usageOf(holder: Record<string, unknown>): Record<string, unknown> | undefined {
   const own = holder["usage"];
   if (isObject(own) && Object.values(own).some((value) => typeof value === "number")) return own;
@@ -8,7 +8,9 @@ export function usageOf(holder: Record<string, unknown>): Record<string, unknown
   return isObject(groq) && isObject(groq["usage"]) ? groq["usage"] : undefined;
 }
 
-/** OpenAI states the tier that served a call beside the usage; whoever prices a usage looks for it within, where Anthropic has it. */
+/**
+ * OpenAI states the tier that served a call beside the usage; pricing expects it within the usage, as Anthropic has it.
+ */
 export function usageWithTier(
   usage: Record<string, unknown>,
   { service_tier }: Record<string, unknown>,

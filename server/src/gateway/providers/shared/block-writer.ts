@@ -6,26 +6,26 @@ import { jsonToolName } from "./response-format.ts";
 import { type Place, placedThinking, signedThinking } from "./thinking.ts";
 
 /**
- * Chunks out of blocks of content that come in pieces, several at a time, told apart by their index. Calls are counted
- * from 0 in the order in which they begin; the tool of a JSON answer is text.
+ * Converts content blocks that arrive in pieces, possibly interleaved and identified by their index, to chunks. Calls
+ * are counted from 0 in the order in which they begin; the tool of a JSON response becomes text.
  */
 export type BlockWriter = {
   open(index: unknown, block: NewBlock): ChatChunk[];
   isOpen(index: unknown): boolean;
-  /** More text of a block: what it says, its thinking, or the arguments of its call as JSON text. */
+  /** Adds text to a block: content, thinking, or call arguments as JSON text. */
   add(index: unknown, text: string): ChatChunk[];
-  /** More of the signature of a block of thinking. */
+  /** Adds to the signature of a thinking block. */
   sign(index: unknown, signature: string): void;
   close(index: unknown): ChatChunk[];
-  /** Closes what is left open, when the answer is complete. */
+  /** Closes all open blocks, when the response is complete. */
   closeAll(): ChatChunk[];
   /** How many calls of the caller's tools have begun. */
   calls(): number;
-  /** How much was said so far, for a block of thinking that begins here. */
+  /** The position in the response, for a thinking block that begins here. */
   place(): Place;
 };
 
-/** `input`: arguments that came whole, for a call without pieces. `ignored`: a block that clients have no place for. */
+/** `input`: complete arguments, for a call without pieces. `ignored`: a block without a counterpart for clients. */
 export type NewBlock =
   | { type: "text" | "thinking" | "ignored" }
   | { type: "call"; id: string; name: string; input?: unknown };
@@ -57,7 +57,7 @@ export function createBlockWriter(maker: ChunkMaker): BlockWriter {
       const signed = signedThinking([block]).map((one) => placedThinking(one, block.place));
       return [...rest, ...signed.map((one) => maker.delta({ thinking_blocks: [one] }))];
     }
-    // A call without arguments has no pieces, or empty ones.
+    // A call without arguments has no pieces, or only empty ones.
     if (block.type !== "call" || block.hasArguments) return rest;
     return [...rest, ...say(JSON.stringify(isObject(block.input) ? block.input : {}), block)];
   };

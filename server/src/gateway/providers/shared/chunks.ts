@@ -1,14 +1,14 @@
 import type { CallFacts, ChatChunk, ChatDelta, ChatUsage, FinishReason } from "../provider.ts";
 
-/** The chunks of one streamed completion. The first delta of a choice carries the role, as OpenAI's does. */
+/** Creates the chunks of one streamed completion. The first delta of a choice has the role, as OpenAI's does. */
 export type ChunkMaker = {
-  /** @param index that of the choice, where several were asked for */
+  /** @param index the choice, if several were requested */
   delta(delta: ChatDelta, index?: number): ChatChunk;
   finish(reason: FinishReason, index?: number): ChatChunk;
   usage(usage: ChatUsage): ChatChunk;
 };
 
-/** @param id the provider's id of the answer, or that of the call where it gives none */
+/** @param id the provider's id of the response, or that of the call if there is none */
 export function createChunkMaker(id: string, call: CallFacts): ChunkMaker {
   const begun = new Set<number>();
   const chunk = (choices: ChatChunk["choices"]): ChatChunk => ({

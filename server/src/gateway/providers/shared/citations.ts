@@ -1,7 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { UrlCitation } from "../provider.ts";
 
-/** Gathers the citations of blocks that come in pieces. */
+/** Collects the citations of blocks that arrive in pieces. */
 export type CitationGatherer = {
   open(index: unknown, citations: unknown): void;
   addText(index: unknown, text: string): void;
@@ -30,7 +30,9 @@ export function createCitationGatherer(): CitationGatherer {
   };
 }
 
-/** Pages of the web that a block of text cites; citations of documents have no address, and no place in a chat completion. */
+/**
+ * The web pages that a text block cites; citations of documents have no URL, and no counterpart in a chat completion.
+ */
 function citedPages(citations: readonly unknown[], { start, end }: { start: number; end: number }): UrlCitation[] {
   const pages = new Map<string, UrlCitation>();
   for (const citation of citations) {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { completeJson } from "./complete-json.ts";
 
-test("P18: every beginning of an object's text becomes an object, the whole of it that object", () => {
+test("P18: every prefix of an object's text becomes an object, and the whole text the object itself", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (value, at) => {
       const text = JSON.stringify(value);
@@ -20,6 +20,6 @@ test.each<[text: string, object: unknown]>([
   ['{"a": "x\\', { a: "x\\" }],
   ["not json", { incomplete_arguments: "not json" }],
   ["[1", { incomplete_arguments: "[1" }],
-])("P18: %s is read as far as it goes", (text, object) => {
+])("P18: %s is parsed as far as possible", (text, object) => {
   expect(completeJson(text)).toEqual(object);
 });

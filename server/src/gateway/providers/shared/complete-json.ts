@@ -1,12 +1,12 @@
 import { isObject, parseJsonText } from "../../../lib/json.ts";
 
 /**
- * The object that a text is the beginning of, as far as it says: open texts, lists and objects are closed, and a member whose value has not
- * begun is left out. A text that is no such beginning becomes the one member `incomplete_arguments`.
+ * Completes a truncated JSON object: open strings, lists and objects are closed, and a member whose value has not begun
+ * is omitted. A text that is not the beginning of an object becomes the single member `incomplete_arguments`.
  */
 export function completeJson(text: string): Record<string, unknown> {
   const closers: string[] = [];
-  /** Where the last value ended, and what closes all that was open there. */
+  /** Where the last value ended, and the closing brackets needed there. */
   let end = 0;
   let atEnd = "";
   let isText = false;

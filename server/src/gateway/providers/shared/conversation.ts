@@ -8,13 +8,13 @@ import { placeOf } from "./thinking.ts";
 import { withToolCalls } from "./tool-calls-of-functions.ts";
 
 /**
- * The messages of a chat in the form that providers other than OpenAI share: system text apart, then turns of user and
- * assistant that alternate and begin with the user, each call of a tool answered in the turn that follows.
+ * The messages of a chat in the form that all translated providers share: separate system text, then alternating turns
+ * of user and assistant that begin with the user, with the result of each tool call in the turn that follows it.
  */
 export type Conversation = {
   system: TextPart[];
   turns: Turn[];
-  /** What the messages said that no other provider has a place for. */
+  /** Message members without a counterpart at other providers, to be reported. */
   adjusted: string[];
 };
 
@@ -22,7 +22,7 @@ export type Turn = UserTurn | AssistantTurn;
 
 export type UserTurn = {
   role: "user";
-  /** In the order of the calls of the turn before; they come ahead of `parts`. */
+  /** In the order of the previous turn's calls; they precede `parts`. */
   results: ToolResult[];
   parts: Part[];
 };
@@ -30,10 +30,10 @@ export type UserTurn = {
 export type AssistantTurn = {
   role: "assistant";
   texts: TextPart[];
-  /** What the model drew. */
+  /** Images that the model generated. */
   images: ImagePart[];
   calls: Call[];
-  /** Signed reasoning, as this gateway gave it. */
+  /** Signed reasoning, as this gateway returned it. */
   thinkingBlocks: unknown[];
 };
 
@@ -41,16 +41,18 @@ export type Call = {
   id: string;
   name: string;
   arguments: Record<string, unknown>;
-  /** The tool call as it was sent, for what providers attach to it. */
+  /** The tool call as sent, with data that providers attach to it. */
   source: Record<string, unknown>;
 };
 
 export type ToolResult = { callId: string; name: string; parts: Part[]; cacheControl?: unknown };
 
-/** What the user says where a conversation begins with the assistant, which Anthropic and Bedrock refuse. */
+/**
+ * The user message inserted before a conversation that begins with the assistant, which Anthropic and Bedrock refuse.
+ */
 const openingText = "Begin.";
 
-/** @throws ServiceError naming the message that is at fault: nothing is dropped. */
+/** @throws ServiceError naming the invalid message: nothing is dropped */
 export function readConversation(messages: unknown): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) return refuse("messages", "must be a list of messages");
   const reader = new ConversationReader();
@@ -60,7 +62,7 @@ export function readConversation(messages: unknown): Conversation {
 
 class ConversationReader {
   readonly #conversation: Conversation = { system: [], turns: [], adjusted: [] };
-  /** The last assistant turn with calls, while their results come in. */
+  /** The last assistant turn with calls, until its results are complete. */
   #open: { calls: Call[]; path: string; results: Map<string, ToolResult> } | undefined;
 
   read(message: unknown, path: string): void {
@@ -103,7 +105,10 @@ class ConversationReader {
     return turn;
   }
 
-  /** In the middle of a conversation it keeps its place, marked, as a part of what the user says: only a beginning can be the system's. */
+  /**
+   * System text in the middle of a conversation keeps its place as a marked part of the user's turn: only the beginning
+   * can be system text.
+   */
   #readSystem(parts: TextPart[]): void {
     const { turns, system } = this.#conversation;
     if (turns.length === 0) return void system.push(...parts);
@@ -154,7 +159,7 @@ class ConversationReader {
     this.#userTurn();
   }
 
-  /** The results of the last calls are complete, or the request is refused. */
+  /** Stores the results of the last calls; refuses the request if any is missing. */
   #close(): void {
     const open = this.#open;
     if (!open) return;
@@ -176,7 +181,7 @@ class ConversationReader {
   }
 }
 
-/** Images stand beside the content, as OpenRouter has them, or within it. */
+/** Images are beside the content, as in OpenRouter's form, or within it. */
 function readSaid(message: Record<string, unknown>, path: string): { texts: TextPart[]; images: ImagePart[] } {
   const content = readParts(message["content"], `${path}.content`);
   const beside = readParts(message["images"], `${path}.images`);
@@ -190,7 +195,10 @@ function readSaid(message: Record<string, unknown>, path: string): { texts: Text
   };
 }
 
-/** @throws ServiceError for what a model drew, where the provider takes no images of the assistant: the next turn is likely about them */
+/**
+ * @throws ServiceError for images that a model generated, if the provider accepts no assistant images: the next turn is
+ * probably about them
+ */
 export function refuseImages({ images: [image] }: AssistantTurn, provider: string): void {
   if (image !== undefined) {
     refuse(image.path, `${provider} takes no images of the assistant: send it as a part of a user message`);
@@ -216,7 +224,7 @@ function readCall(call: unknown, path: string, onRepaired: () => void): Call {
   return { id, name, arguments: read, source: call };
 }
 
-/** Arguments that a bound on tokens cut off are completed: the call was answered, so the conversation goes on. */
+/** Completes arguments that were truncated by a token bound: the call has a result, so the conversation continues. */
 function readArguments(text: unknown, path: string, onRepaired: () => void): Record<string, unknown> {
   if (text === undefined || text === null || (typeof text === "string" && text.trim() === "")) return {};
   const parsed = typeof text === "string" ? parseJsonText(text) : { ok: true as const, value: text };
@@ -228,7 +236,7 @@ function readArguments(text: unknown, path: string, onRepaired: () => void): Rec
   return completeJson(text);
 }
 
-/** `cache_control` of a message is that of its last part. */
+/** `cache_control` of a message applies to its last part. */
 function cachedAsWhole<T extends Part>(parts: T[], message: Record<string, unknown>): T[] {
   const cacheControl = message["cache_control"];
   const last = parts.at(-1);
@@ -240,7 +248,7 @@ function holdsSomething(turn: Turn): boolean {
   return turn.texts.length > 0 || turn.images.length > 0 || turn.calls.length > 0;
 }
 
-/** Thinking of a turn that follows another: what that said comes before it. */
+/** Moves the positions of thinking blocks behind the content of the preceding turn. */
 function shifted(blocks: readonly unknown[], { texts, calls }: AssistantTurn): unknown[] {
   const said = texts.reduce((sum, { text }) => sum + text.length, 0);
   return blocks.map((block) => {
@@ -249,7 +257,7 @@ function shifted(blocks: readonly unknown[], { texts, calls }: AssistantTurn): u
   });
 }
 
-/** Neighbours of one role as one turn. Two turns of the assistant meet only where the first has no calls. */
+/** Merges neighbouring turns of one role. Two assistant turns are neighbours only if the first has no calls. */
 function merged(turns: Turn[]): Turn[] {
   const result: Turn[] = [];
   for (const turn of turns) {

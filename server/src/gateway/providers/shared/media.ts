@@ -1,18 +1,18 @@
 import { refuse } from "./refuse.ts";
 
-/** Where the bytes of an image or a document are. */
+/** The source of an image or a document. */
 export type Media =
   | { kind: "bytes"; mediaType: string; base64: string }
   /** A link, or an object of Cloud Storage: `gs://…`. */
   | { kind: "url"; url: string }
   | { kind: "file"; fileId: string };
 
-/** Media types and their parameters are short; what is longer is no head of a data: URL. */
+/** Media types and their parameters are short: a longer text is not the head of a data: URL. */
 const headChars = 512;
 
 /**
- * Reads a `data:`, `http(s):` or `gs:` URL. Links are never followed here: providers fetch them, or the request is refused.
- * The type of bytes is what they are, not what they are called, as providers refuse a JPEG that is declared as PNG.
+ * Reads a `data:`, `http(s):` or `gs:` URL. Links are never followed here: providers fetch them, or the request is
+ * refused. The media type is detected from the bytes first, as providers refuse a JPEG that is declared as PNG.
  */
 export function readMediaUrl(url: string, path: string): Media {
   if (/^(?:https?|gs):\/\//i.test(url)) return { kind: "url", url };
@@ -41,7 +41,7 @@ function percentDecoded(text: string, path: string): string {
   }
 }
 
-/** What the first bytes say: the types that providers tell apart, else `undefined`. */
+/** Detects the types that providers distinguish by their first bytes, else `undefined`. */
 function sniffMediaType(base64: string): string | undefined {
   const head = Buffer.from(base64.slice(0, 32), "base64").toString("latin1");
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";

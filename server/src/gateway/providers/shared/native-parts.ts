@@ -1,8 +1,9 @@
 import { isObject } from "../../../lib/json.ts";
 
 /**
- * Content parts of other wires in the form that OpenAI's chat has for them; undefined where it has none. Anthropic's `image` and
- * `document`, the Responses' `input_text`, `output_text`, `input_image` and `input_file`, Mistral's `document_url`.
+ * Converts content parts of other wire formats to OpenAI's chat form; undefined if it has no counterpart. Supports
+ * Anthropic's `image` and `document`, the Responses API's `input_text`, `output_text`, `input_image` and `input_file`,
+ * Mistral's `document_url`.
  */
 export function asOpenaiPart(part: Record<string, unknown>): Record<string, unknown> | undefined {
   const written = write(part);
@@ -42,7 +43,7 @@ function imageOf(source: Record<string, unknown>): Record<string, unknown> | und
 
 function documentOf(source: Record<string, unknown>, title: unknown): Record<string, unknown> | undefined {
   if (source["type"] === "file") return fileOf({ filename: title, file_id: source["file_id"] });
-  // A document that is text is said as text: every model reads it.
+  // A text document is sent as text: every model reads it.
   if (source["type"] === "text" && typeof source["data"] === "string") {
     const heading = typeof title === "string" && title !== "" ? `${title}\n\n` : "";
     return { type: "text", text: `${heading}${source["data"]}` };

@@ -1,11 +1,11 @@
 /**
- * Text that comes in pieces, so that no piece ends within a surrogate pair: clients decode each piece for itself, and
- * half a character is none.
+ * Joins text pieces so that no piece ends within a surrogate pair: clients decode each piece separately, and half a
+ * pair is not a valid character.
  */
 export type PairJoiner = {
-  /** What of the text so far is whole. */
+  /** The new text up to the last complete character. */
   add(text: string): string;
-  /** What was held back, when nothing more comes: half a character reads as U+FFFD. */
+  /** The text that was held back, at the end: half a pair becomes U+FFFD. */
   rest(): string;
 };
 

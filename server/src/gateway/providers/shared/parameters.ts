@@ -5,12 +5,12 @@ import type { ChatRequest } from "../provider.ts";
 import { presentMembers, refuse } from "./refuse.ts";
 
 /**
- * What happens to OpenAI's parameters that a provider has no match for. One policy for all translators:
- * - `refuse`: the answer would lack something that the caller will look for. 400, naming the parameter.
- * - `leave out`: the answer is as good without it. Not sent, and named in `UpstreamCall.adjusted`.
- * Values that ask for nothing (`n: 1`, `logprobs: false`, penalties of 0, null) are left out without a word.
- * Members of another provider's dialect are left out and named, too. What is in nobody's table is the provider's own and goes through
- * untouched.
+ * How OpenAI's parameters without a counterpart at a provider are treated. One policy for all translators:
+ * - `refuse`: the response would lack something that the caller expects. 400, naming the parameter.
+ * - `leave out`: the response is as good without it. Not sent, and named in `UpstreamCall.adjusted`. Values without
+ *   effect (`n: 1`, `logprobs: false`, penalties of 0, null) are omitted without a report. Members of another
+ *   provider's dialect are omitted and reported too. Members that no table has are the provider's own and are passed on
+ *   unchanged.
  */
 type Treatment = { otherwise: "refuse" | "leave out"; isNothing: (value: unknown) => boolean };
 
@@ -51,10 +51,10 @@ const treatments: Readonly<Record<string, Treatment>> = {
   store: { otherwise: "leave out", isNothing: isFalse },
   user: { otherwise: "leave out", isNothing: never },
 
-  // The gateway gives the prompt back.
+  // The gateway itself returns the prompt.
   echo: { otherwise: "leave out", isNothing: always },
 
-  // They say how OpenAI is to keep what it has computed, or whom a call is for, and nothing of the answer.
+  // They control OpenAI's storage, or name whom a call is for, and do not affect the response.
   metadata: { otherwise: "leave out", isNothing: always },
   prompt_cache_key: { otherwise: "leave out", isNothing: always },
   prompt_cache_retention: { otherwise: "leave out", isNothing: always },
@@ -62,7 +62,7 @@ const treatments: Readonly<Record<string, Treatment>> = {
   stream_options: { otherwise: "leave out", isNothing: always },
 };
 
-/** What a caller may do instead of what is refused. */
+/** Alternatives to refused parameters. */
 const alternatives: Readonly<Record<string, string>> = {
   n: "send the request once for each answer",
   logprobs: "name a model of OpenAI or Gemini",
@@ -76,13 +76,13 @@ const alternatives: Readonly<Record<string, string>> = {
   web_search_options: "give the model a search tool of its own in tools, or name one of OpenAI, Anthropic or Gemini",
 };
 
-/** @throws ServiceError naming the parameter and what to do instead */
+/** @throws ServiceError naming the parameter and an alternative */
 export function refuseParameter(name: string, provider: string): never {
   const instead = lookUp(alternatives, name);
   return refuse(name, `is not supported by ${provider}${instead === undefined ? "" : `: ${instead}`}`);
 }
 
-/** What the policy makes of a parameter that a provider lacks. */
+/** Applies the policy to a parameter that a provider lacks. */
 export function lackOf(name: string, value: unknown): "nothing" | "refuse" | "leave out" {
   const treatment = lookUp(treatments, name);
   if (value === null || value === undefined || treatment?.isNothing(value) === true) return "nothing";
@@ -90,9 +90,9 @@ export function lackOf(name: string, value: unknown): "nothing" | "refuse" | "le
 }
 
 export type Parameters = {
-  /** The members of the chat that hold something and that the policy does not take away. */
+  /** The members of the chat that are not null and that the policy keeps. */
   members: Record<string, unknown>;
-  /** Those of them that no table knows: the provider's own. */
+  /** Those of them that no table has: the provider's own. */
   foreign: Record<string, unknown>;
   adjusted: string[];
 };
@@ -118,12 +118,12 @@ const common = [
 
 /**
  * Applies the policy.
- * @param provider as the caller knows it, for the words of a refusal
- * @param handled members that the translator reads beside the common ones; the policy does not touch them
+ * @param provider its name for error messages
+ * @param handled members that the translator reads besides the common ones; the policy does not touch them
  */
 export function readParameters(chat: ChatRequest, provider: string, handled: readonly string[]): Parameters {
   const known = new Set<string>([...common, ...handled]);
-  // Entries, as `__proto__` cannot be assigned.
+  // Entries, because `__proto__` cannot be assigned.
   const members: Array<[string, unknown]> = [];
   const foreign: Array<[string, unknown]> = [];
   const adjusted: string[] = [];
@@ -141,7 +141,7 @@ export function readParameters(chat: ChatRequest, provider: string, handled: rea
   return { members: Object.fromEntries(members), foreign: Object.fromEntries(foreign), adjusted };
 }
 
-/** How many tokens may be generated; the newer name wins where both are given. */
+/** The maximum of generated tokens; the newer name takes precedence. */
 export function readMaxTokens(members: Record<string, unknown>): number | undefined {
   const name = members["max_completion_tokens"] === undefined ? "max_tokens" : "max_completion_tokens";
   const value = members[name];
@@ -151,7 +151,7 @@ export function readMaxTokens(members: Record<string, unknown>): number | undefi
   return value;
 }
 
-/** `stop` as a list. Texts that are blank are left out and reported: Anthropic, for one, refuses them. */
+/** `stop` as a list. Blank texts are omitted and reported: some providers, such as Anthropic, refuse them. */
 export function readStop(members: Record<string, unknown>, adjusted: string[]): string[] {
   const stop = members["stop"] ?? members["stop_sequences"];
   if (stop === undefined) return [];
@@ -164,7 +164,7 @@ export function readStop(members: Record<string, unknown>, adjusted: string[]): 
   return kept;
 }
 
-/** A number between two bounds, both included. */
+/** A number between two bounds, both inclusive. */
 export function readNumber(
   members: Record<string, unknown>,
   name: string,

@@ -3,9 +3,9 @@ import { asOpenaiPart } from "./native-parts.ts";
 import { type Media, readBase64, readMediaUrl } from "./media.ts";
 import { refuse } from "./refuse.ts";
 
-/** The parts of a message's content, of whatever spelling, with where a prompt cache is to be cut. */
+/** The parts of a message's content, normalized. `cacheControl` ends a prompt cache prefix after the part. */
 export type TextPart = { type: "text"; text: string; cacheControl?: unknown };
-/** `source` as it was sent, for what providers attach to what they drew. */
+/** `source`: the part as sent, with data that providers attach to generated images. */
 export type ImagePart = {
   type: "image";
   media: Media;
@@ -14,7 +14,8 @@ export type ImagePart = {
   source: Record<string, unknown>;
 };
 /**
- * `mediaType`: what a link leads to, where the caller says so. `native`: what Anthropic's own part says beside its source.
+ * `mediaType`: the type of a link's target, if the caller states it. `native`: members of Anthropic's own part besides
+ * its source.
  */
 export type DocumentPart = {
   type: "document";
@@ -30,8 +31,8 @@ export type AudioPart = { type: "audio"; base64: string; format: string; path: s
 export type Part = TextPart | ImagePart | DocumentPart | AudioPart;
 
 /**
- * Content as parts. Blank text is left out: Anthropic, Bedrock and Gemini refuse it, and it says nothing.
- * @param path where the content is, for what is refused: no part is ever dropped
+ * Reads content as parts. Blank text is omitted: Anthropic, Bedrock and Gemini refuse it, and it has no meaning.
+ * @param path the content's path, for error messages: no other part is ever dropped
  */
 export function readParts(content: unknown, path: string): Part[] {
   if (content === null || content === undefined) return [];
@@ -40,12 +41,12 @@ export function readParts(content: unknown, path: string): Part[] {
   return (content as unknown[]).flatMap((part, i) => readPart(part, `${path}.${i}`));
 }
 
-/** Parts of which only text makes sense, such as those of the system and the assistant. */
+/** Reads parts that must be text, such as those of system messages. */
 export function readTextParts(content: unknown, path: string): TextPart[] {
   return readParts(content, path).map((part) => (part.type === "text" ? part : refuse(path, "must be text")));
 }
 
-/** Text of parts that are nothing else, `undefined` where there is something else among them. */
+/** The joined text of the parts; `undefined` if any of them is not text. */
 export function textOf(parts: readonly Part[]): string | undefined {
   const texts = parts.map((part) => (part.type === "text" ? part.text : undefined));
   return texts.includes(undefined) ? undefined : texts.join("\n");
@@ -79,7 +80,7 @@ function readPart(part: unknown, path: string): Part[] {
   }
 }
 
-/** Parts of other wires. What Anthropic's documents say beside their source is kept for Anthropic. */
+/** Reads parts of other wire formats. Members of Anthropic's documents besides their source are kept for Anthropic. */
 function readNative(part: Record<string, unknown>, path: string): Part[] {
   const known = asOpenaiPart(part);
   if (known === undefined) {

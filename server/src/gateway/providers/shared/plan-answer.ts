@@ -2,20 +2,20 @@ import { refuse } from "./refuse.ts";
 import { type JsonFormat, jsonToolName } from "./response-format.ts";
 import type { Tools } from "./tools.ts";
 
-/** Tools and form of an answer, for providers that hold only some models, or some schemas, to JSON. */
+/** Tools and response format, for providers that can constrain only some models, or some schemas, to JSON. */
 export type AnswerPlan = Tools & {
-  /** The schema that the answer's text is held to. */
+  /** The schema that constrains the response's text. */
   schema?: Required<Pick<JsonFormat, "name" | "schema">> & JsonFormat;
-  /** Whether JSON is to be asked for in words: `jsonInstruction`. */
+  /** Whether JSON is requested by an instruction: `jsonInstruction`. */
   isAskedInWords: boolean;
   /** Whether a tool must be called. */
   isForced: boolean;
 };
 
 /**
- * How a JSON answer is had. By the provider's structured outputs where model and schema allow it; else by a tool that must
- * be called and whose arguments are the answer; without a schema, by asking for it.
- * @param takesSchema whether structured outputs can hold the answer to this schema
+ * Plans how to get a JSON response. By the provider's structured outputs if model and schema allow it; else by a tool
+ * that must be called and whose arguments are the response; without a schema, by an instruction.
+ * @param takesSchema whether structured outputs can constrain the response to this schema
  */
 export function planAnswer(
   tools: Tools,
@@ -29,7 +29,7 @@ export function planAnswer(
   const { schema } = format;
   if (!schema) return { ...plan, isAskedInWords: true };
   if (takesSchema(schema)) return { ...plan, schema: { ...format, schema } };
-  // This turn is a call in any case; the answer comes later.
+  // This turn must be a call; the JSON response follows later.
   if (isCallDue) return plan;
   const functions = [...tools.functions, { ...jsonTool(format), parameters: schema, isStrict: false }];
   const isAlone = tools.choice?.type === "none" || (tools.functions.length === 0 && tools.native.length === 0);

@@ -23,7 +23,7 @@ test.each<[IncomingHttpHeaders, number | undefined]>([
   [{ "retry-after": "-1", date }, undefined],
   [{ "retry-after": "" }, undefined],
   [{}, undefined],
-])("%j asks to wait %s ms", (headers, ms) => {
+])("%j requests a wait of %s ms", (headers, ms) => {
   expect(retryAfterMs(headers)).toBe(ms);
 });
 
@@ -36,7 +36,7 @@ test.each([
   "Invalid API Key gsk_abcDEFghijklmnopqrst",
   "pplx-abcDEF1234567890 and hf_abcDEFghijklmnopqrst",
   "token ya29.a0abcDEF-1234 has expired",
-])("%j is told without the key", (message) => {
+])("%j is reported without the key", (message) => {
   expect(upstreamMessage(message, "")).toContain("[redacted]");
   expect(upstreamMessage(message, "")).not.toMatch(/abcDEF|BBBB|IOSFODNN|1234567890|def\.ghi/);
 });

@@ -2,7 +2,7 @@ import type { Credential } from "../provider.ts";
 
 const mask = "[redacted]";
 
-/** Keys and tokens of providers and clouds by their form, also where the provider masked a part itself. */
+/** Formats of keys and tokens of providers and clouds, including partly masked ones. */
 const forms = new RegExp(
   [
     /\b(?:sk|pk|rk|csk|gsk|xai|key|pplx|nvapi|fc|tvly|org|proj)-[\w*-]{8,}/,
@@ -21,16 +21,16 @@ const forms = new RegExp(
   "g",
 );
 
-/** A member, header, query parameter or assignment whose name says that its value is secret. */
+/** A member, header, query parameter or assignment with a name that marks its value as secret. */
 const named =
   /((?:api|access|secret|subscription|session|security|auth|refresh|private)[ _-]?(?:key|token|secret)(?:[ _-]id)?|x-goog-api-key|authorization|password|(?<=[?&])(?:key|sig|token)|x-amz-(?:signature|credential|security-token))(\\?["']?\s*[:=]\s*\\?["']?)(?!\s|\[redacted\]|(?:Bearer|Basic)\b)([^\s"',;&}\\]{8,})/gi;
 
-/** Texts shorter than this are no secrets: regions, versions, names. */
+/** Shorter texts are not secrets: regions, versions, names. */
 const shortestSecret = 8;
-/** Of a secret that is quoted in part, so much is enough to know it by. */
+/** This many characters identify a secret that is quoted in part. */
 const headChars = 12;
 
-/** The text without anything that looks like a key, and without the credential in use, whatever it looks like. */
+/** Returns the text without anything that looks like a key, and without the credential in use, whatever its format. */
 export function redact(text: string, credential?: Credential): string {
   let told = text;
   for (const secret of secretsOf(credential)) told = told.replaceAll(secret, mask);
@@ -41,15 +41,18 @@ export function redact(text: string, credential?: Credential): string {
     );
 }
 
-/** "api_key: required" and "access token: /path" say nothing secret. */
+/** "api_key: required" and "access token: /path" contain no secret. */
 function isSecretValue(value: string): boolean {
   return /\d/.test(value) || value.length >= 20;
 }
 
-/** Members of a credential that address it and say nothing secret. */
+/** Members of a credential that are not secret. */
 const openFields = new Set(["region", "location", "project", "api_version", "account_id", "access_key_id"]);
 
-/** What of the credential must not be told, as it may be quoted: as it is, encoded for a URL or JSON, in base64, or in part. */
+/**
+ * The secrets of the credential in the forms in which they may be quoted: plain, encoded for a URL or JSON, in base64,
+ * or in part.
+ */
 function secretsOf(credential: Credential | undefined): string[] {
   if (credential === undefined) return [];
   const fields = Object.entries(credential.fields).flatMap(([name, value]) => (openFields.has(name) ? [] : [value]));

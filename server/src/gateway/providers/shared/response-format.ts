@@ -1,14 +1,14 @@
 import { isObject } from "../../../lib/json.ts";
 import { refuse } from "./refuse.ts";
 
-/** JSON that the answer must be; without a schema, any object. */
+/** The JSON that the response must be; without a schema, any object. */
 export type JsonFormat = {
   name: string;
   description?: string;
   schema?: Record<string, unknown>;
 };
 
-/** Reads `response_format`; `undefined` asks for text. */
+/** Reads `response_format`; `undefined` means text. */
 export function readResponseFormat(format: unknown): JsonFormat | undefined {
   if (format === null || format === undefined) return undefined;
   if (!isObject(format)) return refuse("response_format", "must be an object");
@@ -28,12 +28,13 @@ export function readResponseFormat(format: unknown): JsonFormat | undefined {
   };
 }
 
-/** What a provider that cannot be held to JSON is told. */
+/** The instruction for providers that cannot be constrained to JSON. */
 export const jsonInstruction =
   "Answer with one JSON object and nothing else: no explanation before or after it, no code fence around it.";
 
 /**
- * The name of the tool that stands for a JSON answer where a provider takes schemas for tools alone. Replies are known by
- * it: its arguments are the answer's text. Reserved, so that no tool of a caller is mistaken for it.
+ * The name of the tool that replaces a JSON response for providers that accept schemas only for tools. It identifies
+ * such a call in responses: its arguments are the response's text. Reserved, so that no tool of a caller is mistaken
+ * for it.
  */
 export const jsonToolName = "spanway_json_answer";

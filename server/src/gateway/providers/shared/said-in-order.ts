@@ -2,15 +2,16 @@ import type { AssistantTurn, Call } from "./conversation.ts";
 import type { TextPart } from "./parts.ts";
 import { placeOf, signedThinking } from "./thinking.ts";
 
-/** What an assistant said, one piece after the other. */
+/** One piece of an assistant's turn. */
 export type Said =
   | { kind: "thinking"; block: Record<string, unknown> }
   | { kind: "text"; part: TextPart }
   | { kind: "call"; call: Call };
 
 /**
- * Thinking, text and calls of a turn in the order in which they were said. Thinking whose place is unknown came first, calls came last.
- * @param withThinking whether earlier thinking may be sent: only a model that thinks takes it
+ * Returns thinking, text and calls of a turn in their original order. Thinking with unknown position comes first, calls
+ * come last.
+ * @param withThinking whether earlier thinking may be sent: only models that think accept it
  */
 export function saidInOrder({ texts, calls, thinkingBlocks }: AssistantTurn, withThinking: boolean): Said[] {
   const said: Said[] = [];
@@ -23,7 +24,7 @@ export function saidInOrder({ texts, calls, thinkingBlocks }: AssistantTurn, wit
       if (room <= 0) return void rest.unshift(part);
       const { text } = part;
       textSaid += Math.min(room, text.length);
-      // A marker of the cache stands at the end of what it marks.
+      // A cache marker belongs to the end of the text that it marks.
       if (text.length <= room) said.push({ kind: "text", part });
       else {
         if (text.slice(0, room).trim() !== "")

@@ -1,7 +1,10 @@
 import { isObject, mayBeObject } from "../../../lib/json.ts";
 import type { ChatUsage, UpstreamProblem } from "../provider.ts";
 
-/** An event's object; undefined where it is none. Without repair of its text: a character may be cut between two events. */
+/**
+ * Parses an event's object; undefined if it is not one. The text is not repaired: a character may be split between two
+ * events.
+ */
 export function readEvent(data: string): Record<string, unknown> | undefined {
   if (!mayBeObject(data)) return undefined;
   try {
@@ -13,8 +16,8 @@ export function readEvent(data: string): Record<string, unknown> | undefined {
 }
 
 /**
- * A stream that broke off, or that cannot be read.
- * @param usage of one that is complete, though it is no answer
+ * The problem of a stream that broke off, or that cannot be parsed.
+ * @param usage of a complete stream that is not a valid response
  */
 export function brokenStream(message: string, usage?: ChatUsage): UpstreamProblem {
   return { kind: "fault", status: 200, message, ...(usage ? { usage } : { isCut: true }) };

@@ -1,8 +1,8 @@
 import { isObject } from "../../../lib/json.ts";
 
 /**
- * Of `thinking_blocks`, those that a Claude takes back: whole, and signed. They have Anthropic's form on every provider, so
- * that a conversation can go on with another.
+ * The `thinking_blocks` that Claude accepts back: complete and signed. They have Anthropic's form for every provider,
+ * so that a conversation can continue with another one.
  */
 export function signedThinking(blocks: readonly unknown[]): Array<Record<string, unknown>> {
   return blocks.flatMap((block): Array<Record<string, unknown>> => {
@@ -15,18 +15,18 @@ export function signedThinking(blocks: readonly unknown[]): Array<Record<string,
   });
 }
 
-/** How much of an answer came before a block of thinking: characters of its text, and calls. */
+/** The position of a thinking block in a response: the characters of text, and the calls, before it. */
 export type Place = { text: number; calls: number };
 
 /**
- * A block as it is told. One that the model thought in the middle of its answer says where, in `after`, as a chat completion has its text
- * and its calls apart from it; the answer is put together again when it comes back.
+ * The block as returned to the client. A block in the middle of the response has its position in `after`, because a
+ * chat completion separates text and calls from thinking; the order is restored when it is sent back.
  */
 export function placedThinking(block: Record<string, unknown>, { text, calls }: Place): Record<string, unknown> {
   return text === 0 && calls === 0 ? block : { ...block, after: { text, calls } };
 }
 
-/** Where a block that came back was thought. */
+/** The position of a block that a client sent back. */
 export function placeOf(block: unknown): Place {
   const after = isObject(block) ? block["after"] : undefined;
   const { text, calls } = isObject(after) ? after : {};

@@ -1,8 +1,8 @@
 import { isObject } from "../../../lib/json.ts";
 
 /**
- * Messages without OpenAI's former functions: a `function_call` of the assistant as a call of a tool, and the message of role `function`
- * after it as its result. Others, and their places in the list, are as they were.
+ * Replaces OpenAI's legacy functions: a `function_call` of the assistant becomes a tool call, and the message of role
+ * `function` after it its result. Other messages, and all positions in the list, stay unchanged.
  */
 export function withToolCalls(messages: readonly unknown[]): readonly unknown[] {
   if (!messages.some(isOfFunctions)) return messages;

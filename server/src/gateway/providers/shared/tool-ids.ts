@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * An id of a tool call that Anthropic and Bedrock take: letters, digits, `_` and `-`, at most 64 of them. Ids of other
- * providers come in when a conversation changes models; the same id always becomes the same one.
+ * A tool call id that Anthropic and Bedrock accept: at most 64 letters, digits, `_` and `-`. Ids of other providers
+ * occur when a conversation changes models; equal ids stay equal.
  */
 export function portableToolId(id: string): string {
   if (/^[\w-]{1,64}$/.test(id)) return id;

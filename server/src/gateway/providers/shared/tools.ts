@@ -2,13 +2,13 @@ import { isObject } from "../../../lib/json.ts";
 import type { Conversation } from "./conversation.ts";
 import { refuse } from "./refuse.ts";
 
-/** What a chat says of tools. */
+/** The tools of a chat request. */
 export type Tools = {
   functions: FunctionTool[];
-  /** Tools of the provider's own kinds, as they were sent. */
+  /** Tools of the provider's own kinds, as sent. */
   native: Array<Record<string, unknown>>;
   choice: ToolChoice | undefined;
-  /** False where at most one call may come at a time. */
+  /** False if at most one call is allowed at a time. */
   isParallel: boolean;
 };
 
@@ -31,7 +31,8 @@ export function readTools(chat: Record<string, unknown>): Tools {
   (list as unknown[]).forEach((tool, i) => {
     if (!isObject(tool)) refuse(`tools.${i}`, "must be an object");
     else if (tool["type"] === "function") tools.functions.push(readFunction(tool, `tools.${i}`));
-    else if (tool["type"] === "custom") refuse(`tools.${i}.type`, "custom tools are OpenAI's alone: use a function");
+    else if (tool["type"] === "custom")
+      refuse(`tools.${i}.type`, "custom tools are supported only by OpenAI: use a function");
     else tools.native.push(tool);
   });
   tools.isParallel = chat["parallel_tool_calls"] !== false;
@@ -39,8 +40,8 @@ export function readTools(chat: Record<string, unknown>): Tools {
 }
 
 /**
- * The tools of a request whose history has calls. Providers refuse such a request without tools, so the called ones are
- * declared again, to be called no more.
+ * The tools of a request with calls in its history. Providers refuse such a request without tools, so the called ones
+ * are declared again, with the choice `none`.
  */
 export function withToolsOfHistory(tools: Tools, { turns }: Conversation): Tools {
   if (tools.functions.length > 0 || tools.native.length > 0) return tools;

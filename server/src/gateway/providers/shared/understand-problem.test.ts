@@ -53,7 +53,7 @@ test.each<[provider: string, message: string, more?: Partial<UpstreamProblem>]>(
     "cloudflare",
     "The estimated number of input and maximum output tokens (60004) exceeded this model context window limit (32768).",
   ],
-])("P14: %s says that the context is full: %s", (_provider, message, more) => {
+])("P14: %s reports a context overflow: %s", (_provider, message, more) => {
   expect(understandProblem(problem(message, more), none)).toMatchObject({
     kind: "request",
     code: "context_length_exceeded",
@@ -71,7 +71,7 @@ test.each<[message: string, more?: Partial<UpstreamProblem>]>([
   ["temperature must be at most 1", { param: "temperature" }],
   ["Unknown parameter: content_filter_level", { code: "unknown_parameter" }],
   ["The provider did not answer in time.", { kind: "fault", status: 0 }],
-])("P14: %s is none of it", (message, more) => {
+])("P14: %s is not a context overflow", (message, more) => {
   const said = problem(message, more);
   expect(understandProblem(said, none)).toEqual(said);
 });
@@ -105,7 +105,7 @@ test.each<[provider: string, message: string, more: Partial<UpstreamProblem>, co
     "content_filter",
   ],
   ["dashscope", "Output data may contain inappropriate content.", { code: "data_inspection_failed" }, "content_filter"],
-])("P3: %s filters a request: it is about the request, not about the credential", (_provider, message, more, code) => {
+])("P3: %s filtered a request: the problem is the request, not the credential", (_provider, message, more, code) => {
   expect(understandProblem(problem(message, more), none)).toMatchObject({ kind: "request", code });
 });
 
@@ -123,7 +123,7 @@ const encodings: ReadonlyArray<(secret: string) => string> = [
   (secret) => JSON.stringify({ echo: JSON.stringify({ headers: { authorization: `Bearer ${secret}` } }) }),
 ];
 
-test("K14: no field of a problem holds the credential in use, whatever its form and however it is quoted", () => {
+test("K14: no field of a problem contains the credential in use, whatever its form and however it is quoted", () => {
   fc.assert(
     fc.property(secretChars, fc.constantFrom(...encodings), fc.string(), (secret, encode, around) => {
       const quoted = `${around} ${encode(secret)} ${around}`;
@@ -147,7 +147,7 @@ test.each([
   ["token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.sig-nature rejected", "eyJzdWIiOiIx"],
   ["dapi0123456789abcdef0123456789abcdef is revoked", "0123456789abcdef"],
   ["the key 0123456789abcdef0123456789abcdef.AbCdEf0123456789 is wrong", "AbCdEf0123456789"],
-])("K14: %s is told without the key", (text, secret) => {
+])("K14: %s is reported without the key", (text, secret) => {
   expect(redact(text)).not.toContain(secret);
   expect(redact(text)).toContain("[redacted]");
 });
@@ -158,6 +158,6 @@ test.each([
   "The access token expired at 12:00.",
   "password: must be text",
   "token: 12 of 20",
-])("K14: %s is told as it is", (text) => {
+])("K14: %s is reported unchanged", (text) => {
   expect(redact(text)).toBe(text);
 });

@@ -3,11 +3,11 @@ import type { Credential, UpstreamProblem } from "../provider.ts";
 import { redact } from "./redact.ts";
 
 /**
- * How providers say that a prompt does not fit into the model's context. Sources: the error references of the vendors, the
- * source of vLLM, llama.cpp, LM Studio, Ollama and TGI, and public reports.
+ * Messages by which providers report that a prompt exceeds the model's context. Sources: the error references of the
+ * vendors, the source of vLLM, llama.cpp, LM Studio, Ollama and TGI, and public reports.
  */
 const overflows: readonly RegExp[] = [
-  // OpenAI, Azure, DeepSeek, vLLM and the many that run it, OpenRouter, xAI.
+  // OpenAI, Azure, DeepSeek, vLLM and its many hosts, OpenRouter, xAI.
   /context_length_exceeded|maximum (?:context|prompt|model|input) length|max(?:imum)?[_ ]?(?:model|context|input|seq(?:uence)?)[_ ](?:len(?:gth)?|tokens?) (?:is|of|exceeded)/i,
   /(?:exceed\w*|overflow\w*|larger than|longer than|too (?:large|long|big) for|greater than|beyond)\b[^.]{0,80}\bcontext[ _](?:window|length|size|limit)|context[ _](?:window|length|size|limit)[^.]{0,40}\b(?:exceed|overflow|reached|too small)/i,
   // Anthropic, Fireworks; Bedrock; Nova.
@@ -32,10 +32,10 @@ const overflowCodes = new Set([
   "1261",
 ]);
 
-/** A limit of tokens a minute is told in similar words, but waiting helps. */
+/** A limit of tokens per minute has similar messages, but waiting helps. */
 const rateWords = /tokens? per (?:min|day|hour)|\b(?:TPM|TPD|RPM)\b|rate.?limit/i;
 
-/** How providers say that they would not read a prompt, or not tell an answer. */
+/** Messages by which providers report that they filtered a prompt or a response. */
 const filters =
   /content (?:management|filtering|filter) policy|content (?:violates|exists risk)|violat\w* .{0,40}content polic|blocked by content|violates? (?:our |the )?(?:usage|content|safety) (?:guidelines|polic)|(?:input|prompt|request|message)s? (?:was|were|has been|is) (?:flagged|blocked|rejected)[^.]{0,60}(?:moderation|safety|risk|polic|sensitive)|requires moderation|(?:data|input|output)_?\s?inspection_?\s?failed|inappropriate content|considered high risk|new_sensitive|sensitive content/i;
 
@@ -49,18 +49,19 @@ const filterCodes = new Set([
   "1301",
 ]);
 
-/** 200 is an error within a stream. */
+/** 200 stands for an error within a stream. */
 const filterStatuses = new Set([200, 400, 403, 422, 451]);
 
-/** Spelled as OpenAI does. */
+/** Codes in OpenAI's spelling. */
 const openaiFilterCodes = new Set(["content_filter", "content_policy_violation", "moderation_blocked"]);
 
-/** OpenAI's code is told whatever the provider calls it. */
+/** OpenAI's code is reported for every provider. */
 const contextOverflowCode = "context_length_exceeded";
 
 /**
- * What an upstream's words say beyond its status, by one table for all providers, and without secrets in any of its texts. What
- * is said of the request is about the request whatever the status: the credential is good, and another model may take it.
+ * Classifies a problem by the upstream's message and codes, with one table for all providers, and removes secrets from
+ * its texts. A context overflow or a filtered request is about the request, whatever the status: the credential is
+ * good, and another model may accept it.
  */
 export function understandProblem(problem: UpstreamProblem, credential: Credential): UpstreamProblem {
   const { type, param, code, answer } = problem;
