@@ -15,10 +15,20 @@ const slow = [
   "server/test/spec/{patches,sign-in-link,spans-export-streams,spans-live-load}.test.ts",
   "server/test/spec/{spans,traces}-timeseries-sums.test.ts",
 ];
+/** Every screen in each theme, on a phone and with requests that are refused: `npm run test:slow` too. */
+const slowBrowser = ["e2e/every-screen/*.test.ts"];
 /** Takes ten minutes: `npm run test:nodes` says how long. */
 const nodes = "server/test/nodes/*.test.ts";
 const chaos = process.env["SPANWAY_CHAOS_SECONDS"] === undefined ? [nodes] : [];
 const everywhere = ["{server,scripts,bench,integrations}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"];
+
+const browser = {
+  globalSetup: ["server/test/support/run-folder.ts", "e2e/support/site-setup.ts"],
+  isolate: false,
+  expect: { poll: { timeout: 30_000 } },
+  // A browser may stall on a busy machine. A first try that failed stays in the output: browserTest prints it.
+  retry: process.env["CI"] === undefined ? 0 : 1,
+};
 
 export default defineConfig({
   test: {
@@ -30,7 +40,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     teardownTimeout: 20_000,
-    reporters: ["default", new SkipReporter({ "test:slow": slow, "test:nodes": [nodes] })],
+    reporters: ["default", new SkipReporter({ "test:slow": [...slow, ...slowBrowser], "test:nodes": [nodes] })],
     projects: [
       { extends: true, test: { name: "sharing a process", include: sharing, exclude: slow, isolate: false } },
       {
@@ -42,18 +52,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "slow", include: slow } },
-      {
-        extends: true,
-        test: {
-          name: "browser",
-          include: ["e2e/**/*.test.ts"],
-          globalSetup: ["server/test/support/run-folder.ts", "e2e/support/site-setup.ts"],
-          isolate: false,
-          expect: { poll: { timeout: 30_000 } },
-          // A browser may stall on a busy machine. A first try that failed stays in the output: browserTest prints it.
-          retry: process.env["CI"] === undefined ? 0 : 1,
-        },
-      },
+      { extends: true, test: { ...browser, name: "browser", include: ["e2e/*.test.ts"] } },
+      { extends: true, test: { ...browser, name: "slow browser", include: slowBrowser } },
     ],
   },
 });

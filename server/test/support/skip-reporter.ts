@@ -15,7 +15,7 @@ export class SkipReporter implements Reporter {
   }
 
   onInit(vitest: Vitest): void {
-    this.#isPlain = vitest.config.project.includes("!slow");
+    this.#isPlain = vitest.config.project.includes("!slow*");
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
