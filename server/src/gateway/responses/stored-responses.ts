@@ -88,8 +88,8 @@ export function createStoredResponses(deps: Deps): StoredResponses {
 }
 
 /**
- * Returns the key that the mark names, or without a mark the keys that may have made the response. Anybody can add a mark to an id, so a
- * key that organizations share is used only for the organization that made the response.
+ * Returns the key that the mark names, or without a mark the keys that may have made the response. Anybody can add a
+ * mark to an id, so a key that organizations share is used only for the organization that made the response.
  */
 async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | undefined): Promise<ProviderKey[]> {
   const { owner, headers } = call;
