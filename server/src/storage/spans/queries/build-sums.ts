@@ -44,7 +44,7 @@ export async function listDueSums(
 
 type Found = { slot: number; rows: number; isAdded: boolean };
 
-/** Of what ends before slots are closed: where rows were added, and what was open when the last pass ran. */
+/** Returns the slots or hours that are closed by now and that got rows, or were still open in the last pass. */
 function portionsOf(
   found: readonly Found[],
   { pass, seconds, portion }: { pass: SumsPass; seconds: number; portion: SumsPortion },
@@ -70,7 +70,7 @@ function portionsOf(
   return portions;
 }
 
-/** One insert takes away what there was and puts there what is. Until the pass is finished no read relies on these slots. */
+/** One insert replaces the old sums by the new ones. No read relies on these slots until the pass is finished. */
 export async function buildSums(
   database: SpanDatabase,
   { epoch }: SumsPass,

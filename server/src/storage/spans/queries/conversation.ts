@@ -1,12 +1,13 @@
 import { messageLogTypes } from "../../../domain/span.ts";
 
 /**
- * What a span adds to its conversation, as expressions over the span table. A turn of a conversation sends all turns before
- * it again, and its answer comes again with the next; so the messages of a span are those sent and those answered, and one is
- * new where no earlier span of the conversation holds it (docs/adr/0024-what-a-turn-adds-is-told-when-reading.md).
+ * SQL for what a span adds to its conversation. A turn of a conversation sends all turns before it again, and its
+ * response comes again with the next turn. So the messages of a span are those that were sent and those of the
+ * response, and a message is new if no earlier span of the conversation has it
+ * (docs/adr/0024-what-a-turn-adds-is-told-when-reading.md).
  */
 
-/** What a conversation is named by, the narrowest first. A span that has none of these is a conversation of its own. */
+/** The columns that name a conversation, the narrowest first. A span without any of these is its own conversation. */
 export const conversationColumns = ["thread_identifier", "session_identifier", "trace_unique_id"] as const;
 export const isOfConversation = `(${conversationColumns.map((column) => `${column} != ''`).join(" OR ")})`;
 
@@ -17,16 +18,16 @@ export const conversation = `cityHash64(environment, multiIf(${[
 ].join(", ")}))`;
 
 /**
- * Where a span of so many messages stands in its conversation, to be ordered by; `idOf` takes its id out again. By its end: a
- * wrapper ends with or after the call within it that sent its messages, and the next turn begins behind the answer. Of spans
- * that all say one time, the shorter come first.
+ * The sort key of a span within its conversation; `idOf` reads the span's id from it. Sorted by end: a wrapper ends
+ * with or after the inner call that sent its messages, and the next turn begins after the response. Of spans with the
+ * same times, those with fewer messages come first.
  */
 export const place = (messageCount: string) =>
   `(timestamp, -toUnixTimestamp64Nano(start_time), ${messageCount}, unique_id)`;
 export const placeColumns = ["timestamp", "start_time", "unique_id"] as const;
 export const idOf = (placed: string) => `${placed}.4`;
 
-/** What messages are read from. */
+/** The columns that messages are read from. */
 export const messageColumns = [
   "log_type",
   "input",
@@ -38,12 +39,12 @@ export const messageColumns = [
 
 const isMessageLog = `log_type IN (${messageLogTypes.map((type) => `'${type}'`).join(", ")})`;
 
-/** In message logs text may stand for messages. */
+/** Whether the text of a column stands for messages, as it may in message logs. */
 function isSaid(column: string): string {
   return `${isMessageLog} AND ${column} != ''`;
 }
 
-/** A text that is JSON of messages is those; any other is what `role` said. */
+/** Text that is JSON of messages is read as these; any other text is one message of `role`. */
 function saidIn(column: string, role: string): string {
   const list = `if(match(${column}, '^[ \\t\\r\\n]*\\\\{'), concat('[', ${column}, ']'), ${column})`;
   const elements = `JSONExtractArrayRaw(${list})`;
@@ -55,7 +56,7 @@ function firstOf(list: string): string {
   return `concat('[', JSONExtractArrayRaw(${list})[1], ']')`;
 }
 
-/** What the members of the same names are in answers, as JSON text; '' where there is none. */
+/** The members of the same names in responses, as JSON text; '' if absent. */
 export const promptMessages = `multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${saidIn("input", "user")}, '')`;
 export const completionMessage = `multiIf(completion_message != '', completion_message,
   NOT (${isMessageLog}), '',
@@ -63,8 +64,8 @@ export const completionMessage = `multiIf(completion_message != '', completion_m
   output != '', JSONExtractArrayRaw(${saidIn("output", "assistant")})[1], '')`;
 
 /**
- * Selects the messages of a span, as api/request-logs/span-messages.ts reads them: `sent` and `answered` are JSON lists, `messages` has
- * the members of every message, texts as they were said and all else as JSON.
+ * Selects the messages of a span, as api/request-logs/span-messages.ts reads them: `sent` and `answered` are JSON
+ * lists, `messages` has the members of every message, texts unchanged and everything else as JSON.
  */
 export const messages = `
   multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${saidIn("input", "user")}, '[]') AS sent,
@@ -77,8 +78,9 @@ function membersIn(list: string): string {
 }
 
 /**
- * What is no object has its JSON for its only member. So has, as one message, a list that the engine cannot read, such as one with
- * integers beyond 64 bits. Taking a list apart into JSON takes several times as long as reading it, so that only these are.
+ * A message that is not an object has its JSON as its only member. So has a list that the engine cannot read, such as
+ * one with integers beyond 64 bits: it is one message. Splitting a list into JSON texts takes several times as long as
+ * reading it, so only these lists are split.
  */
 function messagesIn(list: string): string {
   const [members, texts] = [`${list}_members`, `JSONExtractArrayRaw(${list})`];
@@ -90,9 +92,9 @@ function messagesIn(list: string): string {
 }
 
 /**
- * What tells messages apart, as numbers: who says what, the calls it makes and the call it answers. Of a content in parts its
- * texts, so that neither that form nor a mark for a provider's cache makes another message of it. A message without content or
- * calls is told apart by all that it holds.
+ * The identities of messages, as hashes of role, name, content, tool calls and the id of the call that is answered.
+ * Content in parts is reduced to its texts, so neither that form nor a cache mark for a provider changes the identity.
+ * The identity of a message without content and calls covers all its members.
  */
 export function identities(list: string): string {
   const isBlank = `message['content'] = '' AND position(message['tool_calls'], '"id"') = 0`;
@@ -101,7 +103,7 @@ export function identities(list: string): string {
   const content = `if(startsWith(message['content'], '[') AND notEmpty(${parts}), arrayStringConcat(arrayMap(part -> ${part}, ${parts})), message['content'])`;
   const call = "Tuple(id String, function Tuple(name String, arguments String))";
   const calls = `if(message['tool_calls'] IN ('', '[]'), [], JSONExtract(message['tool_calls'], 'Array(${call})'))`;
-  // An answer may go without its role.
+  // A response may lack its role.
   const role = "if(message['role'] = '', 'assistant', message['role'])";
   return `arrayMap(message -> if(${isBlank}, cityHash64(mapKeys(message), mapValues(message)),
     cityHash64(${role}, ${content}, ${calls}, message['tool_call_id'], message['name'])), ${list})`;

@@ -4,23 +4,23 @@ import type { Once } from "./once.ts";
 import type { Where } from "./selection.ts";
 
 /**
- * What spans count for, where a statement reads it: `none` of them counts for anything but what it says itself, of some
- * the `usage` differs, or `all` there is to know is wanted, customers and threads too; by the filter alone where they `match`.
+ * What a statement has to know of the counts of spans. `none`: every span counts for its own values. `usage`: tokens
+ * and cost. `all`: customers and threads too. `match`: customers and threads only in the filter.
  */
 export type Counts = "none" | "usage" | "match" | "all";
 
-/** Spans of one stretch; `where` holds of a span and of its count alike, so it reads what both tables have. */
+/** Spans of one time range. `where` applies to spans and to their counts, so it only reads columns of both tables. */
 export type CountedPart = {
   where: Where;
   filter?: SpanCondition | undefined;
-  /** Of which fields the statement has to see changes. */
+  /** The fields whose edits the statement has to see. */
   edits?: SeenEdits | undefined;
 };
 
-/** The columns that say, in rows of `countedSpans`, whom a span counts for. */
+/** The columns of `countedSpans` that say whom a span counts for. */
 const identityColumns = ["customer_identifier", "thread_identifier"] as const;
 
-/** Whether a condition asks whom spans count for. */
+/** Whether a condition depends on whom spans count for. */
 export function readsIdentity(condition: SpanCondition | undefined): boolean {
   if (condition === undefined) return false;
   const { columns } = condition;
@@ -28,9 +28,9 @@ export function readsIdentity(condition: SpanCondition | undefined): boolean {
 }
 
 /**
- * The spans of several stretches that have none in common, as what stands behind FROM. Beside the columns of spans they
- * have `counted_cost` and `counts_tokens`, and customer and thread are those that they count for; `sent_customer_identifier`
- * and `sent_thread_identifier` are what was sent.
+ * The spans of several disjoint time ranges, as a source for FROM. It has the columns of spans, `counted_cost` and
+ * `counts_tokens`. Customer and thread are those that a span counts for; `sent_customer_identifier` and
+ * `sent_thread_identifier` are those that were sent.
  */
 export function countedSpans(parts: readonly CountedPart[], once: Once, counts: Counts): string {
   const spansOf = (part: CountedPart): string => {
@@ -42,8 +42,8 @@ export function countedSpans(parts: readonly CountedPart[], once: Once, counts: 
 }
 
 /**
- * The environments and customers that spans count for, each at least once, as what stands behind FROM. A span that names a customer
- * counts for that one, so that without a filter nothing has to be joined.
+ * The environments and customers that spans count for, each at least once, as a source for FROM. A span that names a
+ * customer counts for that customer, so without a filter no join is needed.
  */
 export function countedCustomers(part: CountedPart, once: Once, counts: Counts): string {
   if (part.filter !== undefined || counts === "none") return countedSpans([part], once, counts);
@@ -58,7 +58,7 @@ function ownSpans(part: CountedPart, once: Once): string {
   return saidSpans(part, once, ", cost AS counted_cost, toUInt8(1) AS counts_tokens");
 }
 
-/** What spans say, with what was changed of it. Of what was not, the filter tells before anything is joined. */
+/** Spans with their edits. Spans without edits are filtered before the join. */
 function saidSpans({ where, filter, edits = new Set() }: CountedPart, once: Once, more = ""): string {
   const isLate = readsEdited(filter, edits);
   const early = filter !== undefined && isLate ? { ...filter, sql: `${filter.sql} OR ${hasEdit(edits)}` } : filter;
@@ -71,7 +71,7 @@ const sentIdentity = identityColumns.map((column) => `${column} AS sent_${column
 
 const andFilter = (filter: SpanCondition | undefined) => (filter === undefined ? "" : ` AND (${filter.sql})`);
 
-/** Where a filter is the same for what a span says and for what it counts for, fewer rows are joined. */
+/** A filter that does not depend on whom spans count for is applied before the join, so fewer rows are joined. */
 function joinedSpans({ where, filter, edits }: CountedPart, once: Once, counts: "usage" | "all"): string {
   const isLate = readsIdentity(filter);
   const demanded = isLate ? demandOfIdentity(filter) : undefined;
@@ -91,7 +91,7 @@ function join(spans: string, found: string, counts: "usage" | "all"): string {
     FROM (${spans}) AS said GLOBAL ANY LEFT JOIN (${found}) AS found USING (timestamp, unique_id)`;
 }
 
-/** What a filter demands of the columns alone that spans and counts both have, and what else it says. */
+/** The conditions that a filter demands of identity columns only, and its other conditions. */
 function demandOfIdentity(
   filter: SpanCondition | undefined,
 ): { demand: string; others: NonNullable<SpanCondition["operands"]> } | undefined {
@@ -109,8 +109,8 @@ const keysWhere = (table: string, where: string): string =>
   `(timestamp, unique_id) GLOBAL IN (SELECT timestamp, unique_id FROM ${table} WHERE ${where})`;
 
 /**
- * The same where the filter demands a customer or thread: only spans are joined that say it or, in any version of their count, count
- * for it. Of few counts the newest is found without FINAL, which would read those of all spans.
+ * The same for a filter that demands a customer or thread: joins only spans that name it, or that count for it in any
+ * version of their count. Finds the newest of these few counts without FINAL, which would read the counts of all spans.
  */
 function spansOfIdentity({ where, filter, edits }: CountedPart, once: Once, demand: string): string {
   const keysIn = (table: string) => keysWhere(table, `${where.sql} AND ${demand}`);

@@ -3,7 +3,7 @@ import { localTable, onCluster } from "../migrations/dialect.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
 import { fieldsEdited } from "./span-edits.ts";
 
-/** Changes go with their spans: removes those of the spans of `condition`, in the background. */
+/** Deletes the edits of the spans of `condition`, in the background. */
 export async function deleteEdits(
   database: SpanDatabase,
   organization_id: string,
@@ -19,18 +19,18 @@ export async function deleteEdits(
     name: "delete_edits",
     sql: `ALTER TABLE ${localTable(database, "span_edits")}${onCluster(database)} DELETE WHERE ${where.sql}`,
     params: where.params,
-    // A span and its changes are on one shard. A replica that sees fewer spans for a moment leaves rows to the next time.
+    // A span and its edits are on one shard. A replica that sees fewer spans for a moment leaves rows to the next run.
     settings: { mutations_sync: 0, allow_nondeterministic_mutations: 1 },
   });
 }
 
-/** Of spans that a deletion hides. */
+/** Selects the edits of spans that a deletion hides. */
 export const editsOfDeleted = (database: SpanDatabase, spans: Where): Where => ({
   sql: `unique_id IN (SELECT unique_id FROM ${localTable(database)} WHERE ${spans.sql} AND is_deleted = 1)`,
   params: spans.params,
 });
 
-/** Of spans that are older than a time, in every version that there is. */
+/** Selects the edits of spans of which every version is older than a time. */
 export const editsOfOlder = (database: SpanDatabase, cutoffNs: bigint): Where => ({
   sql: `unique_id NOT IN (SELECT unique_id FROM ${localTable(database)} WHERE organization_id = {organization_id:String}
     AND received_at >= fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')

@@ -42,7 +42,10 @@ describe.each([
     await migrateSpans(database);
   }, 120_000);
 
-  /** The files that hold the rows of each month, by inode: a part that is not rewritten keeps its own, whatever its name is then. */
+  /**
+   * The files with the rows of each month, by inode: a part that is not rewritten keeps its files, even under another
+   * name.
+   */
   const files = async (): Promise<Record<string, { rows: number; inodes: number[] }>> => {
     const { rows } = await database.query({
       name: "parts",
@@ -59,7 +62,7 @@ describe.each([
     return months;
   };
 
-  test("drops a month of which nothing stays, rewrites one of which some stays, and leaves the others as they are", async () => {
+  test("drops months that have only expired rows, rewrites months that have some, and leaves the others unchanged", async () => {
     const row = (organization_id: string, month: string, received: string) =>
       JSON.stringify({
         organization_id,

@@ -7,7 +7,7 @@ import { whileMarked } from "./mark-slots.ts";
 import { partitionId } from "./partition-id.ts";
 import type { Where } from "./selection.ts";
 
-/** `time` is what age counts from. Copies of scores go by when they were made. */
+/** `time`: the column that age counts from. Copies of scores age from their creation. */
 const tables = [
   { table: "spans", time: "received_at", isMonthly: true },
   { table: "span_counts", time: "received_at", isMonthly: true },
@@ -17,7 +17,7 @@ const tables = [
 
 type Table = (typeof tables)[number];
 
-/** An organization that has something to delete, in a month of a table that has months. */
+/** An organization with expired rows, and the month if the table has months. */
 type Old = { organization_id: string; cutoffNs: bigint; oldestNs: bigint; month: string };
 
 /**
@@ -31,7 +31,7 @@ export async function deleteExpired(database: SpanDatabase, cutoffs: Cutoffs, si
   if (cutoffs.size === 0) return done;
   for (const table of tables) {
     const old = await findOld(database, table, cutoffs, signal);
-    // First, as nobody would look for them once their spans are gone.
+    // First, because edits cannot be found after their spans are deleted.
     if (table.table === "spans") await deleteOldEdits(database, old, signal);
     for (const { cutoffNs, oldestNs } of old)
       done.overdueMs = Math.max(done.overdueMs, Number((cutoffNs - oldestNs) / 1_000_000n));
@@ -48,7 +48,7 @@ export async function deleteExpired(database: SpanDatabase, cutoffs: Cutoffs, si
       }
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, "some of what is too old could not be deleted");
+  if (failures.length > 0) throw new AggregateError(failures, "some expired rows could not be deleted");
   return done;
 }
 
@@ -76,7 +76,7 @@ async function deleteOldEdits(database: SpanDatabase, old: readonly Old[], signa
     await deleteEdits(database, organization_id, editsOfOlder(database, cutoffNs), signal);
 }
 
-/** Those of a month together, as many as a statement may name. */
+/** Groups organizations by month, at most as many as a statement may name. */
 function* groupsOf(old: readonly Old[]): Generator<readonly Old[]> {
   for (const [, ofMonth] of Map.groupBy(old, ({ month }) => month)) {
     for (let from = 0; from < ofMonth.length; from += storageLimits.retentionOrganizations)
@@ -84,7 +84,7 @@ function* groupsOf(old: readonly Old[]): Generator<readonly Old[]> {
   }
 }
 
-/** Resolves to the number of rows, of a table that has months. */
+/** Resolves to the number of rows; 0 for a table without months. */
 async function deleteGroup(
   database: SpanDatabase,
   { table, time, isMonthly }: Table,

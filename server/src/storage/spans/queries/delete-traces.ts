@@ -9,12 +9,12 @@ import { allOf, scopeWhere, windowWhere, type Where } from "./selection.ts";
 
 const lastVersion = deletionVersion.toString();
 
-// Text is hexadecimal in a statement, which may have 256 KiB.
+// Text in a statement is hexadecimal, and a statement may have 256 KiB.
 const tracesPerStatement = 200;
 
 /**
- * Tombstones for all spans of the deletions, in the table when it resolves. They carry no payload, and the time of the
- * deletion as their receipt: retention takes them after what they hide.
+ * Writes tombstones for all spans of the deletions; stored when it resolves. Tombstones have no payload. They are
+ * received at the time of the deletion, so retention deletes them after the rows that they hide.
  */
 export async function deleteTraces(
   database: SpanDatabase,
@@ -43,7 +43,7 @@ export async function deleteTraces(
   }
 }
 
-/** Those of one scope and window together, a bounded number each. */
+/** Groups deletions by scope and window, a bounded number in each group. */
 function groupDeletions(deletions: readonly TraceDeletion[]): TraceDeletion[][] {
   const open = new Map<string, TraceDeletion[]>();
   const groups: TraceDeletion[][] = [];
@@ -61,9 +61,9 @@ function groupDeletions(deletions: readonly TraceDeletion[]): TraceDeletion[][] 
 }
 
 /**
- * Rewrites, in the background, the parts that hold rows hidden by a deletion, in the months of which something was deleted. The
- * tombstones stay until nothing is left that they hide, and go once they are older than `cutoffNs`: parts are rewritten one after
- * the other, and without its tombstone a row would be back meanwhile.
+ * In the months with deletions, rewrites in the background the parts with rows that a deletion hides. Tombstones stay
+ * until they hide nothing, and are removed once older than `cutoffNs`: parts are rewritten one after the other, and
+ * without its tombstone a row would reappear meanwhile.
  */
 export async function purgeDeleted(database: SpanDatabase, cutoffNs: bigint, signal?: AbortSignal): Promise<void> {
   const old = `${tombstone} AND received_at < fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')`;
@@ -78,7 +78,7 @@ export async function purgeDeleted(database: SpanDatabase, cutoffNs: bigint, sig
   }
 }
 
-/** Rows that an index finds: 0029-find-deleted.ts. */
+/** Rows that an index finds: see 0029-find-deleted.ts. */
 export const deletedOnly = "WHERE is_deleted = 1";
 const tombstone = `is_deleted = 1 AND version = toUInt64('${lastVersion}')`;
 const key = "(toDate32(timestamp), organization_id, timestamp, unique_id, environment)";
@@ -91,7 +91,7 @@ async function purgeMonth(
   signal?: AbortSignal,
 ): Promise<void> {
   const local = localTable(database);
-  // Of the table's own key, so that only what lies beside deleted spans is read.
+  // By the table's own key, so that only data near deleted spans is read.
   const hidden = `is_deleted = 0 AND ${key} IN (SELECT ${key} FROM ${local} WHERE _partition_id = '${partition}' AND ${tombstone})`;
   const left = await database.query(
     { name: "purge_deleted", sql: `SELECT 1 FROM spans WHERE _partition_id = '${partition}' AND ${hidden} LIMIT 1` },
@@ -104,7 +104,7 @@ async function purgeMonth(
       name: "purge_deleted",
       sql: `ALTER TABLE ${local}${onCluster(database)} DELETE IN PARTITION ID '${partition}' WHERE ${condition.sql}`,
       params: condition.params,
-      // Replicas may see different tombstones for a moment: one that sees fewer leaves rows to the next time.
+      // Replicas may see different tombstones for a moment: one that sees fewer leaves rows to the next run.
       settings: { mutations_sync: 0, allow_nondeterministic_mutations: 1 },
     });
   // A pass may not have seen this tombstone yet. Without a mark, the change would be lost when the tombstone is removed.

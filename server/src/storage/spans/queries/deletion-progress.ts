@@ -1,7 +1,7 @@
 import type { DeletionProgress } from "../expired-spans.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 
-/** Parts that deletions and changes in the background have still to go through, of all servers. */
+/** The parts, on all servers, that background deletions and changes still have to process. */
 export async function deletionProgress(database: SpanDatabase, signal?: AbortSignal): Promise<DeletionProgress> {
   const { cluster } = database;
   const everywhere = (table: string) => (cluster === null ? table : `clusterAllReplicas('${cluster}', ${table})`);

@@ -33,7 +33,7 @@ const rootColumns = [
 const { timestamp: _end, name: _name, ...shownFigures } = traceFigures;
 const select = selectFigures(shownFigures);
 
-/** What there is to say of the traces that the spans of `parts` make, by their key. */
+/** Describes the traces that the spans of `parts` make, by their key. */
 export async function describeTraces(
   database: SpanDatabase,
   parts: readonly CountedPart[],
@@ -56,7 +56,7 @@ export async function describeTraces(
   const read = async (once: Once, counts: Counts) => {
     const spans = countedSpans(parts, once, counts);
     const rows = await describe(spans, false);
-    // Only where no span is without a parent does the root depend on which parents are there, and that takes long to plan.
+    // Which parents exist only matters for the root if every span names a parent. That query takes long to plan.
     if (rows.every((row) => Number(row["has_top"]) === 1)) return rows;
     return await describe(hasParentHere(spans, countedSpans(parts, once, "none")), true);
   };
@@ -64,7 +64,7 @@ export async function describeTraces(
   return new Map(rows.map(storedTrace).map((trace) => [traceKeyText(trace), trace]));
 }
 
-/** The same of few spans: to read and add them up here takes less than the engine needs to plan sums. */
+/** The same for few spans: reading and summing them here takes less time than the engine needs to plan sums. */
 export async function sumTraces(
   database: SpanDatabase,
   where: Where,

@@ -7,8 +7,8 @@ import { allOf, scopeWhere } from "./selection.ts";
 import { byIds, indexOf } from "./span-edits.ts";
 
 /**
- * Writes a row for each changed field. Versions follow those that are there, whatever the clock says, so that of changes which follow
- * each other the last one wins, on whichever node.
+ * Writes a row for each changed field. Versions are higher than the stored ones, whatever the clock says, so the last
+ * of consecutive changes wins, on any node.
  */
 export async function editSpans(
   database: SpanDatabase,

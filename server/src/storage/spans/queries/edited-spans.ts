@@ -5,18 +5,20 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { GroupCondition, SpanCondition } from "../span-store.ts";
 import { areKeysEdited, editFieldsIn, fieldsEdited } from "./span-edits.ts";
 
-/** The edited fields that a statement reads and of which anything was changed: most often none. */
+/** The edited fields that a statement reads and that have any edits: usually none. */
 export type SeenEdits = ReadonlySet<EditField>;
 
 type EditedQuery = {
   scope: SpanScope;
   filter?: SpanCondition | undefined;
-  /** Of which each reads spans for itself. */
+  /** Filters that each select spans of their own. */
   filters?: ReadonlyArray<SpanCondition | undefined>;
   condition?: GroupCondition | undefined;
 };
 
-/** The query, and what of its spans was changed. `names` are columns, fields or members that it reads beside what filters read. */
+/**
+ * Adds the edited fields to a query. `names`: columns, fields or members that it reads besides those of its filters.
+ */
 export async function seeEdits<Q extends EditedQuery>(
   database: SpanDatabase,
   query: Q,
@@ -38,7 +40,7 @@ export async function seeEdits<Q extends EditedQuery>(
   return { ...query, edits };
 }
 
-/** The top-level keys of metadata that are read; undefined where it may be any. */
+/** The top-level keys of metadata that are read; undefined if it may be any. */
 function metadataKeysIn(
   names: readonly string[],
   conditions: ReadonlyArray<SpanCondition | undefined>,
@@ -46,7 +48,7 @@ function metadataKeysIn(
   const keys = names.flatMap((name) => {
     if (!name.startsWith("metadata")) return [];
     const key = name.startsWith(ofKey) ? name.slice(ofKey.length) : undefined;
-    // It may be a path.
+    // The key may be a path.
     return key === undefined ? [undefined] : [key, key.split("__", 1)[0]];
   });
   for (const condition of conditions) {
@@ -57,10 +59,10 @@ function metadataKeysIn(
 
 const ofKey = "metadata__";
 
-/** Of a condition that does not tell. */
+/** Assumed for a condition whose columns are not known. */
 const all = ["note", "is_pinned", "positive_feedback", "metadata"];
 
-/** Whether a condition reads a column that may be changed. */
+/** Whether a condition reads a column that may have edits. */
 export function readsEdited(condition: SpanCondition | undefined, edits: SeenEdits): boolean {
   if (condition === undefined || edits.size === 0) return false;
   const { columns } = condition;
@@ -70,11 +72,11 @@ export function readsEdited(condition: SpanCondition | undefined, edits: SeenEdi
 const ofFields = (edits: SeenEdits): string =>
   `organization_id = {organization_id:String} AND field IN (${[...edits].map((field) => `'${field}'`).join(", ")})`;
 
-/** Whether a span has such an edit: of others, filters hold before as after. */
+/** Whether a span has such an edit. Filters give the same result for other spans before and after the join. */
 export const hasEdit = (edits: SeenEdits): string =>
   `unique_id GLOBAL IN (SELECT unique_id FROM span_edits WHERE ${ofFields(edits)})`;
 
-/** Rows of `spans`, a statement over the table of spans, with the changes of these fields in their columns. */
+/** Rows of `spans`, a statement over the table of spans, with the edits of these fields. */
 export function editedSpans(spans: string, edits: SeenEdits): string {
   if (edits.size === 0) return spans;
   const fields = [...edits].map((field) => overlays[field]);
@@ -84,7 +86,7 @@ export function editedSpans(spans: string, edits: SeenEdits): string {
     FROM (${spans}) AS sent GLOBAL ANY LEFT JOIN (${found}) AS edits ON unique_id = edited_id`;
 }
 
-/** What is aggregated of the edits of a span, and what that makes of its columns. */
+/** `found`: aggregates over the edits of a span. `replaced`: the columns of the span with these edits. */
 type Overlay = { found: string; replaced: string };
 
 const plain = (field: EditField, value: string): Overlay => ({
@@ -96,7 +98,7 @@ const isOfMetadata = "field = 'metadata'";
 const isKept = (key: string): string => `NOT has(edit_keys, ${key})`;
 const members = (list: string): string => `arrayMap(member -> concat(toJSONString(member.1), ':', member.2), ${list})`;
 
-// Where no key is changed that was sent, its text stays as it is: only there do numbers beyond 64 bits keep their digits.
+// If no sent key is changed, the sent text stays as it is: only then do numbers beyond 64 bits keep their digits.
 const addedTo = `concat(substring(metadata, 1, length(metadata) - 1), if(empty(edit_members), '', ','), arrayStringConcat(${members("edit_members")}, ','), '}')`;
 const rebuilt = `concat('{', arrayStringConcat(arrayConcat(${members(
   `arrayFilter(member -> ${isKept("member.1")}, JSONExtractKeysAndValuesRaw(metadata))`,

@@ -2,23 +2,23 @@ import type { SpanDatabase, Statement } from "../drivers/span-database.ts";
 import type { ExportFormat, TakeBytes } from "../span-export.ts";
 
 /**
- * A column of an export, over the columns of a statement. The engine writes all formats, so this is the one place that says
- * how a value looks in each.
+ * A column of an export, over the columns of a statement. The engine writes all formats, so the form of a value in each
+ * is defined here only.
  *
- * Kinds: `text` ('' = absent), `json` (JSON text, '' = absent), `time` (DateTime64(9)), `integer`, `number`, `money` (USD), `boolean`
- * (null = absent).
+ * Kinds: `text` ('' = absent), `json` (JSON text, '' = absent), `time` (DateTime64(9)), `integer`, `number`, `money`
+ * (USD), `boolean` (null = absent).
  */
 export type ExportColumn = {
   kind: "text" | "json" | "time" | "integer" | "number" | "money" | "boolean";
   sql: string;
-  /** What JSON has where the value is absent. Default `null`. */
+  /** The JSON of an absent value. Default `null`. */
   absent?: string;
 };
 
 export type ExportColumns = Readonly<Record<string, ExportColumn>>;
 
 /**
- * Hands on a file with a row for each row of `from`, in no order.
+ * Writes a file with a row for each row of `from`, in no order.
  * @param shape `names` are some of `columns`, in the order of the file
  */
 export async function exportRows(
@@ -41,7 +41,7 @@ export async function exportRows(
     named,
     format,
     async (bytes) => {
-      // Not before there is something to head: what fails until then can still be said.
+      // Only before the first rows: until then an error can still be reported.
       await takeHead();
       await take(bytes);
     },
@@ -60,7 +60,7 @@ function cells(format: "csv" | "parquet", columns: ReadonlyArray<readonly [strin
   return columns.map(([, column], index) => `${cell[format](column)} AS cell_${index}`).join(", ");
 }
 
-/** The file shows the names. They are given apart: within the statement they would hide its own columns. */
+/** Names the columns of the file. In an outer statement: inside, the names would hide the statement's own columns. */
 function nameCells(names: readonly string[], sql: string): string {
   return `SELECT ${names.map((name, index) => `cell_${index} AS \`${name}\``).join(", ")} FROM (${sql})`;
 }
@@ -74,29 +74,31 @@ function jsonRow(columns: ReadonlyArray<readonly [string, ExportColumn]>): strin
 
 const isoTime = (time: string): string => {
   const text = `toString(${time})`;
-  // At least milliseconds, and no further zeros.
+  // At least milliseconds, without further trailing zeros.
   return `concat(replaceOne(substring(${text}, 1, 23), ' ', 'T'), replaceRegexpOne(substring(${text}, 24), '0+$', ''), 'Z')`;
 };
 
 function jsonValue({ kind, sql, absent = "null" }: ExportColumn): string {
   if (kind === "text") return `if(${sql} = '', '${absent}', toJSONString(toString(${sql})))`;
-  // A document that was sent as text may have line breaks between its values, and one line is one row.
+  // JSON that was sent as text may have line breaks between its values, but a row must be one line.
   if (kind === "json") return `if(${sql} = '', '${absent}', replaceAll(${sql}, '\\n', ' '))`;
   if (kind === "time") return `concat('"', ${isoTime(sql)}, '"')`;
   return `ifNull(toString(${sql}), '${absent}')`;
 }
 
-/** What spreadsheets take for the beginning of a formula, also in full-width forms. A quote before it makes it text. */
+/** Whether spreadsheets read a text as a formula, also in full-width forms. A quote before it makes it text. */
 const isFormula = (text: string): string =>
   `(substring(${text}, 1, 1) IN ('=', '+', '-', '@', '\\t', '\\r', '\\n') OR substring(${text}, 1, 3) IN ('＝', '＋', '－', '＠'))`;
 
-/** Spreadsheets show `3.6e-7` as text or as 0. Read from text, a decimal has the digits of the number and no others. */
+/**
+ * Spreadsheets show `3.6e-7` as text or as 0. A decimal that is read from text has exactly the digits of the number.
+ */
 const plainDecimal = (sql: string): string => `toDecimal256OrNull(toString(${sql}), 30)`;
 
 const cell: Record<"csv" | "parquet", (column: ExportColumn) => string> = {
   csv({ kind, sql }) {
     if (kind === "text") return `nullIf(if(${isFormula(sql)}, concat('\\'', ${sql}), ${sql}), '')`;
-    // JSON begins with none of these, but for the minus of a number.
+    // JSON never begins like a formula, except for the minus of a number.
     if (kind === "json") return `nullIf(${sql}, '')`;
     if (kind === "money") return plainDecimal(sql);
     return kind === "time" ? isoTime(sql) : sql;

@@ -6,7 +6,9 @@ import { exportedSpan } from "./exported-span.ts";
 import { streamOnce, type Once } from "./once.ts";
 import { partOf, scopeWhere, type Where } from "./selection.ts";
 
-/** One statement, so that every span is as it was at one moment: the engine reads the parts that there were when it began. */
+/**
+ * Exports in one statement, so all spans are as of one moment: the engine reads the parts that existed when it began.
+ */
 export async function exportSpans(
   database: SpanDatabase,
   query: ExportSpansQuery,
@@ -29,12 +31,12 @@ export async function exportSpans(
   await streamOnce(database, { parts: [part], counts: "all" }, stream, take, signal);
 }
 
-/** As the span store has them: a score's explanation and its JSON are in the control store alone. */
+/** A score as the span store has it: explanations and JSON are only in the control store. */
 const score = `concat('{"evaluator_id":', toJSONString(toString(evaluator_id)), ',"evaluator_slug":', toJSONString(toString(evaluator_slug)),
   ',"evaluator_name":', toJSONString(toString(evaluator_name)), ',"score_value_type":', toJSONString(toString(score_value_type)),
   ',"score_value":', ifNull(toString(value), 'null'), ',"score_text":', toJSONString(text), ',"is_passed":', ifNull(toString(is_passed), 'null'), '}')`;
 
-/** Most organizations have none, and to join them costs a fifth of an export. */
+/** Whether there are scores. Most organizations have none, and joining them costs a fifth of an export. */
 async function someScore(database: SpanDatabase, { sql, params }: Where, signal: AbortSignal): Promise<boolean> {
   const found = await database.query(
     { name: "look", sql: `SELECT 1 FROM scores WHERE ${sql} LIMIT 1`, params },

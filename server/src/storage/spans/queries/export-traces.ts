@@ -12,8 +12,8 @@ import { inWindow } from "./selection.ts";
 import { hasParentHere, rootOf, traceFigures } from "./trace-figures.ts";
 
 /**
- * One statement, so that every trace is as it was at one moment. Memory holds the figures of all traces; what their roots say is
- * streamed past them.
+ * Exports in one statement, so all traces are as of one moment. The figures of all traces are in memory; the payload of
+ * their roots is streamed.
  */
 export async function exportTraces(
   database: SpanDatabase,
@@ -46,7 +46,7 @@ function figuresOf(
   { once, counts }: { once: Once; counts: Counts },
 ): string {
   const select = [...selectFigures(traceFigures), rootOf(rootColumns, true), ...groupMatches(condition)];
-  // What goes on beyond the window may have no span within it.
+  // The time range is wider than the window, so a trace may have no span in the window.
   const traces = `SELECT trace_unique_id, environment, ${select.join(", ")}
     FROM ${hasParentHere(countedSpans(parts, once, counts), countedSpans(parts, once, "none"))}
     GROUP BY trace_unique_id, environment HAVING countIf(${inWindow(window).sql}) > 0 AND (${condition?.having.sql ?? "1"})`;

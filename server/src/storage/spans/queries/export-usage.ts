@@ -17,7 +17,7 @@ const text = (sql: string): ExportColumn => ({ kind: "text", sql });
 const integer = (sql: string): ExportColumn => ({ kind: "integer", sql });
 const money = (sql: string): ExportColumn => ({ kind: "money", sql });
 
-/** What a row of usage has, in order. Money in USD; unknown costs are skipped and counted in `unpriced_count`. */
+/** The columns of a row of usage, in order. Money in USD; unknown costs are skipped and counted in `unpriced_count`. */
 export const exportedUsage: ExportColumns = {
   customer_identifier: text("customer"),
   environment: text("environment"),
@@ -34,7 +34,7 @@ export const exportedUsage: ExportColumns = {
   total_cost_with_markup: money("round(cost * (1 + markup / 100), 12)"),
 };
 
-/** One statement: the rows add up to what the summary says of the customers' spans at that moment. */
+/** Exports in one statement, so the rows add up to the summary of the customers' spans at that moment. */
 export async function exportUsage(
   database: SpanDatabase,
   query: ExportUsageQuery,

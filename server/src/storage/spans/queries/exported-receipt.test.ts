@@ -17,7 +17,7 @@ import {
 import { bindLiterals } from "../drivers/bind-literals.ts";
 import { exportedReceipt } from "./exported-receipt.ts";
 
-/** Receipts are read by code for answers and by the engine for exports: both must say the same. */
+/** Our code reads receipts for responses, the engine reads them for exports: both must give the same result. */
 
 let folder: string;
 let session: Session;
@@ -61,7 +61,7 @@ const text = fc.string({
   unit: fc.constantFrom("a", "Z", "7", " ", ":", ",", "|", "%", "@", "'", '"', "\\", "/", "ü", "🦊", "\n"),
   maxLength: 12,
 });
-/** What has thirteen digits or more and ends in 5 is rounded up by code, and to even by the engine. */
+/** Our code rounds numbers of thirteen or more digits that end in 5 up; the engine rounds them to even. */
 const quantity = fc.oneof(fc.nat(1e9), fc.double({ min: 0, max: 1e9, noNaN: true }));
 const rate = fc.oneof(fc.constantFrom(0, 2.5, 0.15, 1e-7, 75, 1e21), fc.double({ min: 0, max: 1e6, noNaN: true }));
 const version = fc.oneof(
@@ -108,7 +108,7 @@ const priced: fc.Arbitrary<Priced> = fc
     return { receipt, source, version: from };
   });
 
-test("an export has the receipt that retrieving the span shows", async () => {
+test("an export has the same receipt as the retrieved span", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(priced, { minLength: 20, maxLength: 60 }), async (all) => {
       const read = all.map(({ receipt, source, version: from }) => readReceipt(receipt, source, from));

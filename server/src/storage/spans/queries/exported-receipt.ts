@@ -2,12 +2,12 @@ import { unitBuckets } from "../../../pricing/buckets.ts";
 import { releaseDates } from "../../../pricing/genai-table.ts";
 import { assumptions, fixedSources, reasons, versions } from "../../../pricing/receipt.ts";
 
-/** What `readReceipt` (pricing/receipt.ts) makes of a stored receipt, as JSON text in SQL: '' of a span without usage and cost. */
+/** `readReceipt` (pricing/receipt.ts) in SQL: a stored receipt as JSON text, '' for a span without usage and cost. */
 
 const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 const list = (texts: readonly string[]): string => `[${texts.map(quoted).join(", ")}]`;
 
-/** `text` by a table of texts; what the table does not have stays. */
+/** Maps `text` by a table of texts; texts that are not in the table become `otherwise`, by default they stay. */
 const named = (text: string, table: Readonly<Record<string, string>>, otherwise = text): string =>
   `transform(${text}, ${list(Object.keys(table))}, ${list(Object.values(table))}, ${otherwise})`;
 
@@ -15,7 +15,7 @@ const asText = (sql: string): string => `toJSONString(${sql})`;
 /** Numbers are stored as JavaScript writes them. */
 const asNumber = (sql: string): string => `ifNull(toString(toFloat64OrNull(${sql})), 'null')`;
 
-/** A list with an object for each item of the sections of one letter; `object` is SQL over its parts, `p`. */
+/** A list with an object for each item of the sections of one letter; `object` is SQL over the item's parts, `p`. */
 function items(letter: string, object: string): string {
   const sections = `arrayFilter(s -> startsWith(s, '${letter}'), splitByChar('|', cost_details))`;
   const texts = `arrayFilter(i -> i != '', arrayFlatten(arrayMap(s -> splitByChar(',', substring(s, 3)), ${sections})))`;
@@ -26,7 +26,7 @@ const joined = (array: string): string => `'[', arrayStringConcat(${array}, ',')
 
 const isUnit = `p[1] IN (${unitBuckets.map(quoted).join(", ")})`;
 const product = "toFloat64OrZero(p[2]) * toFloat64OrZero(p[3])";
-/** Twelve digits, as `withoutNoise` leaves them. */
+/** Rounded to twelve digits, like `withoutNoise`. */
 const amount = `toString(toFloat64(printf('%.11e', if(${isUnit}, ${product}, ${product} / 1e6))))`;
 
 const lines = items(
@@ -53,7 +53,7 @@ const table = `splitByChar(' ', ${version})[1]`;
 const dateOfTable = `extract(${table}, '@(\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d)$')`;
 const source = (kind: string, name = "'null'", date = "'null'"): string =>
   `concat('{"kind":', ${asText(kind)}, ',"name":', ${name}, ',"date":', ${date}, '}')`;
-/** `lab-1@2026-11-29` behind what such versions begin with. */
+/** The source of a version with this prefix, after which it has for example `lab-1@2026-11-29`. */
 const ownSource = (kind: string, start: string): string =>
   source(
     quoted(kind),

@@ -4,7 +4,7 @@ import type { ExportColumn, ExportColumns } from "./export-columns.ts";
 import { exportedReceipt } from "./exported-receipt.ts";
 import { isError } from "./usage.ts";
 
-/** A stored column as it is. */
+/** A stored column, unchanged. */
 function stored(name: SpanColumn, options: { absent?: string } = {}): ExportColumn {
   const kind = spanColumns[name];
   if (kind === "map") throw new Error(`${name} is not exported`);
@@ -21,11 +21,11 @@ const json = (sql: string, absent?: string): ExportColumn => ({
 
 const same = (...names: SpanColumn[]): ExportColumns => Object.fromEntries(names.map((name) => [name, stored(name)]));
 
-/** The first of some columns that has any text. */
+/** The first of these columns that has text. */
 const firstText = (...names: SpanColumn[]): ExportColumn =>
   text(`multiIf(${names.map((name) => `${name} != '', ${name}`).join(", ")}, '')`);
 
-/** The kinds of `spanExtras`, read from the document that they share. */
+/** A member of `spanExtras`, by its kind, read from the document that they share. */
 function extra(name: string, kind: string): ExportColumn {
   if (kind === "text") return text(`JSONExtractString(extra, '${name}')`);
   if (kind === "json") return json(`replaceRegexpOne(JSONExtractRaw(extra, '${name}'), '^null$', '')`);
@@ -40,8 +40,8 @@ const extras = Object.fromEntries(
 );
 
 /**
- * The members of a span in exports, by name: the same as in answers (api/request-logs/span-members.ts), over rows of
- * `countedSpans` with `scores` joined to them.
+ * The members of a span in exports, by name: the same as in responses (api/request-logs/span-members.ts), over rows of
+ * `countedSpans` joined with `scores`.
  */
 export const exportedSpan: ExportColumns = {
   id: stored("unique_id"),

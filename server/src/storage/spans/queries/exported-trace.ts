@@ -3,7 +3,7 @@ import type { ExportColumn, ExportColumns } from "./export-columns.ts";
 import { exportedSpan } from "./exported-span.ts";
 import { figureAlias } from "./figures.ts";
 
-/** What is read of the root of a trace with its figures; `root_time` and `root_id` find its payload. */
+/** The columns of the root that are read with the figures of a trace; `root_time` and `root_id` find its payload. */
 export const rootColumns = [
   "unique_id",
   "timestamp",
@@ -21,13 +21,13 @@ export const rootColumns = [
 export const root = (column: (typeof rootColumns)[number]): string =>
   `tupleElement(root, ${rootColumns.indexOf(column) + 1})`;
 
-/** What is long, and so joined to the figures when it is asked for. */
+/** Long columns, which are only joined to the figures on request. */
 export const tracePayload = ["input", "output", "metadata"] as const;
 
 const text = (sql: string): ExportColumn => ({ kind: "text", sql });
 const time = (name: string): ExportColumn => ({ kind: "time", sql: figureAlias(name) });
 
-/** Said by the root, else by the earliest span that says it. */
+/** The value of the root, else of the first span that has one. */
 const said = (name: TraceText): ExportColumn => {
   const own = root(name === "workflow_name" ? "span_workflow_name" : name);
   return text(`if(${own} != '', toString(${own}), ${figureAlias(name)})`);

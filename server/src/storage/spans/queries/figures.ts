@@ -1,6 +1,8 @@
 import type { ResultRow } from "../drivers/span-database.ts";
 
-/** An alias hides a column of its name, also from the expressions beside it: figures get names that no column has. */
+/**
+ * An alias hides the column of its name, also from the expressions beside it, so figures get names that no column has.
+ */
 export const figureAlias = (name: string) => `figure_${name}`;
 
 export function selectFigures(figures: Readonly<Record<string, string>>): string[] {

@@ -7,7 +7,10 @@ import { conversation, conversationColumns, idOf, identities, messages, place, p
 import { readOnce, type Once } from "./once.ts";
 import { allOf, scopeWhere, spansOf, windowWhere, type Where } from "./selection.ts";
 
-/** Reads the conversations of these spans, up to the last of them, and tells which message each of them is the first to hold. */
+/**
+ * Reads the conversations of these spans, up to the last of them, and returns the messages that each span is the first
+ * to have.
+ */
 export async function findNewMessages(
   database: SpanDatabase,
   scope: SpanScope,
@@ -42,7 +45,10 @@ const lookBackNs = BigInt(storageLimits.conversationLookBackDays) * 86_400_000_0
 
 const nsOf = (stored: string | undefined): bigint => parseTimeNs(stored ?? "") ?? 0n;
 
-/** Those spans and the ones before them, by what their conversation is named by: each an index of its own finds. */
+/**
+ * Selects these spans and the ones before them, by the column that names their conversation: each column has its own
+ * index.
+ */
 function conversationsOf(scope: SpanScope, spans: readonly StoredSpan[]): Where[] {
   const ends = spans.map((span) => span.timestamp).toSorted();
   const window = windowWhere({ fromNs: nsOf(ends[0]) - lookBackNs, toNs: nsOf(ends.at(-1)) });

@@ -1,6 +1,6 @@
 import type { GroupCondition, StatementParams } from "../span-store.ts";
 
-/** What a statement over groups selects so that `having` can read it. */
+/** The expressions that a statement over groups must select for `having`. */
 export function groupMatches(condition: GroupCondition | undefined): string[] {
   return (condition?.matches ?? []).map(({ sql }, index) => `max(${sql}) AS match_${index}`);
 }

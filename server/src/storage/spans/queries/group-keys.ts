@@ -3,28 +3,34 @@ import type { StatementParams } from "../span-store.ts";
 import type { SeriesKey } from "../span-series.ts";
 import type { ResultRow } from "../drivers/span-database.ts";
 
-/** What makes a group of spans. */
+/** How spans are grouped. */
 export type GroupKeys = {
-  /** `expression AS alias` for each value that a group is told by. */
+  /** `expression AS alias` for each value of the key of a group. */
   select: string[];
-  /** The aliases of them. */
+  /** Their aliases. */
   names: string[];
-  /** One text that tells groups apart, over the columns of spans; and the same over `names`, once for each group. */
+  /**
+   * A text that identifies a group, over the columns of spans; `textOfNames` is the same over `names`, once for each
+   * group.
+   */
   text: string;
   textOfNames: string;
-  /** Which spans are in a group at all. */
+  /** Selects the spans that belong to any group. */
   where: string;
   params: StatementParams;
-  /** Whether it matters whom spans count for. */
+  /** Whether the groups depend on whom spans count for. */
   isByIdentity: boolean;
-  /** The values of a row of `select`, under the names that they were asked by. */
+  /** The values of a row of `select`, by the requested names. */
   valuesOf(row: ResultRow): Record<string, string | number | null>;
 };
 
-/** A value that a group is told by. */
+/** A value of the key of a group. */
 export type Key = { name: string; sql: string; where?: string; params?: StatementParams };
 
-/** The text of a key of metadata as filters read it: a path only where there is no such key. `prefix` begins the names of what is bound. */
+/**
+ * The text of a key of metadata, as filters read it: as a path only if there is no such key. The names of the bound
+ * parameters begin with `prefix`.
+ */
 export function metadataValue(key: string, prefix: string): { sql: string; params: StatementParams } {
   const [literal, path] = [`${prefix}_key`, `${prefix}_path`];
   const params = { [literal]: key, [path]: key.split("__").join(pathSeparator) };
@@ -32,7 +38,7 @@ export function metadataValue(key: string, prefix: string): { sql: string; param
   return { sql: key.includes("__") ? sql : `metadata_index[{${literal}:String}]`, params };
 }
 
-/** Traces and threads are told apart by environment too; spans outside of any are in no group. */
+/** Traces and threads are identified by environment too; spans without one are in no group. */
 function keysOf(groupBy: SeriesKey, index: number): Key[] {
   const environment = { name: "environment", sql: "environment" };
   if (groupBy === "trace") {
@@ -47,7 +53,7 @@ function keysOf(groupBy: SeriesKey, index: number): Key[] {
   return [{ name: groupBy, sql: groupBy }];
 }
 
-/** @param search groups are those that have this text in a value, in whatever case */
+/** @param search only groups with this text in a value, ignoring case */
 export function groupKeys(groupBy: readonly SeriesKey[], search = ""): GroupKeys {
   return keysFrom(
     groupBy.flatMap(keysOf),
@@ -58,7 +64,7 @@ export function groupKeys(groupBy: readonly SeriesKey[], search = ""): GroupKeys
 
 export function keysFrom(all: readonly Key[], search = "", isByIdentity = false): GroupKeys {
   const keys = all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
-  // An alias hides a column of its name, also from the expressions beside it.
+  // An alias hides the column of its name, also from the expressions beside it.
   const names = keys.map((_, index) => `group_${index}`);
   const textOf = (sqls: readonly string[]): string => {
     const texts = sqls.map((sql) => `ifNull(toString(${sql}), '')`);

@@ -65,7 +65,7 @@ export async function groupSpans(
   return await readOnce(database, { parts, counts }, read, signal);
 }
 
-/** What a page of groups is read from: what stands behind FROM, and figures of these rows. */
+/** The source of a page of groups: sources for FROM, and figures over their rows. */
 type PageSource = {
   query: GroupSpansQuery;
   keys: GroupKeys;
@@ -79,7 +79,7 @@ async function readPage(
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: SpanGroup[] }> {
   const { query, keys, from, figures } = source;
-  // Of models there are few: finding the page first would read nearly all spans twice.
+  // There are few models: finding the page first would read nearly all spans twice.
   const isTogether = isBySumKeys(query.groupBy);
   const told = [...figures.page, ...(isTogether ? figures.percentiles : [])];
   const direction = query.sort.descending ? "DESC" : "ASC";
@@ -113,7 +113,7 @@ async function readPage(
 
 const textOf = (row: ResultRow) => String(row["group_text"]);
 
-/** Of the groups of one page: of all they would hold every value of every group in memory. */
+/** The percentiles of the groups of one page. For all groups, every value of every group would be in memory. */
 async function readPercentiles(
   database: SpanDatabase,
   { keys, from, figures }: PageSource,

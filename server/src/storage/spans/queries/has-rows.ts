@@ -3,7 +3,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 const tables = { counts: "span_counts", scores: "scores", extents: "trace_extents" } as const;
 type Watched = keyof typeof tables;
 
-/** Whether an organization has rows in a table beside the spans: asked once where this node alone writes it, until some come in. */
+/** Whether an organization has rows in a side table. Cached if only this node writes the table, until rows come in. */
 export async function hasRows(
   database: SpanDatabase,
   watched: Watched,
@@ -27,7 +27,7 @@ export async function hasRows(
   return rows.length > 0;
 }
 
-/** The same as far as that is known without asking each time: where other nodes write too, all may have some. */
+/** The same without a probe on each call: if other nodes write too, any organization may have some. */
 export async function mayHaveRows(
   database: SpanDatabase,
   watched: Watched,

@@ -11,9 +11,8 @@ import { byIds, readEdits, withEdits } from "./span-edits.ts";
 export const keyColumns = ["timestamp", "unique_id", "environment", "version"] as const satisfies readonly SpanColumn[];
 
 /**
- * The spans of the keys, in their order. Read by primary key and without FINAL, so that payload is decompressed for their
- * granules alone; the version tells which of several rows is meant. A span that was deleted since is left out; of one
- * that was sent again since, the newest row is taken.
+ * Returns the spans of the keys, in their order. Reads by primary key and without FINAL, so payload is decompressed for
+ * their granules only, and takes the newest row of each key. Spans that were deleted in the meantime are left out.
  */
 export async function hydrateSpans(
   database: SpanDatabase,
@@ -41,8 +40,8 @@ export async function hydrateSpans(
 }
 
 /**
- * The spans of `where`, which reads what the tables of spans and counts both have, by their keys: without FINAL, of rows of one key the
- * newest.
+ * Returns the spans of `where` by their keys, without FINAL: the newest row of each key. `where` only reads columns
+ * that the tables of spans and counts both have.
  */
 export async function newestSpans(
   database: SpanDatabase,
@@ -56,7 +55,7 @@ export async function newestSpans(
       name,
       sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql}`,
       params: where.params,
-      // A thousand spans of megabytes each are an answer that nobody can take: fewer rows or fields, please.
+      // Nobody can use a response with a thousand spans of megabytes each: it takes fewer rows or fields.
       settings: { max_result_bytes: storageLimits.pagePayloadBytes, result_overflow_mode: "throw" },
     },
     signal,
@@ -76,7 +75,7 @@ export async function newestSpans(
   return newest;
 }
 
-/** Of rows of one key the one of the highest version, which is a whole number as text. */
+/** The row with the highest version for each key. Versions are whole numbers as text. */
 export function newestBy<Row>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,

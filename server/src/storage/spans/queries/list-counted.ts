@@ -5,7 +5,7 @@ import { allOf, scopeWhere } from "./selection.ts";
 
 const name = "environment, trace_unique_id, if(trace_unique_id = '', toString(unique_id), '') AS unique_id";
 
-/** Traces of which a span counts for the customer, and such spans of none; at most `limit`. */
+/** Traces with a span that counts for the customer, and such spans without a trace; at most `limit`. */
 export async function listCountedOf(
   database: SpanDatabase,
   { organization_id, environment, customer_identifier }: CustomerKey,
@@ -21,7 +21,10 @@ export async function listCountedOf(
   return rows.map(nameOf);
 }
 
-/** Everything of an organization that may count for something else than what it says: one of so many parts that are about equal. */
+/**
+ * Traces and spans of an organization that may count for other than their own values: one of `parts` parts of about
+ * equal size.
+ */
 export async function listTraceNames(
   database: SpanDatabase,
   { organizationId, part, parts }: TracesQuery,
@@ -43,7 +46,7 @@ export async function listTraceNames(
   return rows.map(nameOf);
 }
 
-/** How many traces an organization has, about. */
+/** The approximate number of traces of an organization. */
 export async function countTraceNames(database: SpanDatabase, organizationId: string): Promise<number> {
   const sql = "SELECT uniq(trace_unique_id) AS traces FROM spans WHERE organization_id = {organization_id:String}";
   const { rows } = await database.query({ name: "list_trace_names", sql, params: { organization_id: organizationId } });

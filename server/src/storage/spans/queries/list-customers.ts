@@ -36,8 +36,8 @@ const wholeTime: TimeWindow = { fromNs: minTimeNs, toNs: maxTimeNs };
 const columns = "customer_identifier, environment";
 
 /**
- * From the copy of the profiles alone, as long as neither order nor filter ask for what spans say; else over the sums of
- * all customers.
+ * Reads only the copy of the profiles if neither order, filter nor window need spans; else joins the sums of all
+ * customers.
  */
 export async function listCustomers(
   database: SpanDatabase,
@@ -85,7 +85,7 @@ function orderOf({ field, descending }: ListCustomersQuery["sort"]): string {
   return `${absentLast}${value} ${direction}, ${key}`;
 }
 
-/** Found by the index on customers: for a page of them, or one. */
+/** Uses the index on customers: for one customer or a page of them. */
 export async function describeCustomers(
   database: SpanDatabase,
   { scope, identifiers, window = wholeTime, periodFromNs }: DescribeCustomersQuery,
@@ -132,8 +132,8 @@ export async function describeCustomers(
 }
 
 /**
- * Spans that name one of the customers, and spans of nobody that count for one. The stretch of both is all that may tell
- * what they count for; of it, each part has what an index finds.
+ * `own`: spans that name one of the customers. `inherited`: spans that name none but count for one. Indexes find both.
+ * `stretch`: everything that may decide what they count for.
  */
 function partsOf({ scope, window = wholeTime, identifiers }: DescribeCustomersQuery) {
   const { where } = partOf({ scope, window });
@@ -142,7 +142,7 @@ function partsOf({ scope, window = wholeTime, identifiers }: DescribeCustomersQu
   const key = "toDate32(timestamp), organization_id, timestamp, unique_id";
   const counted = `SELECT ${key} FROM span_counts FINAL WHERE ${where.sql} AND ${named} AND is_inherited = 1`;
   return {
-    // Of both tables: a count names whom its span counts for.
+    // Applies to both tables: a count names whom its span counts for.
     own: { where: allOf(where, { sql: named, params }) },
     inherited: {
       where: allOf(where, { sql: `(${key}) GLOBAL IN (${counted})`, params }),

@@ -2,7 +2,9 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { DividedQuery, DividedSpan } from "../usage-facts.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
 
-/** Spans of which there are rows with several end times that no tombstone removes. Without FINAL, which would have to know where they lie. */
+/**
+ * Spans with rows of several end times that no tombstone hides. Without FINAL, which needs the time range of the spans.
+ */
 export async function listDivided(
   database: SpanDatabase,
   query: DividedQuery,
@@ -41,7 +43,7 @@ function whereOf(query: DividedQuery): Where {
     });
   }
   const recent = `stored_at >= now64(3) - toIntervalMillisecond(${query.withinMs})`;
-  // Most spans have one row: they are left out before anything is kept of them.
+  // Most spans have one row: they are dropped before anything of them is kept in memory.
   const sql = `${recent} AND unique_id GLOBAL IN (SELECT unique_id FROM spans WHERE ${recent} GROUP BY unique_id HAVING min(timestamp) != max(timestamp))`;
   return { sql, params: {} };
 }

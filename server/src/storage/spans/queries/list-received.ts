@@ -41,7 +41,7 @@ export async function countReceived(
   return new Map(rows.map((row: ResultRow) => [Number(row["second"]), Number(row["spans"])]));
 }
 
-/** The window of ends is what the primary key finds; within it, the times of receipt are read one by one. */
+/** The primary key finds the window of end times; within it, all times of receipt are scanned. */
 async function readReceived(
   database: SpanDatabase,
   query: ReceivedSpansQuery & { until?: ReceivedPlace },
@@ -81,7 +81,7 @@ function receivedWithin({ after, until, filter }: ReceivedSpansQuery & { until?:
   };
 }
 
-/** Texts of ids are compared, as ids have an order of the engine's own. */
+/** Compares ids as text, because the engine orders ids in its own way. */
 function isBehind(name: "after" | "until"): string {
   const time = `{${name}_time:DateTime64(9, 'UTC')}`;
   return `received_at >= ${time} AND (received_at > ${time} OR toString(unique_id) > {${name}_id:String})`;

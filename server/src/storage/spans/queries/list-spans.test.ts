@@ -11,7 +11,7 @@ const rowOf = (n: number): ResultRow => ({
   version: "1",
 });
 
-/** Between counting and finding, spans come in or are deleted. */
+/** A database in which spans come in or are deleted between counting and finding. */
 function changing(counted: number, found: number): SpanDatabase {
   const unused = () => Promise.reject(new Error("a list only reads"));
   return {
@@ -41,15 +41,15 @@ const after: SpanPlace = {
 };
 
 test.each<[why: string, counted: number, found: number, page: number, count: number, place?: SpanPlace]>([
-  ["a first span is not seen yet", 1, 0, 1, 0],
+  ["the page does not have the first span yet", 1, 0, 1, 0],
   ["one more came in", 2, 3, 1, 3],
   ["one was deleted", 3, 2, 1, 2],
-  ["of a full page the count tells the rest", 10, 4, 1, 10],
-  ["and is no less than what was found", 2, 4, 1, 4],
-  ["of a last page those before it count", 5, 2, 2, 5],
-  ["a page past the end tells nothing", 5, 0, 4, 5],
-  ["a page behind a place tells at least its own", 0, 2, 1, 2, after],
-])("the count and the page are of one moment: %s", async (_why, counted, found, page, count, place) => {
+  ["a full page uses the count", 10, 4, 1, 10],
+  ["the count is at least what was found", 2, 4, 1, 4],
+  ["a last page includes the rows before it", 5, 2, 2, 5],
+  ["a page past the end uses the count", 5, 0, 4, 5],
+  ["a page after a position counts at least its own rows", 0, 2, 1, 2, after],
+])("the count agrees with the page: %s", async (_why, counted, found, page, count, place) => {
   const answer = await listSpans(changing(counted, found), {
     scope: { organization_id: "org" },
     window: { fromNs: 0n, toNs: 2n ** 62n },

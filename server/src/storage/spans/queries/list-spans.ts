@@ -10,7 +10,10 @@ import { allOf, partOf } from "./selection.ts";
 import { followingWhere, orderBy, placeColumns, placeOf, sortParams } from "./span-order.ts";
 import type { Where } from "./selection.ts";
 
-/** Ids first, from key columns alone; then one page by primary key. Payload is read for that page only. */
+/**
+ * Finds the ids first, from key columns only, then reads one page by primary key, so payload is read for that page
+ * only.
+ */
 export async function listSpans(
   database: SpanDatabase,
   query: ListSpansQuery,
@@ -18,7 +21,7 @@ export async function listSpans(
 ): Promise<SpanPage> {
   for (let attempt = 1; ; attempt += 1) {
     const { isWhole, ...page } = await readPage(database, query, signal);
-    // Of a span that was sent again between finding and reading it, the key may be gone: look once more.
+    // A span that was resent between finding and reading it may have another key now: try again.
     if (isWhole || attempt >= storageLimits.movedReadAttempts) return page;
   }
 }
@@ -40,13 +43,13 @@ async function readPage(
   return { count, rows, next: placeBehind(query, found), isWhole: rows.length === keys.length };
 }
 
-/** One row more than the page has tells whether others follow it. */
+/** One row more than the page shows whether others follow. */
 function placeBehind({ pageSize, sort }: ListSpansQuery, found: readonly ResultRow[]): SpanPlace | undefined {
   const last = found[pageSize - 1];
   return found.length > pageSize && last !== undefined ? placeOf(last, sort) : undefined;
 }
 
-/** The keys of a page, and of the row that follows it. */
+/** The keys of a page and of the row after it. */
 type IdPage = { count: number; found: ResultRow[] };
 
 const idColumns = "timestamp, unique_id, environment, version";
@@ -55,7 +58,7 @@ function offsetOf({ after, page, pageSize }: ListSpansQuery): number {
   return after === undefined ? (page - 1) * pageSize : 0;
 }
 
-/** What a page is cut from: of the selection, what follows the place that it begins behind. */
+/** The source of a page: the selection after the position where the page begins. */
 function pagedFrom(query: ListSpansQuery, { once, counts }: SeenAs): Where {
   const { after } = query;
   const window = after === undefined ? query.window : windowBehind(after, query);
@@ -75,7 +78,7 @@ function pagedFrom(query: ListSpansQuery, { once, counts }: SeenAs): Where {
 /** How a statement sees spans. */
 type SeenAs = { once: Once; counts: Counts };
 
-/** By time, what follows a place is a part of the window, which the primary key finds. */
+/** In the order of time, the rows after a position are a part of the window, which the primary key finds. */
 function windowBehind({ timestamp }: SpanPlace, { window, sort }: ListSpansQuery): TimeWindow {
   const boundNs = isByTime(sort) ? parseTimeNs(timestamp) : undefined;
   if (boundNs === undefined) return window;
@@ -108,7 +111,7 @@ async function countOf(
   return Number(rows[0]?.["count"] ?? 0);
 }
 
-/** One pass gives the page and the count, which is what a filter or another order needs anyway. */
+/** Reads the page and the count in one pass over the spans, which a filter or another order needs anyway. */
 async function scanIds(
   database: SpanDatabase,
   query: ListSpansQuery,
@@ -122,7 +125,7 @@ async function scanIds(
       name: "list_ids",
       sql: pageIds(from, query),
       params: { ...from.params, ...sortParams(query.sort) },
-      // Where rows are read in order the engine stops early, and calls what it has seen by then exact.
+      // If it reads in order, the engine stops early and reports the count so far as exact.
       settings: { exact_rows_before_limit: 1, optimize_read_in_order: 0 },
     },
     signal,
@@ -139,7 +142,7 @@ function isSliceable(query: ListSpansQuery): boolean {
   );
 }
 
-/** The usual list: by time, unfiltered, near one end of the window. Counting needs no more than the index. */
+/** Reads the usual list: by time, without a filter, near one end of the window. Its count only needs the index. */
 async function sliceIds(
   database: SpanDatabase,
   query: ListSpansQuery,
@@ -151,7 +154,7 @@ async function sliceIds(
   return { count: countBeside(found, query, counted), found };
 }
 
-/** Spans come in between the two reads. A page that is not full is the last one, and says itself how many there are. */
+/** Spans may come in between the two reads. A page that is not full is the last one, and determines the count. */
 function countBeside(found: readonly ResultRow[], query: ListSpansQuery, counted: number): number {
   const seen = offsetOf(query) + found.length;
   const isLast = found.length <= query.pageSize && (found.length > 0 || seen === 0);
@@ -159,13 +162,13 @@ function countBeside(found: readonly ResultRow[], query: ListSpansQuery, counted
 }
 
 /**
- * FINAL cannot stop early, so a plain read in key order, which can, finds the slice of time that holds the page, and FINAL
- * has only that slice to look at.
+ * FINAL cannot stop early. So a plain read in key order, which can, finds the time slice of the page, and FINAL reads
+ * only that slice.
  */
 async function sliceKeys(database: SpanDatabase, query: ListSpansQuery, signal?: AbortSignal): Promise<ResultRow[]> {
   const from = pagedFrom(query, { once: "", counts: "none" });
   const direction = query.sort.descending ? "DESC" : "ASC";
-  // Rows of spans that were sent again count twice here; some are allowed for.
+  // Resent spans count more than once here; the spare rows allow for some.
   const reach = offsetOf(query) + query.pageSize + spareRows;
   const bound = await database.query(
     {

@@ -19,7 +19,7 @@ const figures: Record<ThreadSortField, string> = {
 };
 const customer = "argMinIf(customer_identifier, (timestamp, toString(unique_id)), customer_identifier != '')";
 
-/** The threads of the window, from the spans of theirs that ended within it. */
+/** The threads of the window, from their spans that ended in it. */
 export async function listThreads(
   database: SpanDatabase,
   query: ListThreadsQuery,

@@ -13,9 +13,9 @@ import { allOf, inWindow, scopeWhere, storedWindow, stretchWhere, windowWhere, t
 import { traceFigures } from "./trace-figures.ts";
 
 /**
- * A trace is listed when a span of it ended within the window, and then as a whole, see `traceSpans`.
+ * A trace is listed if one of its spans ended within the window, and then as a whole, see `traceSpans`.
  *
- * First the keys of one page, from as few figures as sorting and filtering need; then all there is to say of those.
+ * Reads the keys of one page first, with only the figures that sorting and filtering need, then describes these traces.
  */
 export async function listTraces(
   database: SpanDatabase,
@@ -31,7 +31,7 @@ export async function listTraces(
   const isFew = spans <= storageLimits.summedListSpans;
   let found = isFew ? await sumTraces(database, where, signal) : await describeTraces(database, [{ where }], signal);
   const isWhole = page.keys.every((key) => (found.get(traceKeyText(key))?.span_count ?? 0) >= Number(key.spans));
-  // Spans that were sent again in between, with other times, left the stretch: then all that was looked at is.
+  // Spans that were resent with other times in between have left the stretch: read the whole range then.
   if (!isWhole) {
     const all = parts.map(({ where }) => ({ where: allOf(where, ofTraces(page.keys)) }));
     found = await describeTraces(database, all, signal);
@@ -39,7 +39,7 @@ export async function listTraces(
   return { count: page.count, rows: page.keys.flatMap((key) => found.get(traceKeyText(key)) ?? []) };
 }
 
-/** The keys of the traces that a list would have, at most `limit` of them. */
+/** The keys of the traces that a list would have, at most `limit`. */
 export async function matchTraces(
   database: SpanDatabase,
   query: Omit<ListTracesQuery, "sort" | "page" | "pageSize"> & { limit: number },
@@ -51,9 +51,9 @@ export async function matchTraces(
 }
 
 /**
- * All spans of the traces of the window, as selections that have none in common, among those of traces that have none within it. Beyond
- * the window lie other spans of traces that cross an edge of it: those of narrow traces near the edge, and those of others, whose
- * extents are on record, where they go on.
+ * Selects all spans of the traces of the window, in disjoint selections that also have spans of other traces. Traces
+ * that cross an edge of the window have spans outside: near the edge if they are narrow, else within their recorded
+ * extent.
  */
 export async function traceSpans(
   database: SpanDatabase,
@@ -78,7 +78,7 @@ export async function traceSpans(
 
 const narrowNs = BigInt(storageLimits.narrowTraceS) * 1_000_000_000n;
 
-/** The traces on record that cross an edge of the window, and the stretch that they lie in; undefined where there are none. */
+/** The recorded traces that cross an edge of the window, and their time range; undefined if there are none. */
 async function wideTraces(
   database: SpanDatabase,
   { scope, window }: Pick<ListTracesQuery, "scope" | "window">,
@@ -129,7 +129,7 @@ async function tracePage(
     ...groupMatches(condition),
   ];
   const direction = sort.descending ? "DESC" : "ASC";
-  // What goes on beyond the window may have no span within it.
+  // The time range is wider than the window, so a trace may have no span in the window.
   const within = inWindow(query.window);
   const read = async (once: Once, known: Counts) =>
     await database.query(
@@ -153,7 +153,7 @@ function ofTraces(keys: readonly PageKey[]): Where {
   return { sql: "trace_unique_id IN {page:Array(String)}", params: { page: ids } };
 }
 
-/** The stretch of time that the traces of a page lie in: in a list by time that is short. */
+/** The time range of the traces of a page, which is short in a list by time. */
 function stretchOf(keys: readonly PageKey[]): Where {
   const first = keys.map((key) => key.first).sort()[0] ?? "";
   const last =

@@ -3,7 +3,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { SpanSelection, UnpricedModel } from "../span-store.ts";
 import { partOf } from "./selection.ts";
 
-/** A cost is missing where something was counted that a price could be of. */
+/** A cost is missing if there is usage that could have a price. */
 const isWithoutPrice = "isNull(cost) AND model != '' AND (ifNull(total_tokens > 0, 0) OR unpriced != '')";
 
 export async function listUnpriced(

@@ -3,12 +3,12 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import { slotOf } from "./sum-columns.ts";
 import type { Where } from "./selection.ts";
 
-/** An hour has its mark a second after its start, where no slot begins. */
+/** The mark of an hour is a second after its start, where no slot begins. */
 export const hourMark = (hour: number): number => hour + 1;
 
 /**
- * Tells that slots change though no row comes in, see `span_sum_marks`.
- * @param until `always`: reads are to take the spans of these slots, or the slots of these hours, whatever is built
+ * Records that slots changed without a new row, see `span_sum_marks`.
+ * @param until `always`: reads must use the spans of these slots, or the slots of these hours, whatever is built
  */
 export async function markSlots(
   database: SpanDatabase,

@@ -43,7 +43,10 @@ export async function readMedia(
   return rows as Media[];
 }
 
-/** Values of a command go to a ClickHouse server in the URL, of which proxies take 8 KB. The engine makes one pass of several. */
+/**
+ * The values of a command are sent to a ClickHouse server in the URL, and proxies accept 8 KB. The engine runs several
+ * deletions in one pass.
+ */
 const idsInUrl = 100;
 
 /**
@@ -59,7 +62,7 @@ export async function sweepMedia(database: SpanDatabase, cutoffMs: number, signa
   );
   const ofOwner = "organization_id = {organization_id:String}";
   for (const { organization_id } of owners as { organization_id: string }[]) {
-    // Deleting happens in the background, so the next part is what comes after the ids of this one.
+    // Deletion runs in the background, so the next batch begins after the ids of this one.
     for (let after: string | undefined = ""; after !== undefined;) {
       const { rows } = await database.query(
         {

@@ -16,9 +16,9 @@ import { endedWithin } from "./selection.ts";
 import { createCatalogue, type Catalogue, type Field, type Source } from "../../../filter/catalogue.ts";
 
 /**
- * The fields of spans with `new_messages`: the messages that a span adds to its conversation. A condition holds when it does for any
- * of them. Only where a window of spans is read: a statement with it binds `organization_id`, `from_ns` and `to_ns`, and a span in
- * memory does not know those before it.
+ * Adds `new_messages` to the fields of spans: the messages that a span adds to its conversation. A condition holds if
+ * it holds for any of them. Only for reads of a window of spans: the statement binds `organization_id`, `from_ns` and
+ * `to_ns`, and a span in memory does not know the spans before it.
  */
 export function withNewMessages(spans: Catalogue<SpanRow>): Catalogue<SpanRow> {
   const own = createCatalogue<SpanRow>({ fields: [newMessages] });
@@ -44,13 +44,18 @@ const newMessages: Field<SpanRow> = {
   hidden: true,
 };
 
-/** Whether a search may find anything in the messages of a row: as they are stored, which spares most rows being taken apart. */
+/**
+ * Whether a search may find anything in the messages of a row. Checks the stored text, so most rows need not be parsed.
+ */
 function mayHold(on: (value: string) => string): string {
   const stored = messageColumns.filter((column) => column !== "log_type").map(on);
   return `(${[...stored, ...["input", "output"].map(isEscaped)].join(" OR ")})`;
 }
 
-/** A text that is JSON is stored as it came, maybe with escapes that we do not write: the search would not know it by what it says. */
+/**
+ * JSON text is stored as it was sent, possibly with escapes that we do not write: a search in the stored text would
+ * miss it.
+ */
 const isEscaped = (column: string) => `match(${column}, '(?s)^[ \\t\\r\\n]*[[{].*\\\\\\\\[u/]')`;
 
 const columns = ["environment", ...conversationColumns, ...placeColumns, ...messageColumns].join(", ");
@@ -62,10 +67,10 @@ const conversationsWith = (row: string) =>
   `${conversation} GLOBAL IN (SELECT ${conversation} FROM spans WHERE ${mine} AND ${endedWithin(from, to)} AND ${row})`;
 
 /**
- * The ids of the spans which, of all of their conversation, first hold a message of which `condition` holds for any `member`. It is
- * asked of the first holder alone: a message that comes again may have another form. Spans of the window may repeat earlier ones, so
- * those are looked at too. Which conversations are concerned is known before their payload is taken apart, but for rows that tell what
- * has become of others.
+ * The ids of spans that are the first in their conversation with a message for which `condition` holds for any
+ * `member`. Only the first span with a message is tested, because a repeated message may have another form. Spans of
+ * the window may repeat earlier ones, so earlier spans are read too. Finds the relevant conversations before it parses
+ * their payload, except for tombstones and resends.
  */
 function spansThatFirstSay(condition: string, isWorthALook: string | undefined): string {
   const isConcerned =

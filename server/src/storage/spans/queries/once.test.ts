@@ -6,7 +6,7 @@ import type { TakeBytes } from "../span-export.ts";
 import type { Counts } from "./counted-spans.ts";
 import { readOnce, streamOnce, type Once } from "./once.ts";
 
-/** How a stream is read, as rows that share a key come in at any moment of it. */
+/** How a stream is read if rows that share a key come in at some moment of it. */
 
 type Moment = "before the look" | "during the look" | "before the first bytes" | "after the first bytes";
 
@@ -40,27 +40,27 @@ async function read(options: { found?: string[]; resendAt?: Moment; isRemote?: b
 
 describe("a stream", () => {
   test.each([
-    ["of rows without others of their key is read plainly", {}, ["plain 1", "plain 2"]],
-    ["is so too where they came before", { resendAt: "before the look" }, ["plain 1", "plain 2"]],
+    ["is read without FINAL if no rows share a key", {}, ["plain 1", "plain 2"]],
+    ["is read without FINAL if rows came in before the probe", { resendAt: "before the look" }, ["plain 1", "plain 2"]],
     [
-      "is so too where they come when something was handed on",
+      "is read without FINAL if rows come in after the first bytes",
       { resendAt: "after the first bytes" },
       ["plain 1", "plain 2"],
     ],
-    ["of rows that share a key says FINAL", { found: ["resend"] }, ["FINAL 1", "FINAL 2"]],
-    ["of a server, where others write too, says FINAL", { isRemote: true }, ["FINAL 1", "FINAL 2"]],
-    ["begins again where they come meanwhile", { resendAt: "before the first bytes" }, ["FINAL 1", "FINAL 2"]],
-    ["begins again where they come while it is looked", { resendAt: "during the look" }, ["FINAL 1", "FINAL 2"]],
+    ["uses FINAL if rows share a key", { found: ["resend"] }, ["FINAL 1", "FINAL 2"]],
+    ["uses FINAL on a server, where other nodes write too", { isRemote: true }, ["FINAL 1", "FINAL 2"]],
+    ["restarts with FINAL if rows come in before that", { resendAt: "before the first bytes" }, ["FINAL 1", "FINAL 2"]],
+    ["restarts with FINAL if rows come in during the probe", { resendAt: "during the look" }, ["FINAL 1", "FINAL 2"]],
   ] as const)("%s", async (_what, options, expected) => {
     expect((await read(options as Parameters<typeof read>[0])).taken).toEqual(expected);
   });
 
-  test("is told what spans count for only where some do", async () => {
+  test("reads counts only if there are some", async () => {
     expect((await read({ found: ["counts"] })).reads).toEqual([["", "all"]]);
     expect((await read()).reads).toEqual([["", "none"]]);
   });
 
-  test("that its reader ends is not begun again", async () => {
+  test("is not restarted if its reader fails", async () => {
     const resends = createResendWatch();
     const database = {
       resends,
@@ -83,7 +83,7 @@ describe("a stream", () => {
   });
 });
 
-/** A store that has rows of `has` in the window that is read, and of `elsewhere` in others. */
+/** A store with the rows `window` in the window that is read, and `elsewhere` in others. */
 function readsOf(has: { window: Set<string>; elsewhere: Set<string> }) {
   const resends = createResendWatch();
   const { counts, during } = watchSideTables();
@@ -105,8 +105,8 @@ function readsOf(has: { window: Set<string>; elsewhere: Set<string> }) {
   return { read, looks, resends, writeCounts: () => during("span_counts", async () => undefined) };
 }
 
-describe("reads one after the other", () => {
-  test("stop to look where the organization has neither, until some come in", async () => {
+describe("consecutive reads", () => {
+  test("stop probing if the organization has neither resends nor counts, until some come in", async () => {
     const has = { window: new Set<string>(), elsewhere: new Set<string>() };
     const { read, looks, resends, writeCounts } = readsOf(has);
     for (let i = 0; i < 5; i += 1) expect(await read()).toEqual(["", "none"]);
@@ -119,7 +119,7 @@ describe("reads one after the other", () => {
     expect(await read()).toEqual(["FINAL", "all"]);
   });
 
-  test("go on to look where it has some in other windows", async () => {
+  test("keep probing if it has some in other windows", async () => {
     const has = { window: new Set<string>(), elsewhere: new Set(["resend", "counts"]) };
     const { read, looks } = readsOf(has);
     for (let i = 0; i < 5; i += 1) expect(await read()).toEqual(["", "none"]);
@@ -128,7 +128,7 @@ describe("reads one after the other", () => {
     expect(await read()).toEqual(["FINAL", "all"]);
   });
 
-  test("take it for a while that windows have counts where one had", async () => {
+  test("assume counts for a while after a window had some", async () => {
     const has = { window: new Set(["counts"]), elsewhere: new Set<string>() };
     const { read, looks } = readsOf(has);
     for (let i = 0; i < 3; i += 1) expect(await read()).toEqual(["", "all"]);

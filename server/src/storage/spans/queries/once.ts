@@ -6,17 +6,16 @@ import type { TakeBytes } from "../span-export.ts";
 import { paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 
 /**
- * How a statement sees each span once: `FINAL` merges the rows of one key while it reads, at up to the cost of the read
- * itself. Where no row of the selections may share its key with another, plain rows are the same.
+ * How a statement reads each span once: `FINAL` merges the rows of one key while it reads, which may cost as much as
+ * the read itself. If no row of the selections can share its key with another, a plain read gives the same.
  */
 export type Once = "FINAL" | "";
 
 /**
- * Reads plainly where that is known to be the same, and says `FINAL` elsewhere.
+ * Reads without FINAL if that is known to give the same result, else with it.
  *
- * `parts` are the spans that the read looks at, without regard to their filters: what a filter hides may still replace
- * what it shows. `counts` says what the read has to know of what they count for; where no span of the parts counts for
- * anything but what it says, the read is told `none`.
+ * `parts`: the spans that are read, regardless of their filters, because a row that a filter hides may replace one that
+ * it shows. `counts`: what the read has to know of counts; `read` gets `none` if no span of the parts has a count.
  */
 export async function readOnce<T>(
   database: SpanDatabase,
@@ -36,8 +35,8 @@ export async function readOnce<T>(
 }
 
 /**
- * The same for a read that hands on what it finds, and so cannot be done again once something was handed on. The engine reads the parts
- * that there were when the statement began: what comes in after the first bytes changes nothing.
+ * The same for a read that streams its result and so cannot be repeated after the first bytes. The engine reads the
+ * parts that existed when the statement began, so rows that come in after the first bytes change nothing.
  */
 export async function streamOnce(
   database: SpanDatabase,
@@ -66,15 +65,15 @@ export async function streamOnce(
   }
 }
 
-/** Where a part has what is looked for. */
+/** Where to probe within a part. */
 const lookIn: Record<LookedFor, (part: CountedPart, counts: Counts) => string> = {
   resend: ({ where }) => `spans WHERE ${where.sql} AND is_resend = 1`,
-  // Rows of older versions can only make this look too careful, so it does without FINAL.
+  // Rows of older versions can only make this probe too cautious, so it needs no FINAL.
   counts: ({ where }, counts) =>
     `span_counts WHERE ${where.sql} AND is_deleted = 0${counts === "usage" ? " AND changes_usage = 1" : ""}`,
 };
 
-/** Where an organization has it, whatever the window. */
+/** Where to probe within an organization, in any window. */
 const lookEverywhere: Record<LookedFor, string> = {
   resend: "spans WHERE organization_id = {organization_id:String} AND is_resend = 1",
   counts: "span_counts WHERE organization_id = {organization_id:String}",
@@ -83,8 +82,8 @@ const lookEverywhere: Record<LookedFor, string> = {
 type LookPlan = { isLikelyPlain: boolean; run: (signal?: AbortSignal) => Promise<ReadonlySet<LookedFor>> };
 
 /**
- * Which of `resend` and `counts` the parts have. What an organization has nowhere is not looked for again before some comes in. Windows
- * that follow one with counts mostly have some too: the next reads take it that they do.
+ * Plans the probe for resends and counts in the parts. What an organization has nowhere is not probed for again until
+ * some comes in. Windows that follow one with counts usually have some too, so the next reads assume it.
  */
 function planLook(
   database: SpanDatabase,
@@ -94,7 +93,7 @@ function planLook(
   const watches = { resend: resends, counts: database.counts };
   const states = { resend: resends?.state(), counts: database.counts?.state() };
   const organization = String(parts[0]?.where.params["organization_id"]);
-  // Counts may matter to one kind of read where they do not to another.
+  // Counts may matter to one kind of read and not to another.
   const kind = `${organization} ${counts}`;
   const last = resends?.lastLook(kind);
   const asked = lookedFor.filter((name) => {
@@ -104,7 +103,7 @@ function planLook(
   const isAssumed =
     asked.includes("counts") && last?.found.has("counts") === true && last.reads < storageLimits.assumedLooks;
   const sought = isAssumed ? asked.filter((name) => name !== "counts") : asked;
-  // Worth it where nothing has come in since the last look.
+  // Only worth it if nothing came in since the last probe.
   const soughtEverywhere = sought.filter(
     (name) => states[name] !== undefined && last?.states[name] === states[name] && !last?.elsewhere.has(name),
   );
@@ -119,7 +118,7 @@ function planLook(
     if (asked.length > 0) resends?.looked(kind, { states, found, elsewhere, reads: isAssumed ? last.reads + 1 : 0 });
     return found;
   };
-  // Most organisations have neither, hour after hour: what they ask for is read while the look goes on.
+  // Most organizations have neither, hour after hour: their reads run while the probe does.
   return { isLikelyPlain: states.resend !== undefined && sought.length > 0 && last?.found.size === 0, run };
 }
 

@@ -44,8 +44,8 @@ const values: Record<ColumnKind, fc.Arbitrary<unknown>> = {
 const said = fc.record(Object.fromEntries(packedColumns.map((column) => [column, values[spanColumns[column]]])));
 const others = ["unique_id", "timestamp", "environment", "trace_unique_id"] as const satisfies readonly SpanColumn[];
 
-describe("columns that the engine packs", () => {
-  it("read together as each of them reads alone", async () => {
+describe("packed columns", () => {
+  it("read the same together as each column alone", async () => {
     const property = fc.asyncProperty(fc.array(said, { minLength: 1, maxLength: 20 }), async (rows) => {
       const [org, trace] = [`org_${randomUUID()}`, randomUUID()];
       const spans = rows.map((row) => spanRow(org, { ...row, trace_unique_id: trace, unique_id: randomUUID() }));
@@ -70,7 +70,7 @@ describe("columns that the engine packs", () => {
     await fc.assert(property, { numRuns: 15 });
   });
 
-  it("are read of rows that were stored before the engine packed them", async () => {
+  it("are read from rows that were stored before packing", async () => {
     const org = "org_before";
     await database.execute({ name: "test", sql: "ALTER TABLE spans DROP COLUMN packed" });
     const row = spanRow(org, { customer_identifier: "c1", cost: 0.5, total_tokens: 7, is_pinned: null });

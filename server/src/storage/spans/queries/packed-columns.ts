@@ -4,20 +4,23 @@ import type { ResultRow } from "../drivers/span-database.ts";
 import { packedColumns } from "../migrations/0030-packed-columns.ts";
 import type { RawSpan } from "../raw-span.ts";
 
-/** What a statement over the table itself selects for some columns, and how rows of these are made of its result. */
+/**
+ * `select`: what a statement over the table selects for some columns. `unpack`: makes rows of these columns from its
+ * result.
+ */
 type Packing = {
   select: readonly string[];
   unpack: (row: ResultRow) => ResultRow;
-  /** The same of a raw row, whose values are in the order of `select`, to those of the columns. */
+  /** The same for a raw row: values in the order of `select` become values in the order of the columns. */
   unpackRaw: (row: RawSpan) => RawSpan;
 };
 
-/** Of fewer columns, each by itself is read as fast. */
+/** Fewer columns are as fast when each is read by itself. */
 const minPacked = 6;
 
 const placeOf = new Map<SpanColumn, number>(packedColumns.map((column, index) => [column, index]));
 
-/** Reads many columns as the one that the engine has packed them into. */
+/** Reads many columns through the one into which the engine has packed them. */
 export function packingOf(columns: readonly SpanColumn[]): Packing {
   const packed = columns.filter((column) => placeOf.has(column));
   if (packed.length < minPacked) return { select: columns, unpack: (row) => row, unpackRaw: (row) => row };
@@ -48,7 +51,7 @@ export function packingOf(columns: readonly SpanColumn[]): Packing {
   };
 }
 
-/** The texts of a line as ClickHouse writes it (format TSV), '' for null. */
+/** The texts of a line in ClickHouse's format TSV, '' for null. */
 function textsOf(packed: unknown): readonly string[] {
   const line = String(packed);
   const texts = line.split("\t");
@@ -64,7 +67,7 @@ const escapes: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 
 const isText = (kind: ColumnKind) => kind === "text" || kind === "time";
 
-/** As the engine gives it in JSON, integers as text. */
+/** The value as the engine gives it in JSON, integers as text. */
 function valueOf(text: string, kind: ColumnKind): unknown {
   if (isText(kind)) return text;
   if (text === "") return null;
@@ -72,7 +75,7 @@ function valueOf(text: string, kind: ColumnKind): unknown {
   return kind === "number" ? finite(Number(text)) : text;
 }
 
-/** The engine writes what is no finite number as null. */
+/** The engine writes numbers that are not finite as null. */
 const finite = (value: number) => (Number.isFinite(value) ? value : null);
 
 function rawValueOf(text: string, kind: ColumnKind): string {

@@ -1,5 +1,5 @@
-/** Months, as the table is partitioned; a statement is built with it. */
+/** Checks that a partition id is a month before it becomes part of a statement. */
 export function partitionId(value: unknown): string {
   if (typeof value === "string" && /^\d{6}$/.test(value)) return value;
-  throw new Error("a partition of the span table has another id than a month");
+  throw new Error("the id of a partition of the span table is not a month");
 }

@@ -4,14 +4,14 @@ import { localTable, onCluster } from "../migrations/dialect.ts";
 import type { SumsDay, SumsPass, SumsPlan, SumsTiming } from "../span-sums.ts";
 import { hourSeconds, slotOf, slotSeconds } from "./sum-columns.ts";
 
-/** Where rows come in, or say that some are gone: tables with `stored_at`, and the time of a row. */
+/** The tables that show changes, by new rows or by marks, in `stored_at`; `time` is the time of a row. */
 export const changedIn = [
   { table: "spans", time: "timestamp", slot: slotOf },
   { table: "span_counts", time: "timestamp", slot: slotOf },
   { table: "span_sum_marks", time: "slot", slot: `toInt64(intDiv(toUInt32(slot), ${slotSeconds})) * ${slotSeconds}` },
 ] as const;
 
-/** Epoch, watermark and end of the slots, and whether hours are summed. */
+/** The last pass: epoch, watermark, end of its closed slots, and whether hours are summed. */
 const lastPass = "(SELECT max((epoch, watermark, closed, has_hours)) FROM span_sum_passes)";
 
 const ms = (time: string): string => `toUnixTimestamp64Milli(${time})`;
@@ -21,8 +21,8 @@ export const timeOf = (atMs: number): string => `fromUnixTimestamp64Milli(${atMs
 const hourOf = (atMs: number): number => Math.floor(atMs / (hourSeconds * 1_000)) * hourSeconds * 1_000;
 
 /**
- * Everything that was stored until a moment is visible by now: the margin sees to clocks and replicas, and no insert runs that began before. What
- * is deleted in the background is not gone yet, and would be in the sums for good.
+ * Plans a pass up to a moment until which all stored rows are visible: the margin allows for clocks and replicas, and
+ * no running insert began before it. Waits for background deletions, whose rows would stay in the sums for ever.
  */
 export async function planSums(
   database: SpanDatabase,
@@ -38,7 +38,7 @@ export async function planSums(
   }
   const untilMs = Math.min(state.now, state.insert_began || state.now) - marginMs;
   if (untilMs <= state.watermark) return { kind: "wait" };
-  // A node of an earlier version left the hours out.
+  // A node of an earlier version does not sum hours.
   const isNew = state.epoch === 0 || state.has_hours === 0;
   const last = isNew
     ? { epoch: state.epoch + 1, afterMs: 0, closedAfterMs: 0 }
@@ -122,7 +122,7 @@ export async function resetSums(database: SpanDatabase): Promise<void> {
   }
 }
 
-/** The newest pass that was finished, as a node remembers it. */
+/** The newest finished pass, as the node caches it. */
 export async function readLastPass(database: SpanDatabase, signal?: AbortSignal): Promise<LastPass> {
   return await database.passes.read(async () => {
     const { now, epoch, watermark, closed, has_hours } = await readState(database, signal);
@@ -149,7 +149,7 @@ async function readState(database: SpanDatabase, signal?: AbortSignal) {
   return numbersOf(rows[0] ?? {});
 }
 
-/** For `forMs` from now; another node that builds has had it until then. */
+/** Takes the turn for `forMs` from now, unless another node has it. */
 export async function takeSumsTurn(database: SpanDatabase, node: string, forMs: number): Promise<boolean> {
   const sql = "SELECT max((until, node)).2 AS node, max(until) > now64(3) AS is_taken FROM span_sum_turns";
   const { rows } = await database.query({ name: "sums_turn", sql });

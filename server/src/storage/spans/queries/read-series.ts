@@ -5,10 +5,10 @@ import { figureAlias } from "./figures.ts";
 import type { GroupKeys } from "./group-keys.ts";
 import { metricsOf, metricValue } from "./span-metrics.ts";
 
-/** Rows with a time, as a chart reads them. */
+/** Rows with a time, and how a chart reads them. */
 type Charted<Metric extends string> = {
   query: SeriesQuery<Metric>;
-  /** What stands behind FROM; a row is in the bucket of its `timestamp`. */
+  /** The source for FROM; a row is in the bucket of its `timestamp`. */
   rows: string;
   keys: GroupKeys;
   params: StatementParams;
@@ -16,13 +16,17 @@ type Charted<Metric extends string> = {
   select: (metrics: readonly Metric[]) => string[];
   /** Evaluators whose scores are joined to the rows by `unique_id`. */
   scores?: readonly string[];
-  /** Whether there are hardly ever many more groups than have a series, and reading all takes little longer than finding the largest. */
+  /**
+   * Whether there are rarely many more groups than series, and reading all takes little longer than finding the
+   * largest.
+   */
   hasFewGroups?: boolean;
 };
 
 /**
- * First the groups that have a series of their own, then the points of these and of all others together: so `other` is as exact as
- * they are, percentiles too. Totals are read with the points, from the same rows. Where few groups are expected, one statement reads all.
+ * Finds the groups with a series of their own first, then reads the points of these and of all others together. So
+ * `other` is as exact as they are, including percentiles. Totals are read with the points, from the same rows. If few
+ * groups are expected, one statement reads all.
  */
 export async function readSeries<Metric extends string>(
   database: SpanDatabase,
@@ -43,7 +47,7 @@ export async function readSeries<Metric extends string>(
   return { series, other: groups.length > top.length ? seriesAt(0) : undefined };
 }
 
-/** Every group with its points, the largest first; undefined where there are more than have a series. */
+/** Every group with its points, the largest first; undefined if there are more than `top`. */
 export async function readAll<Metric extends string>(
   database: SpanDatabase,
   read: Charted<Metric>,
@@ -53,12 +57,12 @@ export async function readAll<Metric extends string>(
   return groups === undefined || groups.length > read.query.top ? undefined : groups.map(seriesOf);
 }
 
-/** `key`: the text that tells groups apart. */
+/** `key`: the text that identifies the group. */
 type Group = Pick<SpanSeries, "group"> & { key: string };
 
 const seriesOf = ({ group, points, totals }: Group & Found): SpanSeries => ({ group, points, totals });
 
-/** The same of up to so many groups with all of their points, or somewhat more; undefined where there are more. */
+/** Reads up to `most` groups, or somewhat more, with all their points; undefined if there are more, or with scores. */
 async function readGroups<Metric extends string>(
   database: SpanDatabase,
   { query, keys, rows: source, params, select, scores = [] }: Charted<Metric>,
@@ -93,13 +97,16 @@ async function readGroups<Metric extends string>(
   return [...found.values()].toSorted((one, other) => other.rank - one.rank || byKey(one, other));
 }
 
-/** Nobody waits for it, so it leaves the other cores to those who do. */
+/** Nobody waits for a background read, so it leaves the other cores to reads that people wait for. */
 const inBackground = ({ isInBackground }: Pick<SeriesQuery<string>, "isInBackground">): EngineSettings =>
   isInBackground === true ? { max_threads: 1 } : {};
 
 type Found = { points: Map<number, SeriesPoint>; totals: SeriesPoint | undefined };
 
-/** How rows are grouped by some columns and by bucket, and by these columns alone for the totals. With one bucket, both are the same. */
+/**
+ * Groups rows by some columns and by bucket, and by these columns only for the totals. With one bucket, both are the
+ * same.
+ */
 function bucketsBy(starts: readonly number[], columns: readonly string[]) {
   const isOne = starts.length === 1;
   const keys = columns.join(", ");
@@ -119,14 +126,16 @@ function bucketsBy(starts: readonly number[], columns: readonly string[]) {
   };
 }
 
-/** The bucket of a row as the engine tells it, and its place among `starts`. What lies beyond them belongs to the first or last one. */
+/**
+ * The bucket of a row in SQL, and its index in `starts`. Rows outside of them belong to the first or the last bucket.
+ */
 function placesOf(starts: readonly number[]): { sql: string; placeOf: (bucket: unknown) => number } {
-  // Numbers of ours, which need no binding.
+  // Our own numbers, which need no binding.
   const bounds = starts.map((start) => `${BigInt(start) * 1_000_000_000n}`);
   const at = "toUnixTimestamp64Nano(timestamp)";
   const [first = 0, second = first + 1] = starts;
   const step = second - first;
-  // Hundreds of bounds take milliseconds to plan.
+  // Planning hundreds of bounds takes milliseconds.
   if (starts.every((start, index) => start === first + index * step)) {
     const place = `intDiv(${at} - (${bounds[0]}), ${step}000000000)`;
     return { sql: `greatest(0, least(${starts.length - 1}, ${place}))`, placeOf: Number };
@@ -154,7 +163,7 @@ async function topGroups<Metric extends string>(
   return rows.map((row) => ({ key: String(row["series_key"]), group: keys.valuesOf(row) }));
 }
 
-/** By slot: the place of a group among `slots`, from 1, and 0 for all others. */
+/** Reads points by slot: the position of a group in `slots`, from 1, and 0 for all others. */
 async function readPoints<Metric extends string>(
   database: SpanDatabase,
   { query, keys, rows: source, params, select, scores = [] }: Charted<Metric>,

@@ -41,8 +41,8 @@ const columns = [
 ] as const satisfies readonly SpanColumn[];
 
 /**
- * What decides what spans count for, and what they were found to count for. Without FINAL, which would have to know where they
- * lie: of rows of one key the newest counts. At most `storageLimits.countedTraceSpans` rows of each.
+ * Reads the facts that decide what spans count for, and their stored counts. Without FINAL, which needs the time range
+ * of the spans: takes the newest row of each key. At most `storageLimits.countedTraceSpans` rows of each.
  */
 export async function readUsageFacts(
   database: SpanDatabase,
@@ -52,7 +52,7 @@ export async function readUsageFacts(
   const type = by === "unique_id" ? "Array(UUID)" : "Array(String)";
   const scope = scopeWhere({ organization_id: organizationId });
   const chosen = allOf(scope, { sql: `${by} IN {ids:${type}}`, params: { ids } });
-  // A newer version of a span may name no call any more: all of its versions are looked at.
+  // A newer version of a span may no longer name a call, so all of its versions are read.
   const where =
     by === "gateway_log_id"
       ? allOf(scope, {

@@ -4,7 +4,7 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { RepricedSpan } from "../span-editing.ts";
 import { allOf, scopeWhere } from "./selection.ts";
 
-/** In one statement each that reads and writes, so that a span which is gone or newer by then is not written. */
+/** Each statement reads and writes, so that spans that are deleted or newer by then are not written. */
 export async function repriceSpans(
   database: SpanDatabase,
   scope: SpanScope,
@@ -47,7 +47,7 @@ async function writeGroup(database: SpanDatabase, scope: SpanScope, spans: reado
   });
 }
 
-/** Text is hexadecimal in a statement, which may have 256 KiB. */
+/** Groups spans for statements of at most 256 KiB, in which text is hexadecimal. */
 function groupsOf(spans: readonly RepricedSpan[]): RepricedSpan[][] {
   const groups: RepricedSpan[][] = [];
   let chars = Number.POSITIVE_INFINITY;

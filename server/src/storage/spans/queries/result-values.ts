@@ -8,7 +8,7 @@ const integerColumns = (Object.keys(spanColumns) as SpanColumn[]).filter(
   (column) => spanColumns[column] === "integer" && column !== "version",
 );
 
-/** A row of the table: the engine's types are those of the columns, integers apart, which come as text. */
+/** Casts a row of the table: the engine's types are those of the columns, except integers, which come as text. */
 export function storedSpan(row: ResultRow): StoredSpan {
   for (const column of integerColumns) {
     const value = row[column];
@@ -17,7 +17,7 @@ export function storedSpan(row: ResultRow): StoredSpan {
   return row as StoredSpan;
 }
 
-/** A row of those columns alone. */
+/** Casts a row of exactly those columns. */
 export function asReceivedKey(row: ResultRow): ReceivedKey {
   return row as ReceivedKey;
 }

@@ -9,7 +9,7 @@ import { allOf, scopeWhere } from "./selection.ts";
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const allColumns = Object.keys({ ...spanColumns, ...countedColumns }) as ReadColumn[];
 
-/** The id alone tells neither day nor time, so a bloom index finds its key first; the payload is read by that. */
+/** An id tells neither day nor time, so a bloom index finds the key first; the payload is read by the key. */
 export async function retrieveSpan(
   database: SpanDatabase,
   scope: SpanScope,
@@ -20,7 +20,7 @@ export async function retrieveSpan(
   for (let attempt = 0; attempt < storageLimits.movedReadAttempts; attempt += 1) {
     const { isThere, span } = await readSpan(database, scope, uniqueId, signal);
     if (span !== undefined || !isThere) return span;
-    // Sent again between finding and reading it: its key is another one now.
+    // The span was resent between finding and reading it, and has another key now.
   }
   return undefined;
 }

@@ -19,7 +19,9 @@ import { rawCounter, readCounts, readFewCounts, storedColumns } from "./span-cou
 import { rawEditor, readEdits, type EditsById } from "./span-edits.ts";
 import { allOf, inWindow, scopeWhere, spansOf, stretchWhere, type Where } from "./selection.ts";
 
-/** A trace of each environment that has one: an id alone tells neither day nor time, so an index finds these first. */
+/**
+ * Returns the trace of each environment that has one. An id tells neither day nor time, so an index finds these first.
+ */
 export async function retrieveTraces(
   database: SpanDatabase,
   scope: SpanScope,
@@ -37,8 +39,8 @@ export async function retrieveTraces(
 }
 
 /**
- * Whether spans were sent again with other times since the trace was placed, and so are not where it was looked for.
- * Asked only of traces that something came in for just now: a trace that is over keeps its place.
+ * Whether spans were resent with other times since the trace was located, and so are outside of the stretch. Only
+ * checked for traces that received spans just now: a finished trace does not move.
  */
 async function hasMoved(
   database: SpanDatabase,
@@ -65,7 +67,7 @@ export async function listTraceSpans(
   return [...spans].map(rawCounter(query.columns, counts)).map(rawEditor(query.columns, edits));
 }
 
-/** All of them, in chunks by primary key. */
+/** Reads all spans, in chunks by primary key. */
 export async function readTraceSpans(
   database: SpanDatabase,
   query: Omit<ListTraceSpansQuery, "offset">,
@@ -100,7 +102,7 @@ export async function readTraceSpans(
   while (reading !== undefined) {
     const rows: RawRows = await reading;
     left -= size;
-    // The engine reads the next chunk while this one is taken.
+    // The engine reads the next chunk while this one is processed.
     const isMore = rows.size === size && left > 0;
     size = Math.min(left, chunk);
     reading = isMore ? readChunk(size, rows.last) : undefined;
@@ -110,8 +112,8 @@ export async function readTraceSpans(
 }
 
 /**
- * All spans of a small trace, in every environment of the scope, from one statement and so of one moment; undefined of a
- * larger one. Without FINAL, which would have to know where the trace lies: of rows of one key the newest counts.
+ * All spans of a small trace, in every environment of the scope, from one statement and so as of one moment; undefined
+ * for a larger trace. Without FINAL, which needs the time range of the trace: takes the newest row of each key.
  */
 export async function readSmallTrace(
   database: SpanDatabase,
@@ -129,7 +131,7 @@ export async function readSmallTrace(
     settings: { max_result_bytes: storageLimits.smallTraceBytes, result_overflow_mode: "throw" },
   };
   try {
-    // Several rows may tell of one span; more than that many are of a larger trace.
+    // A span may have several rows of counts; more than that many belong to a larger trace.
     const counting = readFewCounts(database, where, { columns, most: 2 * storageLimits.smallTraceRows }, signal);
     const editing = editsOf(database, { scope, where, columns }, signal);
     const [counts, edits, spans] = await Promise.all([counting, editing, database.queryRaw(statement, signal)]);
@@ -143,7 +145,7 @@ export async function readSmallTrace(
   }
 }
 
-/** What was changed of the spans of `where`. */
+/** The edits of the spans of `where`. */
 async function editsOf(
   database: SpanDatabase,
   { scope, where, columns }: { scope: SpanScope; where: Where; columns: readonly ReadColumn[] },
@@ -153,22 +155,22 @@ async function editsOf(
   return await readEdits(database, scope, { ids: { sql, params: where.params }, columns }, signal);
 }
 
-/** Without those whose newest row says that they are deleted. */
+/** The newest row of each span, without deleted spans. */
 function newestSpans(rows: readonly RawSpan[], columns: readonly ReadColumn[]): RawSpan[] {
   const [time = 0, id = 0, environment = 0, version = 0] = keyColumns.map((column) => rawPlace(columns, column));
   const isDeleted = rawPlace(columns, "is_deleted");
   const keyOf = (row: RawSpan) => `${row[time]} ${row[id]} ${row[environment]}`;
-  // An integer of 64 bits has quotes around it.
+  // 64-bit integers have quotes around them.
   const newest = newestBy(rows, keyOf, (row) => row[version]?.slice(1, -1) ?? "");
   return [...newest.values()].filter((row) => row[isDeleted] !== "1");
 }
 
-/** What is asked for first, so that it is where those who asked look for it. */
+/** The requested columns come first, where the caller expects them. */
 function withColumns(asked: readonly ReadColumn[], needed: readonly ReadColumn[]): ReadColumn[] {
   return [...new Set([...asked, ...needed])];
 }
 
-/** Without counted columns. */
+/** Reads stored columns only, without counted ones. */
 async function readSpans(
   database: SpanDatabase,
   { from, params, columns }: { from: string; params: StatementParams; columns: readonly ReadColumn[] },
@@ -202,7 +204,7 @@ export async function countTraceSpans(
   }));
 }
 
-/** How large a trace is, as it is: rows of older versions, which `placeTraces` counts, are not in it. */
+/** The exact size of a trace: without rows of older versions, which `placeTraces` counts. */
 export async function weighTrace(
   database: SpanDatabase,
   { scope, traceId, stretch }: Pick<ListTraceSpansQuery, "scope" | "traceId" | "stretch">,
@@ -225,7 +227,7 @@ const payloadColumns = [
 const payload: ReadonlySet<ReadColumn> = new Set(payloadColumns);
 const payloadBytes = `sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")})`;
 
-/** Stretches of the primary key that hold a trace. Without FINAL: they only have to be large enough. */
+/** The stretches of the primary key that contain a trace. Without FINAL: they only have to be large enough. */
 export async function placeTraces(
   database: SpanDatabase,
   scope: SpanScope,
@@ -256,7 +258,7 @@ export async function placeTraces(
 
 type Place = { where: Where; stretch: TraceStretch; isRecent: boolean };
 
-/** All environments of the scope together; undefined when there is no such trace. */
+/** The place in all environments of the scope together; undefined if there is no such trace. */
 async function placeOf(
   database: SpanDatabase,
   scope: SpanScope,

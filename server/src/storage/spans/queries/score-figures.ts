@@ -18,7 +18,7 @@ const columns = [
 
 const ownScores = "scores FINAL WHERE organization_id = {organization_id:String}";
 
-/** What evaluators say of the spans of a selection. */
+/** Figures of the scores of the selected spans, by evaluator. */
 export async function summarizeScores(
   database: SpanDatabase,
   selection: SpanSelection,
@@ -42,7 +42,7 @@ export async function summarizeScores(
   return rows.map(figuresOfRow);
 }
 
-/** The same for each of some groups of them, in no order. */
+/** The same for some groups of the spans, in no order. */
 export async function groupScores(
   database: SpanDatabase,
   { groupBy, keys, ...selection }: GroupScoresQuery,

@@ -3,10 +3,10 @@ import type { Once } from "./once.ts";
 import type { CountedPart } from "./counted-spans.ts";
 import type { SpanSelection, StatementParams, TimeWindow } from "../span-store.ts";
 
-/** A WHERE clause without its word, and what is bound in it. */
+/** The condition of a WHERE clause and its parameters. */
 export type Where = { sql: string; params: StatementParams };
 
-/** The rows of a scope: every query names its organisation. */
+/** The rows of a scope: every query names its organization. */
 export function scopeWhere(scope: SpanScope): Where {
   const organization = "organization_id = {organization_id:String}";
   return scope.environment === undefined
@@ -18,8 +18,8 @@ export function scopeWhere(scope: SpanScope): Where {
 }
 
 /**
- * The day is said beside the time because the primary key starts with it, and to the index alone: the time decides. Both
- * are expressions of ours.
+ * Names the day besides the time because the primary key starts with it, and only as a hint for the index: the time
+ * decides. Both arguments are our own expressions.
  */
 export function endedWithin(from: string, to: string): string {
   const days = `toDate32(timestamp) >= toDate32(${from}) AND toDate32(timestamp) <= toDate32(${to})`;
@@ -28,13 +28,13 @@ export function endedWithin(from: string, to: string): string {
 
 const isBetween = (from: string, to: string): string => `timestamp >= ${from} AND timestamp <= ${to}`;
 
-/** `name` tells two windows of a statement apart. */
+/** `name` distinguishes several windows of a statement. */
 export function windowWhere(window: TimeWindow, name = ""): Where {
   const { from, to, params } = boundsOf(window, name);
   return { sql: endedWithin(from, to), params };
 }
 
-/** The same of rows that are read in any case: it means nothing to the index. */
+/** The same for rows that are read anyway: without a hint for the index. */
 export function inWindow(window: TimeWindow): Where {
   const { from, to, params } = boundsOf(window, "");
   return { sql: isBetween(from, to), params };
@@ -69,15 +69,15 @@ export function allOf(...parts: ReadonlyArray<Where | undefined>): Where {
 }
 
 /**
- * The spans of several selections that have none in common, as what stands behind FROM. One is the usual case; several
- * keep the primary key usable, which OR does not.
+ * The spans of several disjoint selections, as a source for FROM. Usually there is one; several keep the primary key
+ * usable, which OR does not.
  */
 export function spansOf(parts: readonly Where[], once: Once = "FINAL"): string {
   const selects = parts.map(({ sql }) => `SELECT * FROM spans ${once} WHERE ${sql}`);
   return `(${selects.join(" UNION ALL ")})`;
 }
 
-// 1900-01-01, the first day of ClickHouse's DateTime64; its last instant is that of an Int64.
+// 1900-01-01, the first day of ClickHouse's DateTime64; its last instant is the largest Int64.
 const firstNs = -2_208_988_800_000_000_000n;
 const lastNs = 2n ** 63n - 1n;
 
@@ -87,7 +87,7 @@ function int64(ns: bigint): string {
 
 const storable = (ns: bigint): bigint => (ns < firstNs ? firstNs : ns > lastNs ? lastNs : ns);
 
-/** What of a window a stored time can lie in. */
+/** The part of a window in which a stored time can be. */
 export function storedWindow({ fromNs, toNs }: TimeWindow): TimeWindow {
   return { fromNs: storable(fromNs), toNs: storable(toNs) };
 }

@@ -7,17 +7,17 @@ import { mayHaveRows } from "./has-rows.ts";
 import type { Where } from "./selection.ts";
 
 /**
- * What a span counts for, where it is not what it says itself; customer and thread only where these are asked for. Values are JSON
- * texts as the engine wrote them: of very many spans they are passed on as they are.
+ * What a span counts for, if that differs from its own values; customer and thread only if requested. Values are JSON
+ * texts as the engine wrote them, because large reads pass them on unchanged.
  */
 type StoredCount = { countsTokens: boolean; cost: string; customer: string | undefined; thread: string | undefined };
 
-/** By the time and id of their spans. */
+/** Counts by the time and id of their spans. */
 type StoredCounts = ReadonlyMap<string, StoredCount>;
 
 const noCounts: StoredCounts = new Map();
 
-/** What has to be read of spans so that they can be given counted columns, with nothing twice. */
+/** The columns that must be read to add the counted columns, without duplicates. */
 export function storedColumns(columns: readonly ReadColumn[]): SpanColumn[] {
   const stored = columns.filter((column): column is SpanColumn => !isCountedColumn(column));
   return stored.length === columns.length ? stored : [...new Set([...stored, ...basis])];
@@ -35,8 +35,8 @@ const basis = [
 ] as const satisfies readonly SpanColumn[];
 
 /**
- * The counts of the spans of `where`, which reads what both tables have. Without FINAL, which would have to know where they lie: of rows
- * of one key the newest counts. Nothing where no counted column is asked for.
+ * The counts of the spans of `where`, which only reads columns of both tables. Without FINAL, which needs the time
+ * range of the spans: takes the newest row of each key. Empty if no counted column is requested.
  */
 export async function readCounts(
   database: SpanDatabase,
@@ -48,7 +48,7 @@ export async function readCounts(
   return rows === undefined ? noCounts : newestCounts(rows);
 }
 
-/** The same, but undefined where there are more rows than `most`. */
+/** The same, but undefined if there are more rows than `most`. */
 export async function readFewCounts(
   database: SpanDatabase,
   where: Where,
@@ -83,7 +83,7 @@ async function askCounts(
   );
 }
 
-/** Very many spans of a trace may count for others than they say: nothing is parsed that need not be. */
+/** A trace may have very many counts, so values are only parsed if needed. */
 function newestCounts(rows: Iterable<RawSpan>): StoredCounts {
   const newest = new Map<string, StoredCount & { version: string; isDeleted: boolean }>();
   let hasDeleted = false;
@@ -105,7 +105,7 @@ const identityColumns: ReadonlySet<ReadColumn> = new Set(["counted_customer_iden
 
 const keyOf = (timestamp: string, uniqueId: string): string => `${timestamp} ${uniqueId}`;
 
-/** Gives a span, read with `storedColumns`, the counted columns. */
+/** Adds the counted columns to a span that was read with `storedColumns`. */
 export function withCount(span: StoredSpan, counts: StoredCounts): StoredSpan {
   const count = counts.get(keyOf(span.timestamp, span.unique_id));
   const { cost = null, total_tokens = null, customer_identifier = "", thread_identifier = "" } = span;

@@ -8,12 +8,12 @@ import { rawPlace, type RawSpan } from "../raw-span.ts";
 import type { StoredSpan } from "../span-store.ts";
 import { scopeWhere, type Where } from "./selection.ts";
 
-/** By the ids of their spans. */
+/** Edits by the ids of their spans. */
 export type EditsById = ReadonlyMap<string, SpanEdits>;
 
 const noEdits: EditsById = new Map();
 
-/** The edited fields that reading these columns, fields or members of spans reads. */
+/** The edited fields that are read with these columns, fields or members of spans. */
 export function editFieldsIn(names: Iterable<string>): Set<EditField> {
   const fields = new Set<EditField>();
   for (const name of names) {
@@ -23,7 +23,7 @@ export function editFieldsIn(names: Iterable<string>): Set<EditField> {
   return fields;
 }
 
-/** Which fields anything was changed of in an organization. Most have none: these are not asked again before some come in. */
+/** The fields with edits in an organization. Most organizations have none: this is cached until some come in. */
 export async function fieldsEdited(
   database: SpanDatabase,
   { organization_id }: SpanScope,
@@ -39,7 +39,7 @@ export async function fieldsEdited(
   return editFieldsIn(rows.map((row) => String(row["field"])));
 }
 
-/** Whether one of these keys of metadata was changed anywhere in an organization. */
+/** Whether an organization has edits of any of these keys of metadata. */
 export async function areKeysEdited(
   database: SpanDatabase,
   { organization_id }: SpanScope,
@@ -52,9 +52,7 @@ export async function areKeysEdited(
   return rows.length > 0;
 }
 
-/**
- * What was changed of the spans that `ids` finds, a condition on `unique_id`. Nothing where no column is asked for that can be changed.
- */
+/** The edits of the spans that `ids` selects, a condition on `unique_id`. Empty if no editable column is requested. */
 export async function readEdits(
   database: SpanDatabase,
   { organization_id }: SpanScope,
@@ -87,13 +85,13 @@ export async function readEdits(
 
 const newEdits = (): SpanEdits & { metadata: Map<string, string> } => ({ metadata: new Map() });
 
-/** Of these spans. */
+/** Selects the edits of these spans. */
 export const byIds = (ids: readonly string[]): Where => ({
   sql: "unique_id IN {edited_ids:Array(UUID)}",
   params: { edited_ids: ids },
 });
 
-/** Gives a span that was read with some of the columns what was changed of these. */
+/** Applies edits to a span, for the columns that it was read with. */
 export function withEdits(span: StoredSpan, edits: EditsById): StoredSpan {
   const own = edits.size === 0 ? undefined : edits.get(span.unique_id);
   if (own === undefined) return span;
@@ -113,12 +111,12 @@ function editedIndex(index: Record<string, string>, changes: SpanEdits["metadata
   return Object.fromEntries([...kept, ...added]);
 }
 
-/** What a changed key adds to the index of metadata. */
+/** The entries of a changed key in the index of metadata. */
 export function indexOf(key: string, value: string): Record<string, string> {
   return value === "" ? {} : indexMetadata(Object.fromEntries([[key, parseKeepingDigits(value)]]));
 }
 
-/** The same for raw spans that were read with `columns`. */
+/** Applies edits to raw spans that were read with `columns`. */
 export function rawEditor(columns: readonly ReadColumn[], edits: EditsById): (span: RawSpan) => RawSpan {
   if (edits.size === 0) return (span) => span;
   const id = rawPlace(columns, "unique_id");

@@ -6,7 +6,7 @@ import { groupKeys } from "./group-keys.ts";
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
 
-/** All fields in one pass over the spans. */
+/** Reads all fields in one pass over the spans. */
 export async function facetSpans(
   database: SpanDatabase,
   query: SpanFacetsQuery,

@@ -4,7 +4,7 @@ import { figureAlias } from "./figures.ts";
 import { isError, isUnpriced, rowUsage, sumOf } from "./usage.ts";
 
 const percentage = (condition: string) => `if(count() = 0, NULL, round(100 * countIf(${condition}) / count(), 6))`;
-// Sets of 64 bits take a third of the time and of the memory of sets of texts.
+// Sets of 64-bit hashes take a third of the time and memory of sets of texts.
 const distinct = (column: string) => `uniqExactIf(cityHash64(environment, ${column}), ${column} != '')`;
 const average = (column: string) => `round(avg(${column}), 9)`;
 
@@ -29,15 +29,15 @@ const metricSql: Record<Exclude<SpanMetric, PercentileMetric>, string> = {
   average_tokens_per_second: average("tokens_per_second"),
 };
 
-/** What a statement selects to read metrics. */
+/** The expressions that a statement selects to read metrics. */
 export const selectMetrics = (metrics: readonly SpanMetric[]): string[] => [
   ...metrics.filter((name) => !isPercentile(name)).map((name) => `${metricSql[name]} AS ${figureAlias(name)}`),
   ...selectPercentiles(metrics, (column) => column),
 ];
 
 /**
- * The percentiles `p<level>_<name>` among metrics as aggregates, interpolated as spreadsheets and numpy do it: a list for each column,
- * which the engine plans faster than one expression for each level. `of`: what the columns hold.
+ * The percentiles `p<level>_<name>` among metrics as aggregates, interpolated as in spreadsheets and numpy: one list
+ * for each column, which the engine plans faster than one expression for each level. `of`: the type of the columns.
  */
 export function selectPercentiles(
   metrics: readonly string[],
@@ -53,7 +53,7 @@ export function selectPercentiles(
 const percentilePattern = /^p(\d\d)_(.+)$/;
 const levelsAlias = (name: string) => figureAlias(`levels_${name}`);
 
-/** The levels that metrics ask of each name, in their order. */
+/** The requested levels of each name, in their order. */
 function levelsOf(metrics: readonly string[]): Map<string, number[]> {
   const levels = new Map<string, number[]>();
   for (const metric of metrics) {
@@ -63,7 +63,7 @@ function levelsOf(metrics: readonly string[]): Map<string, number[]> {
   return levels;
 }
 
-/** The metrics of a row whose statement selected these. */
+/** Reads metrics from a row whose statement selected them. */
 export function metricsOf<Name extends string>(row: ResultRow, names: readonly Name[]): Record<Name, number | null> {
   const values = Object.fromEntries(names.map((name) => [name, metricValue(row[figureAlias(name)])]));
   for (const [name, levels] of levelsOf(names)) {
@@ -76,10 +76,10 @@ export function metricsOf<Name extends string>(row: ResultRow, names: readonly N
   return values as Record<Name, number | null>;
 }
 
-/** Metrics for which it matters whom a span counts for. */
+/** Metrics that depend on whom a span counts for. */
 export const identityMetrics: ReadonlySet<SpanMetric> = new Set<SpanMetric>(["number_of_customers"]);
 
-/** A metric as the engine gave it: 64-bit integers come as text, and what is unknown as null or NaN. */
+/** Reads a metric: the engine returns 64-bit integers as text, and unknown values as null or NaN. */
 export function metricValue(value: unknown): number | null {
   const number = value === null || value === undefined ? Number.NaN : Number(value);
   return Number.isFinite(number) ? number : null;

@@ -7,10 +7,10 @@ import { metadataValue } from "./group-keys.ts";
 import { isError } from "./usage.ts";
 import type { Where } from "./selection.ts";
 
-/** What a value that spans are sorted by is; `number` is a double. */
+/** The kind of a value that spans are sorted by; `number` is a double. */
 type ValueKind = "text" | "integer" | "number" | "time";
 
-/** What comes before time and id in an order: NULL is absent, and last. */
+/** A sort key before time and id: NULL is absent, and comes last. */
 type SortKey = { sql: string; kind: ValueKind };
 
 const column = (name: SpanColumn, kind: ValueKind): SortKey => ({ sql: name, kind });
@@ -59,7 +59,7 @@ function metadataKeys(key: string): SortKey[] {
 
 const sortPrefix = "sort";
 
-/** What is bound in the expressions of an order. */
+/** The parameters of the expressions of an order. */
 export function sortParams({ score, metadata }: SpanSort): StatementParams {
   return {
     ...(score !== undefined && { evaluator: score }),
@@ -83,7 +83,7 @@ export function orderBy(sort: SpanSort): string {
   return [...keys, ...ties].join(", ");
 }
 
-/** What a statement selects beside the key of a row, so that `placeOf` can tell where the row stands. */
+/** The expressions that a statement selects besides the key of a row, for `placeOf`. */
 export function placeColumns(sort: SpanSort): string[] {
   return sortKeys(sort).map((key, index) => `${asText(key)} AS place_${index}`);
 }
@@ -98,7 +98,7 @@ export function placeOf(row: Record<string, unknown>, sort: SpanSort): SpanPlace
   };
 }
 
-/** Whether a place is such as `placeOf` gives for this order: they come back from callers. */
+/** Whether a position has the form that `placeOf` returns for this order: positions come back from callers. */
 export function isPlaceIn(sort: SpanSort, { values, timestamp }: SpanPlace): boolean {
   const kinds = sortKeys(sort).map(({ kind }) => kind);
   const fits = (kind: ValueKind, value = ""): boolean => isValue[kind](value);
@@ -118,7 +118,7 @@ const isValue: Record<ValueKind, (text: string) => boolean> = {
   time: (text) => /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9}$/.test(text) && parseTimeNs(text) !== undefined,
 };
 
-// The text of a double may read back as its neighbour; its bits do not.
+// The text of a double may be read back as its neighbour; its bits may not.
 const asText = ({ sql, kind }: SortKey): string =>
   kind === "number" ? `toString(reinterpretAsInt64(${sql}))` : `toString(${sql})`;
 
@@ -129,7 +129,7 @@ const bound: Record<ValueKind, (name: string) => string> = {
   time: (name) => `{${name}:DateTime64(9, 'UTC')}`,
 };
 
-/** The rows that follow the place in the order. */
+/** Selects the rows after the position in the order. */
 export function followingWhere(sort: SpanSort, place: SpanPlace): Where {
   const beyond = sort.descending ? "<" : ">";
   const params: StatementParams = {

@@ -15,7 +15,7 @@ export async function spanSeries(
   signal?: AbortSignal,
 ): Promise<SpanSeriesResult> {
   const keys = groupKeys(query.groupBy);
-  // Scores are of spans.
+  // Sums have no scores: these belong to spans.
   const stored = query.scores.length > 0 ? undefined : await findSums(database, query, signal);
   if (stored !== undefined) {
     return await stored.read(

@@ -8,7 +8,7 @@ import { readAll } from "./read-series.ts";
 import { partOf } from "./selection.ts";
 import { identityMetrics, selectMetrics } from "./span-metrics.ts";
 
-/** Spans that pass any of the filters. */
+/** Selects spans that pass any of the filters. */
 export function anyOf(filters: SplitSeriesQuery["filters"]): SpanCondition | undefined {
   const given = filters.filter((filter) => filter !== undefined);
   if (given.length < filters.length) return undefined;
@@ -23,7 +23,8 @@ export function anyOf(filters: SplitSeriesQuery["filters"]): SpanCondition | und
 }
 
 /**
- * The spans are read once, each is repeated for every filter that it passes, and the place of the filter is a group like others.
+ * Reads the spans once and repeats each for every filter that it passes. The position of the filter is a group key like
+ * the others.
  */
 export async function splitSeries(
   database: SpanDatabase,
@@ -51,7 +52,7 @@ export async function splitSeries(
     signal,
   );
   if (series === undefined) return undefined;
-  // Without groups there is one series, also of no spans.
+  // Without groups there is one series, even without spans.
   const none = query.groupBy.length === 0 ? [{ group: {}, points: new Map(), totals: undefined }] : [];
   const byPlace = Map.groupBy(series, ({ group }) => group[placeName]);
   return query.filters.map((_, index) => byPlace.get(index + 1)?.map(withoutPlace) ?? none);

@@ -32,7 +32,7 @@ const runPass = async (openMs = 0) => {
   await store.finishSums(plan.pass);
   return plan.days.length;
 };
-/** Nobody is told that the spans are gone: what is still counted is so from sums. */
+/** Deletes spans without a mark: what is still counted afterwards comes from sums. */
 const loseSpans = async (org: string) =>
   await database.execute({
     name: "test",
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 describe("reads without filters", () => {
-  it("take sums, and the spans of slots that changed, at the edges and of windows without whole slots", async () => {
+  it("use sums, and spans for changed slots, at the edges and for windows without whole slots", async () => {
     const org = "org_taken";
     const scope = { organization_id: org };
     const count = async (window = hour) => (await store.summarizeSpans({ scope, window })).number_of_requests;
@@ -63,12 +63,12 @@ describe("reads without filters", () => {
     expect(await count(withInstant)).toBe(60);
     await insert([spanRow(org, { timestamp: "2026-04-01 11:00:00.000000000" })]);
     expect([await count(withInstant), await count()]).toEqual([61, 60]);
-    // Windows that end just before a slot does take its sums too, unless spans lie in between.
+    // Windows that end just before a slot does use its sums too, unless there are spans in between.
     const toLastMs = { ...hour, toNs: hour.toNs - 999_999n };
     expect([await count(toLastMs), await count({ ...hour, toNs: hour.toNs - 999_999_999n })]).toEqual([60, 60]);
     expect(await count({ ...hour, toNs: hour.toNs - 1_000_000_000n })).toBe(55);
     await insert([spanRow(org, { timestamp: minute(31) })]);
-    // The five of its slot are lost.
+    // The five deleted spans of its slot are no longer counted.
     expect(await count()).toBe(56);
     const aside = { fromNs: ns("2026-04-01T10:02:00Z"), toNs: ns("2026-04-01T10:58:00Z") };
     expect(await count(aside)).toBe(46);
@@ -89,7 +89,7 @@ describe("reads without filters", () => {
     expect([points?.get(0), points?.get(1)]).toEqual([{ number_of_requests: 30 }, { number_of_requests: 26 }]);
   });
 
-  it("take whole hours, and slots only of those that changed and at the edges", async () => {
+  it("use whole hours, and slots only for changed hours and at the edges", async () => {
     const org = "org_hours";
     const at = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace("T", " ");
     const startMs = Date.parse("2026-04-01T10:00:00Z");
@@ -106,14 +106,14 @@ describe("reads without filters", () => {
     };
     const endMs = startMs + 12 * 3_600_000;
     expect([await count(startMs, endMs), await count(startMs - 1, endMs + 1)]).toEqual([72, 72]);
-    // The slots of two hours are lost, and of all where there are few hours.
+    // The deleted slots of two hours are missing, and all slots if there are few hours.
     expect(await count(startMs + 600_000, endMs - 600_000)).toBe(60);
     expect(await count(startMs, startMs + 5 * 3_600_000)).toBe(0);
     await insert([spanRow(org, { timestamp: at(startMs + 3 * 3_600_000) })]);
     expect(await count(startMs, endMs)).toBe(67);
   });
 
-  it("leave out what lies between their end and that of its slot", async () => {
+  it("exclude spans between the end of the window and the end of its slot", async () => {
     const org = "org_between";
     const scope = { organization_id: org };
     const count = async (window: typeof hour) => (await store.summarizeSpans({ scope, window })).number_of_requests;
@@ -128,7 +128,7 @@ describe("reads without filters", () => {
     }
   });
 
-  it("take the spans where a question goes beyond sums", async () => {
+  it("use spans for queries that sums cannot serve", async () => {
     const org = "org_beyond";
     const scope = { organization_id: org };
     await insert(Array.from({ length: 60 }, (_, n) => spanRow(org, { timestamp: minute(n), span_name: "a" })));
@@ -148,7 +148,7 @@ describe("reads without filters", () => {
     expect(found.series[0]?.totals).toBeUndefined();
   });
 
-  it("take the spans where an organization never has so many in the time of the window that sums are read sooner", async () => {
+  it("use spans if an organization has too few in such a window for sums to be faster", async () => {
     const org = "org_few";
     const scope = { organization_id: org };
     await insert(Array.from({ length: 60 }, (_, n) => spanRow(org, { timestamp: minute(n) })));
@@ -165,7 +165,7 @@ describe("reads without filters", () => {
     }
   });
 
-  it("take the spans after the last slot that is closed, wherever in the window these are", async () => {
+  it("use spans after the last closed slot, anywhere in the window", async () => {
     const org = "org_open";
     const scope = { organization_id: org };
     const count = async () => (await store.summarizeSpans({ scope, window: hour })).number_of_requests;
@@ -180,7 +180,7 @@ describe("reads without filters", () => {
     expect(await count()).toBe(32);
   });
 
-  it("take sums that a pass without changes leaves as they are", async () => {
+  it("use sums that a pass without changes does not rebuild", async () => {
     await runPass();
     expect(await runPass()).toBe(0);
   });

@@ -9,22 +9,22 @@ import { readLastPass, timeOf } from "./plan-sums.ts";
 import { allOf, scopeWhere, windowWhere, type Where } from "./selection.ts";
 import { hourSeconds, slotIn, slotOf, slotSeconds, sumColumnNames, sumRows } from "./sum-columns.ts";
 
-/** Rows of sums for a window: stored ones, and those of the spans of all slots whose sums are not known to be right. */
+/** Rows of sums for a window: stored ones, and sums of the spans of all slots whose stored sums may be out of date. */
 export type SumsOfWindow = {
   /**
-   * Reads what stands behind FROM: `timestamp` (the start of the slot), `environment`, `model` and the columns of sums. It is
-   * called again where rows came in that it has to see.
+   * Calls `statement` with a source for FROM: `timestamp` (the start of the slot), `environment`, `model` and the
+   * columns of sums. Calls it again if rows came in that it has to see.
    */
   read<T>(statement: (rows: string, params: StatementParams) => Promise<T>, signal?: AbortSignal): Promise<T>;
 };
 
 type SumsQuery = SpanSelection & { groupBy?: readonly string[]; starts?: readonly number[] };
 
-/** What sums are told apart by. */
+/** The keys of sums. */
 const sumKeys: ReadonlySet<string> = new Set(["model", "environment"]);
 export const isBySumKeys = (groupBy: readonly string[]): boolean => groupBy.every((key) => sumKeys.has(key));
 
-/** Undefined where the spans have to be read: what the query asks is not in sums, or most of the window is not summed. */
+/** Undefined if spans must be read: if sums cannot serve the query, or cover too little of the window. */
 export async function findSums(
   database: SpanDatabase,
   query: SumsQuery,
@@ -32,7 +32,7 @@ export async function findSums(
 ): Promise<SumsOfWindow | undefined> {
   const { scope, window, filter, groupBy = [], starts = [] } = query;
   if (filter !== undefined || !isBySumKeys(groupBy)) return undefined;
-  // A slot has no time beyond these.
+  // Slots cannot have times beyond these.
   if (window.fromNs < 0n || window.toNs > latestNs) return undefined;
   // The first bucket may begin anywhere before the window.
   if (starts.some((start, index) => index > 0 && start % slotSeconds !== 0)) return undefined;
@@ -44,7 +44,7 @@ export async function findSums(
   const plan = changed && planSlots(whole, changed.slots);
   if (changed === undefined || plan === undefined) return undefined;
   const scoped = scopeWhere(scope);
-  // Offsets of some time zones are no whole hours.
+  // The offsets of some time zones are not whole hours.
   const isByHours = pass.hasHours && starts.every((start, index) => index === 0 || start % hourSeconds === 0);
   const hours = isByHours ? planHours(plan, changed.hours) : undefined;
   const isEmptyBehind = plan.until === whole.until && changed.isEmptyBehind;
@@ -75,7 +75,7 @@ export async function findSums(
   };
 }
 
-/** Whether the window may have so many spans that sums are read sooner, as far as the busiest slot of the organization tells. */
+/** Whether the window may have so many spans that sums are faster, judged by the busiest slot of the organization. */
 async function hasManySpans(
   database: SpanDatabase,
   { epoch }: LastPass,
@@ -96,13 +96,16 @@ async function hasManySpans(
 
 const latestNs = (2n ** 32n - 1n) * 1_000_000_000n;
 
-/** For fewer, the question alone takes as long as reading the spans. */
+/** With fewer slots, finding the sums takes as long as reading the spans. */
 const minSlots = 3;
 
-/** In seconds; `until` is not among them. */
+/** In seconds; `until` is exclusive. */
 type Slots = { from: number; until: number };
 
-/** Windows often end with the last millisecond or second of an hour or day: what is left of its last slot is mostly without spans. */
+/**
+ * Windows often end with the last millisecond or second of an hour or day: the rest of the last slot usually has no
+ * spans.
+ */
 const edgeNs = 1_000_000_000n;
 
 /** The slots that a window covers, and that were closed when the last pass ran. The window may end up to `edgeNs` before its last slot ends. */
@@ -117,8 +120,8 @@ function wholeSlots({ fromNs, toNs }: TimeWindow, { closedMs }: LastPass): Slots
 const ns = (seconds: number): bigint => BigInt(seconds) * 1_000_000_000n;
 
 /**
- * What lies between the end of a window and that of its slots, which often has no spans: the rest of the last slot, or what the window has after it,
- * such as the minutes since the last pass.
+ * The time between the end of a window and the end of its slots, which often has no spans: the rest of the last slot,
+ * or the part of the window after it, such as the minutes since the last pass.
  */
 function edgeOf({ toNs }: TimeWindow, { until }: Slots): TimeWindow | undefined {
   if (toNs >= ns(until)) return { fromNs: ns(until), toNs };
@@ -128,7 +131,10 @@ function edgeOf({ toNs }: TimeWindow, { until }: Slots): TimeWindow | undefined 
 /** Read `slots` from spans and `hours` from slots: their sums are old. `isEmptyBehind`: the window has no span after its last slot. */
 type Changed = { slots: number[]; hours: number[]; isEmptyBehind: boolean };
 
-/** Slots with rows that came in after what the last pass saw, and the last one if it has spans behind the window; undefined where they are very many. */
+/**
+ * Slots with rows that came in after the last pass, and the last slot if it has spans after the window; undefined if
+ * there are very many.
+ */
 async function changedSince(
   database: SpanDatabase,
   { watermarkMs }: LastPass,
@@ -169,10 +175,10 @@ async function changedSince(
   };
 }
 
-/** Which slots are taken from sums: all but those that changed. Undefined where these are most. */
+/** The slots to read from sums: all except changed ones. Undefined if most have changed. */
 function planSlots(slots: Slots, all: readonly number[]): (Slots & { changed: number[] }) | undefined {
   const [within, changed] = [{ ...slots }, [...all]];
-  // At the ends they are read with what lies beyond.
+  // Changed slots at the ends are read together with the spans beyond them.
   while (changed.at(-1) === within.until - slotSeconds) {
     changed.pop();
     within.until -= slotSeconds;
@@ -185,14 +191,14 @@ function planSlots(slots: Slots, all: readonly number[]): (Slots & { changed: nu
   return count - changed.length * 2 >= minSlots ? { ...within, changed } : undefined;
 }
 
-/** Of fewer, the slots are read as fast. */
+/** With fewer hours, reading the slots is as fast. */
 const minHours = 6;
-/** With more, a statement is planned for longer than hours save. */
+/** With more, planning the statement takes longer than hours save. */
 const maxChangedHours = 48;
 
 type Hours = Slots & { changed: number[] };
 
-/** Which hours are taken whole, within slots that are taken: all but those with a slot that changed. */
+/** The hours to read as a whole, within the slots that are read: all except those with a changed slot. */
 function planHours({ from, until }: Slots, all: readonly number[]): Hours | undefined {
   const within = { from: hourOf(from + hourSeconds - 1), until: hourOf(until) };
   const changed = all.filter((hour) => hour >= within.from && hour < within.until);
@@ -202,7 +208,7 @@ function planHours({ from, until }: Slots, all: readonly number[]): Hours | unde
 
 const hourOf = (seconds: number) => Math.floor(seconds / hourSeconds) * hourSeconds;
 
-/** Where the sums are stored: the hours, and the slots beside them. */
+/** The tables of the stored sums: hours, and slots beside them. */
 function storedSums(
   slots: Slots & { changed: number[] },
   hours: Hours | undefined,
@@ -225,7 +231,7 @@ function storedSums(
   ];
 }
 
-/** The spans that are read themselves: before and behind the slots, and those of slots that changed. */
+/** The spans to read directly: before and after the slots, and those of changed slots. */
 function spansBeside({ from, until, changed }: Slots & { changed: number[] }, { fromNs, toNs }: TimeWindow): Where[] {
   const between: Where[] = [];
   if (fromNs < ns(from)) between.push(windowWhere({ fromNs, toNs: ns(from) - 1n }, "before_"));

@@ -3,7 +3,7 @@ import { figureAlias } from "./figures.ts";
 import { selectPercentiles } from "./span-metrics.ts";
 import { isError, isUnpriced, rowUsage, sumOf } from "./usage.ts";
 
-/** Of a slot of sums, and of an hour of them. */
+/** The length of a slot and of an hour of sums. */
 export const slotSeconds = 300;
 export const hourSeconds = 3_600;
 
@@ -11,17 +11,21 @@ export const startOf = (seconds: number) =>
   `intDiv(toUnixTimestamp64Nano(timestamp), ${seconds}000000000) * ${seconds}`;
 
 /**
- * The slot of a row of spans or of counts, in seconds; of times since 1970. It must grow with all times that a table can hold, those before
- * 1970 and after 2106 too: the engine looks up the slot in the key, which has rows of all organizations in one part.
+ * The slot of a row of spans or of counts, in seconds since 1970. It must be monotonic over all times that a table can
+ * have, including before 1970 and after 2106: the engine searches the key by it, and a part has rows of all
+ * organizations.
  */
 export const slotOf = startOf(slotSeconds);
 
-/** Numbers of ours, which need no binding. */
+/** Our own numbers, which need no binding. */
 export const slotIn = (slots: readonly number[], slot = slotOf): string => `(${slot}) IN (${slots.join(", ")})`;
 
 const distinct = (column: string) => `groupUniqArrayIf(cityHash64(environment, ${column}), ${column} != '')`;
 
-/** What is stored of a slot, as aggregates over rows of `countedSpans`. No name is one of a column of spans: an alias would hide it. */
+/**
+ * The stored columns of a slot, as aggregates over rows of `countedSpans`. No name is that of a column of spans,
+ * because an alias would hide the column.
+ */
 const sumColumns = {
   sum_requests: "count()",
   sum_errors: `countIf(${isError})`,
@@ -48,7 +52,7 @@ const sumColumns = {
 
 export const sumColumnNames: readonly string[] = Object.keys(sumColumns);
 
-/** Rows of sums of so many seconds each, made of rows of `countedSpans`. */
+/** Rows of sums of `seconds` each, made from rows of `countedSpans`. */
 export function sumRows(spans: string, seconds = slotSeconds): string {
   const columns = Object.entries(sumColumns).map(([name, sql]) => `${sql} AS ${name}`);
   return `SELECT toDateTime(${startOf(seconds)}, 'UTC') AS slot, environment, model, ${columns.join(", ")}
@@ -56,12 +60,12 @@ export function sumRows(spans: string, seconds = slotSeconds): string {
 }
 
 const total = (name: string) => `sum(${name})`;
-/** NaN where there are none. */
+/** NaN if there are none. */
 const ratio = (sum: string, count: string) => `sum(${sum}) / sum(${count})`;
 const rounded = (sql: string, digits: number) => `round(${sql}, ${digits})`;
 const percentage = (name: string) => rounded(ratio(`100 * ${name}`, "sum_requests"), 6);
 
-/** The values of distributions, and what stands for their sum. */
+/** The columns with the values of distributions. */
 const values: Record<string, string> = {
   latency: "latencies",
   time_to_first_token: "first_tokens",
@@ -103,7 +107,7 @@ const metricSql: Record<Exclude<SpanMetric, PercentileMetric>, string> = {
 
 const known = (average: string) => `ifNotFinite(${average}, 0)`;
 
-/** The figures of summary and groups, to which nothing is unknown. */
+/** The figures of summaries and groups, which are 0 instead of unknown. */
 const figureSql = {
   ...counts,
   span_count: counts.number_of_requests,

@@ -62,7 +62,7 @@ export async function summarizeSpans(
     const row = await read("all", [...select, ...selectCustomers], spans);
     return summaryOf(row, row);
   }
-  // Whom spans count for differs for more of them than what they count for: sums need not wait for it.
+  // More spans differ in whom they count for than in what they count for: sums need not wait for the former.
   const [row, identities] = await Promise.all([
     read("usage", select, spans),
     read("all", selectCustomers, (once, known) => countedCustomers(part, once, known)),

@@ -3,7 +3,7 @@ import type { TraceNumber, TraceText, TraceTime } from "../../../domain/trace.ts
 import { traceTexts } from "../../../domain/trace.ts";
 import { isError, isModelCall, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
-/** The order in which a trace's spans are asked: as domain/span-tree.ts has it. */
+/** The order of a trace's spans, the same as in domain/span-tree.ts. */
 const spanOrder = "start_time, timestamp, toString(unique_id)";
 
 const ns = (time: string) => `toUnixTimestamp64Nano(${time})`;
@@ -36,7 +36,7 @@ const textColumns = {
   model: "model",
 } as const satisfies Record<TraceText, SpanColumn>;
 
-/** What the spans of a trace that have no parent say counts before what others say. */
+/** Values of spans without a parent take precedence over those of other spans. */
 const textOf = (column: SpanColumn) =>
   `argMinIf(toString(${column}), (span_parent_id != '', ${spanOrder}), ${column} != '')`;
 
@@ -53,7 +53,10 @@ export const traceFigures: Readonly<Record<string, string>> = {
   name: `argMin(toString(span_name), (span_parent_id != '', ${spanOrder}))`,
 };
 
-/** Spans that know whether their parent is in the trace. One that is its own parent has, and so is a root only where there is no other. */
+/**
+ * Spans with `has_parent_here`: whether their parent is in the trace. A span that is its own parent has it, and so is a
+ * root only if there is no other.
+ */
 export function hasParentHere(spans: string, named: string): string {
   const key = (id: string) => `cityHash64(environment, trace_unique_id, ${id})`;
   return `(SELECT *, span_parent_id != '' AND ${key("span_parent_id")} GLOBAL IN
@@ -61,8 +64,8 @@ export function hasParentHere(spans: string, named: string): string {
 }
 
 /**
- * The root: the earliest span that names no parent, else the earliest whose parent is not in the trace, which spans know as
- * `has_parent_here`; a trace that is all cycle has its earliest span.
+ * The root: the earliest span that names no parent, else the earliest whose parent is not in the trace
+ * (`has_parent_here`). A trace of cycles only has its earliest span as root.
  */
 export const rootOf = (columns: readonly SpanColumn[], knowsParents: boolean) =>
   `argMin(tuple(${columns.join(", ")}), (span_parent_id != '', ${knowsParents ? "has_parent_here, " : ""}${spanOrder})) AS root`;

@@ -14,7 +14,7 @@ import { selectPercentiles } from "./span-metrics.ts";
 import { traceFigures } from "./trace-figures.ts";
 import { rowUsage } from "./usage.ts";
 
-/** A figure of a trace, beside metrics of the same name. */
+/** The column of a trace's figure, distinct from the metric of the same name. */
 const traceColumn = (name: string) => `trace_${name}`;
 
 const sum = (name: TraceNumber) => `sum(${traceColumn(name)})`;
@@ -49,7 +49,7 @@ const selectMetrics = (metrics: readonly TraceMetric[]): string[] => [
   ...selectPercentiles(metrics, traceColumn),
 ];
 
-/** The traces that the list has for the same window and filters. */
+/** Series of the traces that the list has for the same window and filters. */
 export async function traceSeries(
   database: SpanDatabase,
   query: TraceSeriesQuery,
@@ -72,7 +72,7 @@ export async function traceSeries(
   return await readOnce(database, { parts, counts: "usage" }, read, signal);
 }
 
-/** What is not read of these is not computed. */
+/** The engine does not compute figures that are not read. */
 function tracesOf(
   { window, condition }: TraceSeriesQuery,
   parts: readonly CountedPart[],
@@ -83,7 +83,7 @@ function tracesOf(
     ...Object.entries(figures).map(([name, sql]) => `${sql} AS ${figureAlias(name)}`),
     ...groupMatches(condition),
   ];
-  // What goes on beyond the window may have no span within it.
+  // The time range is wider than the window, so a trace may have no span in the window.
   const columns = Object.keys(figures).map((name) => `${figureAlias(name)} AS ${traceColumn(name)}`);
   return `(SELECT environment, ${traceColumn("timestamp")} AS timestamp, ${columns.join(", ")} FROM (
     SELECT trace_unique_id, environment, ${select.join(", ")} FROM ${countedSpans(parts, once, counts)}

@@ -5,12 +5,15 @@ import type { SpanDatabase } from "../drivers/span-database.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
 import { fieldsEdited } from "./span-edits.ts";
 
-// What calls said of their customer is kept as one member of a JSON object.
+// What calls sent about their customer is one member of a JSON object.
 const extra = `if(position(extra, 'customer_params') = 0, extra, concat('{', arrayStringConcat(arrayMap(
   member -> concat(toJSONString(member.1), ':', member.2),
   arrayFilter(member -> member.1 != 'customer_params', JSONExtractKeysAndValuesRaw(extra))), ','), '}'))`;
 
-/** Newer versions of the customer's spans that do not name it, without what was noted on them, in the table when it resolves. The rows replaced go when their parts are merged. */
+/**
+ * Writes newer versions of the customer's spans that do not name it, and removes the notes that people added to them;
+ * stored when it resolves. The replaced rows are deleted when their parts are merged.
+ */
 export async function unnameCustomer(
   database: SpanDatabase,
   { organization_id, environment, customer_identifier }: CustomerKey,
@@ -23,7 +26,7 @@ export async function unnameCustomer(
     params: { customer: customer_identifier },
   });
   const where = erasedNs === undefined ? named : allOf(named, before(erasedNs));
-  // First of all, as it is the name by which these are found.
+  // First, because the notes are found by the customer's name.
   await removeNotes(database, organization_id, where);
   await database.execute({
     name: "unname_customer",
@@ -36,8 +39,8 @@ export async function unnameCustomer(
 }
 
 /**
- * People note what they please of a customer. What else they changed stays: ratings and pins name nobody, and keys of metadata that they
- * removed would be there again.
+ * Notes may say anything about a customer. Other edits stay: ratings and pins name nobody, and removed keys of metadata
+ * would be there again.
  */
 async function removeNotes(database: SpanDatabase, organization_id: string, named: Where): Promise<void> {
   if (!(await fieldsEdited(database, { organization_id })).has("note")) return;
@@ -58,7 +61,7 @@ const insertSettings = {
   distributed_foreground_insert: 1,
 };
 
-/** Received before a time, or by a node that had not heard of the deletion yet; see ingest/erased-customers.ts. */
+/** Received before a time, or by a node that did not know of the deletion yet; see ingest/erased-customers.ts. */
 function before(ns: bigint): Where {
   const at = (param: string) => `fromUnixTimestamp64Nano({${param}:Int64}, 'UTC')`;
   const [erased, heard] = [at("erased_ns"), at("heard_ns")];
