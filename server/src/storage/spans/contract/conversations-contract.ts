@@ -27,7 +27,7 @@ export function describeConversations({ store, insert }: ContractDriver): void {
     const found = async (org: string, rows: readonly TestRow[]) =>
       await store().findNewMessages({ organization_id: org }, rows);
 
-    it("are told turn by turn, whatever the order that they came in", async () => {
+    it("add messages turn by turn, in whatever order spans came in", async () => {
       const org = newOrganization();
       const turns = said.map((_, n) => turnOf(org, n));
       await insert(turns.slice(10));
@@ -47,7 +47,7 @@ export function describeConversations({ store, insert }: ContractDriver): void {
       expect(number_of_requests).toBe(11);
     });
 
-    it("are those of one organisation and environment", async () => {
+    it("are separate for each organization and environment", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
       const [own, theirs, tried] = [turnOf(org, 1), turnOf(other, 0), turnOf(org, 0, { environment: "test" })];
       await insert([own, theirs, tried]);
@@ -63,7 +63,7 @@ export function describeConversations({ store, insert }: ContractDriver): void {
       ]);
     });
 
-    it("are as the last version of each span has them, without those that are gone", async () => {
+    it("use the last version of each span, without deleted spans", async () => {
       const org = newOrganization();
       const [first, second, third] = [turnOf(org, 0), turnOf(org, 1), turnOf(org, 2)];
       await insert([first, second, third]);
@@ -81,7 +81,7 @@ export function describeConversations({ store, insert }: ContractDriver): void {
       expect(await hits(org, "message 1.", { window })).toEqual([timeAt(2)]);
     });
 
-    it("are named by thread, else by session, else by trace; a span that names none is by itself", async () => {
+    it("are named by thread, else by session, else by trace; a span without these is on its own", async () => {
       const org = newOrganization();
       const names = { thread_identifier: "t", session_identifier: "s", trace_unique_id: "r" };
       const kinds = [
@@ -106,7 +106,7 @@ export function describeConversations({ store, insert }: ContractDriver): void {
       expect(await hits(org, "message 0.")).toEqual([0, 0, 0, 0, 1].map(timeAt));
     });
 
-    it("tell messages apart by what is said, called and answered", async () => {
+    it("identify messages by content, calls and results", async () => {
       const org = newOrganization();
       const user = (content: unknown) => ({ role: "user", content });
       const text = { type: "text", text: "x" };
@@ -140,7 +140,7 @@ export function describeConversations({ store, insert }: ContractDriver): void {
       const pairs = [...same, ...different].flatMap((messages, i) =>
         messages.map((message, n) => turnOf(org, n, { thread_identifier: `pair ${i}`, prompt_messages: [message] })),
       );
-      // Integers beyond those of the engine, which it cannot read: the list as a whole is a message.
+      // Integers beyond the range of the engine, which it cannot read: the whole list is one message.
       const long = (more: string) => `[{"role":"user","n":123456789012345678901234567890}${more}]`;
       const lists = [long(""), long(""), long(',{"role":"user"}')].map((prompt_messages, n) =>
         turnOf(org, n, { thread_identifier: "long", prompt_messages }),

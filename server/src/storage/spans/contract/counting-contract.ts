@@ -4,10 +4,10 @@ import type { DividedSpan } from "../usage-facts.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 import { conditionOf, everythingOf, keyOf, listOf, newOrganization, nsAt, spanRow, timeAt } from "./span-fixtures.ts";
 
-/** What the counter, the recount and averages of scores read. */
+/** The reads of the counter, of recounts and of averages of scores. */
 export function describeCounting({ store, insert }: ContractDriver): void {
   const call = { log_type: "chat", cost: 0.5, cost_source: "computed", prompt_tokens: 1, total_tokens: 1 };
-  /** A root that names the customer, and calls below it; and a span of no trace. */
+  /** A root that names the customer, and calls below it; and a span without a trace. */
   const insertTraces = async (org: string) => {
     const traces = ["a", "b", "c"].flatMap((trace) => [
       spanRow(org, {
@@ -25,7 +25,7 @@ export function describeCounting({ store, insert }: ContractDriver): void {
   };
 
   describe("counting", () => {
-    it("reads spans by trace, by id and by the call that they name, with what they were found to count for", async () => {
+    it("reads spans by trace, by id and by the call that they name, with their counts", async () => {
       const org = newOrganization();
       const { traces, alone } = await insertTraces(org);
       await insertTraces(newOrganization());
@@ -41,7 +41,7 @@ export function describeCounting({ store, insert }: ContractDriver): void {
       expect(idsOf((await store().readUsageFacts(named)).facts)).toEqual([alone.unique_id]);
     });
 
-    it("names the traces that count for a customer, and all that there are, part by part", async () => {
+    it("lists the traces that count for a customer, and all traces in parts", async () => {
       const org = newOrganization();
       const { alone } = await insertTraces(org);
       const key = { organization_id: org, environment: "prod", customer_identifier: "ann" } as const;
@@ -56,13 +56,13 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     });
   });
 
-  it("finds spans of which nodes stored several versions, by id or by when they were stored, until one of them is left", async () => {
+  it("finds spans of which nodes stored several versions, by id or by storage time, until one version is left", async () => {
     const org = newOrganization();
     const version = (unique_id: string, second: number, members: object = {}) =>
       spanRow(org, { unique_id, timestamp: timeAt(second), version: String(second), ...members });
     const [alone, ofTrace, moved, once] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
     const ids = [alone, ofTrace, moved, once];
-    // Without the counter, which would settle them.
+    // Without the counter, which would resolve them.
     const storeRows = (rows: readonly object[]) => {
       const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify({ is_resend: 1, ...row })}\n`).join(""));
       return store().insert({ ndjson, rows: rows.length, token: randomUUID(), hasResends: true });
@@ -96,7 +96,7 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     expect(await recent()).toEqual(expected.slice(1));
   });
 
-  it("tells every end time of a span that is stored, and which of its spans were deleted", async () => {
+  it("returns every stored end time of a span, and which spans of its trace were deleted", async () => {
     const org = newOrganization();
     const unique_id = randomUUID();
     const row = (second: number, members: object = {}) =>
@@ -126,11 +126,11 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     expect(await versions()).toMatchObject([moved, { timestamp: timeAt(2), version: 2n ** 64n - 1n, isGone: true }]);
     const after = await facts();
     expect(after.facts).toEqual([]);
-    // As long as rows are not merged, a tombstone may be there twice.
+    // A tombstone may exist twice until rows are merged.
     expect(new Set(after.deleted.map((span) => span.unique_id))).toEqual(new Set([unique_id]));
   });
 
-  it("filters by customer and thread go by whom spans count for now", async () => {
+  it("filters by customer and thread use whom spans count for now", async () => {
     const org = newOrganization();
     const root = (customer: string, members: object) =>
       spanRow(org, {
@@ -190,14 +190,14 @@ export function describeCounting({ store, insert }: ContractDriver): void {
       return rows.map(({ counted_customer_identifier: customer }) => String(customer)).toSorted();
     };
     expect(await agree()).toEqual(["", "", "ann", "ann", "ann", "ann", "eve"]);
-    // The root says somebody else now: what was stored of the others is of the past.
+    // The root names another customer now, so the stored counts of the others are out of date.
     await insert([root("bob", { ...ids, thread_identifier: "t1", version: "2" })]);
     expect(await agree()).toEqual(["", "", "ann", "bob", "bob", "bob", "eve"]);
     await insert([root("", { ...ids, version: "3" })]);
     expect(await agree()).toEqual(["", "", "ann", "eve", "eve", "eve", "eve"]);
   });
 
-  it("scores are averaged over spans, and by group", async () => {
+  it("averages scores over spans, and by group", async () => {
     const org = newOrganization();
     const { traces } = await insertTraces(org);
     const scores = traces.map((row, index) => ({
@@ -227,7 +227,7 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     expect(await grouped("customer_identifier", ["ann"])).toEqual({ ann: 4 });
   });
 
-  it("a span is found by its id, and spans by their keys in the order of those", async () => {
+  it("finds a span by its id, and spans by their keys, in the same order", async () => {
     const org = newOrganization();
     const { traces } = await insertTraces(org);
     const [first] = traces;

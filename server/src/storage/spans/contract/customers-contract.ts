@@ -26,7 +26,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
   };
 
   describe("customers", () => {
-    it("are listed once each, as their newest version has them, and only those of the scope", async () => {
+    it("are listed once each, in their newest version, and only those of the scope", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
       await insertProfiles(
         profile(org, "ann", { name: "Old" }),
@@ -50,7 +50,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       expect(await list(org, { page: 2, pageSize: 2 })).toEqual([3, "tom test"]);
     });
 
-    it("are ordered and described by what spans say, of those without any too", async () => {
+    it("are sorted and described by their spans, including customers without spans", async () => {
       const org = newOrganization();
       await insertProfiles(profile(org, "ann"), profile(org, "bob"), profile(org, "idle"));
       const wrapper = { trace_unique_id: "t", span_unique_id: "w", cost: 1, total_tokens: 5, has_parent: 0 };
@@ -73,7 +73,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       expect(Object.fromEntries(costs as [string, number[]][])).toEqual({ ann: [2, 1, 0], bob: [2, 0.75, 0.25] });
     });
 
-    it("are taken off spans of before their deletion alone, where it is repeated", async () => {
+    it("are removed only from earlier spans when a deletion is repeated", async () => {
       const org = newOrganization();
       const [before, after, muchLater] = [timeAt(1), timeAt(5), "2026-05-05 06:05:05.000000000"];
       const span = { customer_identifier: "ann", log_method: "logging_api" };
@@ -86,7 +86,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       const fresh = [
         spanRow(org, { ...span, timestamp: after, received_at: after, start_time: before }),
         spanRow(org, { ...call, start_time: after }),
-        // Its node had heard of the deletion, and knew that it was new.
+        // Its node knew of the deletion, and that the customer was new.
         spanRow(org, { ...span, timestamp: before, received_at: muchLater }),
       ];
       await insert([...old, ...fresh]);
@@ -97,7 +97,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       expect(named.toSorted()).toEqual(fresh.map((row) => row.unique_id).toSorted());
     });
 
-    it("are taken off their spans with what was noted on these; ratings, pins and removed metadata stay", async () => {
+    it("are removed from their spans together with notes; ratings, pins and removed metadata stay", async () => {
       const org = newOrganization();
       const spans = ["ann", "bob"].map((customer_identifier) =>
         spanRow(org, { customer_identifier, note: "sent", metadata: { kept: 1, secret: "x" } }),
@@ -124,7 +124,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       expect((await store().listSpans(listOf(org, { fields, filter: found }))).count).toBe(1);
     });
 
-    it("are taken off their spans, which stay as they are", async () => {
+    it("are removed from their spans, which otherwise stay unchanged", async () => {
       const org = newOrganization();
       const params = { customer_identifier: "ann", email: "a@b.c" };
       const kept = { variables: { a: [1, "}"] }, note: 'a "quoted" note' };

@@ -38,8 +38,8 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
   const countOf = async (org: string, filters: Record<string, unknown>) =>
     (await store().listSpans(listOf(org, { filter: conditionOf(filters) }))).count;
 
-  describe("changes of spans", () => {
-    it("stand in rows, filters, orders and groups, of their organization alone", async () => {
+  describe("edits of spans", () => {
+    it("apply to rows, filters, orders and groups, of their organization only", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
       const [row, untouched] = [spanRow(org, said), spanRow(org, { timestamp: timeAt(1), ...said })];
       await insert([row, untouched, { ...spanRow(other, said), unique_id: row.unique_id }]);
@@ -66,7 +66,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       expect((await store().summarizeSpans({ ...everythingOf(org), filter })).number_of_requests).toBe(1);
     });
 
-    once("of one key of metadata leave filters, orders and groups by others as they are", async () => {
+    once("of one key of metadata do not affect filters, orders and groups by other keys", async () => {
       const org = newOrganization();
       const metadata = { plan: "pro", a__b: 1, a: { b: 2, c: 3 } };
       const row = spanRow(org, { metadata: JSON.stringify(metadata), metadata_index: indexMetadata(metadata) });
@@ -92,7 +92,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       }
     });
 
-    once("of which the last wins, whatever the clock says; others of the span stay", async () => {
+    once("replace earlier ones, whatever the clock says; other edits of the span stay", async () => {
       const org = newOrganization();
       const row = spanRow(org, said);
       await insert([row]);
@@ -126,7 +126,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       ]);
     });
 
-    it("hold of a span that is sent again, also with another time", async () => {
+    it("still apply to a span that is resent, even with another time", async () => {
       const org = newOrganization();
       const row = spanRow(org, said);
       await insert([row]);
@@ -142,7 +142,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       ]);
     });
 
-    it("stand in the spans of a trace, however they are read", async () => {
+    it("apply to the spans of a trace, however they are read", async () => {
       const org = newOrganization();
       const rows = [0, 1].map((second) =>
         spanRow(org, { ...said, trace_unique_id: "t", timestamp: timeAt(second), start_time: timeAt(second) }),
@@ -169,7 +169,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       }
     });
 
-    it("go with spans that are deleted or grow too old, and stay with those that are sent again", async () => {
+    it("are deleted with deleted and expired spans, and stay with resent ones", async () => {
       const org = newOrganization();
       const old = { received_at: timeAt(0) };
       const [gone, aged, renewed] = [
@@ -197,7 +197,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       await vi.waitFor(async () => expect(await shown(org)).toMatchObject([{ note: "edited" }]), slowly);
     });
 
-    once("make of any metadata in statements what they make of it in rows", async () => {
+    once("change any metadata in statements as they do in rows", async () => {
       const org = newOrganization();
       const key = fc.constantFrom(
         "a",

@@ -19,7 +19,7 @@ async function exported(store: SpanStore, org: string, format: ExportFormat): Pr
 
 export function describeExports({ store, insert }: ContractDriver): void {
   describe.each(exportFormats)("an export as %s", (format) => {
-    it("has each span of the organization once, as it was sent last, and none that is deleted", async () => {
+    it("has each span of the organization once, in its last version, and no deleted ones", async () => {
       const org = newOrganization();
       const first = spanRow(org, { output: "old", cost: 1 });
       const deleted = spanRow(org, { output: "deleted" });
@@ -59,7 +59,7 @@ export function describeExports({ store, insert }: ContractDriver): void {
       expect(shown).toHaveLength(3);
     });
 
-    it("has what each customer used, by period, with its markup", async () => {
+    it("has the usage of each customer by period, with its markup", async () => {
       const org = newOrganization();
       const used = (customer_identifier: string, timestamp: string) =>
         spanRow(org, { customer_identifier, timestamp: `${timestamp} 10:00:00.000000000`, cost: 0.1, total_tokens: 3 });
@@ -83,7 +83,7 @@ export function describeExports({ store, insert }: ContractDriver): void {
       );
     });
 
-    it("ends with the reason of its signal, or of who takes it, and leaves the store in order", async () => {
+    it("rejects with the reason of its signal or of its consumer, and leaves the store usable", async () => {
       const org = newOrganization();
       await insert(Array.from({ length: 3_000 }, () => spanRow(org, { output: "x".repeat(2_000) })));
       const query = { ...everythingOf(org), format, fields };

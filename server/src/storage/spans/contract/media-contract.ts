@@ -15,7 +15,7 @@ export function describeMedia({ store, insert }: ContractDriver): void {
     (await store().readMedia({ organization_id: organization }, ids)).map(({ id }) => id).sort();
 
   describe("media", () => {
-    it("is read by those that a span of the same organization refers to", async () => {
+    it("is readable only if a span of the same organization refers to it", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
       const [used, unused] = [idOf("a"), idOf("b")];
       await insertMedia(org, [used, used, unused]);
@@ -27,7 +27,7 @@ export function describeMedia({ store, insert }: ContractDriver): void {
       expect(await idsOf(other, [used])).toEqual([]);
     });
 
-    it("comes without its text where all texts are more than is wanted, the largest first", async () => {
+    it("has no text if all texts exceed the limit, the largest first", async () => {
       const org = newOrganization();
       const ids = ["1", "2", "3"].map(idOf);
       const [small = "", large = "", smaller = ""] = ids;
@@ -43,7 +43,7 @@ export function describeMedia({ store, insert }: ContractDriver): void {
       expect(await lengths(10)).toEqual({ [small]: 0, [large]: 0, [smaller]: 10 });
     });
 
-    it("is swept in one go, however much of it there is", async () => {
+    it("is swept in one run, however much there is", async () => {
       const org = newOrganization();
       const ids = Array.from({ length: storageLimits.mediaSweepRows + 1 }, (_, i) => i.toString(16).padStart(64, "0"));
       await insertMedia(org, ids);
@@ -53,7 +53,7 @@ export function describeMedia({ store, insert }: ContractDriver): void {
       await vi.waitFor(async () => expect(await idsOf(org, [first, last])).toEqual([]), slowly);
     });
 
-    it("stays as long as any span refers to it, and is swept once it is old and unused", async () => {
+    it("stays as long as any span refers to it, and is swept when it is old and unused", async () => {
       const org = newOrganization();
       const [used, unused, again] = [idOf("c"), idOf("d"), idOf("e")];
       await insertMedia(org, [used, unused, again]);

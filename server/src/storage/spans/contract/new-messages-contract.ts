@@ -17,7 +17,7 @@ const part = (text: string) => ({ type: "text", text });
 const marked = (text: string) => user([{ ...part(text), cache_control: { type: "ephemeral" } }]);
 
 const texts = ["yes", "no", "go on", "yes, go on"];
-/** A text in any of the forms that make no other message of it. */
+/** A text in any of the forms that are the same message, and some that are not. */
 const anyMessage = fc
   .tuple(fc.constantFrom(...texts), fc.nat({ max: 4 }))
   .chain(([text, cut]) =>
@@ -35,7 +35,7 @@ const anyConversation = fc.array(fc.tuple(fc.array(anyMessage, { maxLength: 5 })
   maxLength: 5,
 });
 
-/** A filter by `new_messages` finds the spans whose new messages hold what it asks for, and no others. */
+/** A filter by `new_messages` finds the spans whose new messages match it, and no others. */
 export function describeNewMessages({ store, insert, once, variations }: ContractDriver): void {
   describe("a filter by new messages", () => {
     const hits = async (organization: string, new_messages: unknown, window: TimeWindow = always) => {
@@ -54,7 +54,7 @@ export function describeNewMessages({ store, insert, once, variations }: Contrac
         prompt_messages,
       });
 
-    it("goes by the form in which they were first said", async () => {
+    it("uses the form in which messages were first sent", async () => {
       const org = newOrganization();
       const turns = [
         [marked("refund please"), user("yes")],
@@ -76,7 +76,7 @@ export function describeNewMessages({ store, insert, once, variations }: Contrac
       }
     });
 
-    once("finds what a text of messages writes with escapes that it need not", async () => {
+    once("finds text that is stored with unnecessary escapes", async () => {
       const org = newOrganization();
       const said = { span_name: "said", log_type: "chat", thread_identifier: "t" };
       const input = String.raw`[{"role":"user","content":"caf\u00e9 and\/or tea"}]`;
@@ -88,7 +88,7 @@ export function describeNewMessages({ store, insert, once, variations }: Contrac
       expect(await hits(org, { operator: "contains", value: ["cafe"] })).toEqual([]);
     });
 
-    once("agrees with what each span is told to add", async () => {
+    once("agrees with the new messages of each span", async () => {
       const agree = async (conversations: Array<Array<[Message[], number]>>, from: number) => {
         const org = newOrganization();
         const rows = conversations.flatMap((turns, thread) => {

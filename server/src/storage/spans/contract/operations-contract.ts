@@ -24,8 +24,8 @@ import {
 const verySlowly = { timeout: 150_000, interval: 200 };
 
 export function describeFailures({ store, insert, open }: ContractDriver): void {
-  describe("what goes wrong", () => {
-    it("tells a batch that can never go in, and stores nothing of it", async () => {
+  describe("failures", () => {
+    it("reports a batch that can never be stored, and stores nothing of it", async () => {
       const org = newOrganization();
       const bad = ['{"organization_id":', '{"timestamp":"yesterday"}', '{"unique_id":"42"}', '{"cost":{"a":1}}'];
       for (const inputChars of [0, 1_000_000]) {
@@ -40,7 +40,7 @@ export function describeFailures({ store, insert, open }: ContractDriver): void 
       expect((await store().listSpans(listOf(org))).count).toBe(1);
     });
 
-    it("refuses a query that takes more than it may, and goes on", async () => {
+    it("rejects a query that exceeds its limits, and keeps working", async () => {
       const org = newOrganization();
       await insert(
         Array.from({ length: 200 }, (_, i) =>
@@ -62,7 +62,7 @@ export function describeFailures({ store, insert, open }: ContractDriver): void 
       }
     });
 
-    it("ends a query when its caller goes away", async () => {
+    it("ends a query when its caller disconnects", async () => {
       const org = newOrganization();
       await insert([spanRow(org)]);
       const leaving = new AbortController();
@@ -77,7 +77,7 @@ export function describeFailures({ store, insert, open }: ContractDriver): void 
       );
     });
 
-    it("never shows rows of a query that failed half way in a later one", async () => {
+    it("never returns rows of a failed query in a later one", async () => {
       const [loud, quiet] = [newOrganization(), newOrganization()];
       await insert(
         Array.from({ length: 3000 }, (_, i) => spanRow(loud, { model: "secret", timestamp: timeAt(i % 50) })),
@@ -94,7 +94,7 @@ export function describeFailures({ store, insert, open }: ContractDriver): void 
       }
     });
 
-    it("refuses queries beyond those that may wait", async () => {
+    it("rejects queries if too many wait", async () => {
       const org = newOrganization();
       await insert([spanRow(org)]);
       const narrow = open({ inFlight: 1, queued: 1 });
@@ -113,7 +113,7 @@ export function describeFailures({ store, insert, open }: ContractDriver): void 
 
 export function describeUpkeep({ store, insert, open, once }: ContractDriver): void {
   describe("upkeep", () => {
-    it("is brought up to date by two nodes at once, and again", async () => {
+    it("migrates from two nodes at the same time, and again", async () => {
       const nodes = [open(), open()];
       try {
         await Promise.all(nodes.map((node) => node.migrate()));
@@ -126,9 +126,9 @@ export function describeUpkeep({ store, insert, open, once }: ContractDriver): v
       }
     });
 
-    it("deletes what was received before the cutoff, whatever its own times, and nothing else", async () => {
+    it("deletes only spans received before the cutoff, whatever their own times", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
-      // Received in the order of their times, but for one whose clock stood at 1970.
+      // Received in the order of their times, except for one with a clock at 1970.
       const rows = [0, 1, 2].map((i) => ({ timestamp: timeAt(i), received_at: timeAt(i) }));
       const wrongClock = { timestamp: "1970-01-01 00:00:00.000000000", received_at: timeAt(2) };
       await insert([org, other].flatMap((o) => [...rows, wrongClock].map((row) => spanRow(o, row))));
@@ -145,7 +145,7 @@ export function describeUpkeep({ store, insert, open, once }: ContractDriver): v
       expect(await store().deleteExpired(new Map())).toEqual(nothing);
     });
 
-    it("deletes what each organization keeps no longer, of whole months and of parts of them", async () => {
+    it("deletes expired spans of each organization, in whole months and parts of months", async () => {
       const [org, other, third] = [newOrganization(), newOrganization(), newOrganization()];
       const inMonth = (month: string, second: number) => ({
         timestamp: `${month}-05 00:00:00.000000000`,
@@ -160,7 +160,7 @@ export function describeUpkeep({ store, insert, open, once }: ContractDriver): v
         [other, nsAt(6)],
         [newOrganization(), nsAt(9)],
       ]);
-      // Of March a span of `org` and that of `other` stay.
+      // In March, one span of `org` and the one of `other` stay.
       expect(await store().deleteExpired(cutoffs)).toEqual({ rows: 4, months: 2, overdueMs: 2_000 });
       const countOf = async (o: string) => (await store().listSpans(listOf(o, { window: always }))).count;
       await vi.waitFor(
@@ -171,7 +171,7 @@ export function describeUpkeep({ store, insert, open, once }: ContractDriver): v
       expect(await store().deleteExpired(cutoffs)).toEqual({ rows: 0, months: 0, overdueMs: 0 });
     });
 
-    it("frees what a deletion hides, then what hid it, so that the same can be stored anew", async () => {
+    it("frees what a deletion hides, then its tombstones, so that the same span can be stored again", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
       const probe = spanRow(org, { trace_unique_id: "gone" });
       await insert([probe, spanRow(org), spanRow(other, { trace_unique_id: "gone" })]);
@@ -182,10 +182,10 @@ export function describeUpkeep({ store, insert, open, once }: ContractDriver): v
       const future = BigInt(Date.now() + 60_000) * 1_000_000n;
       let pauseMs = 700;
       await vi.waitFor(async () => {
-        // What is stored while the tombstone is there is hidden too, and must go before it.
+        // Rows stored while the tombstone exists are hidden too, and must be deleted before it.
         for (let pass = 0; pass < 3; pass += 1) {
           await store().purgeDeleted(future);
-          // In the background, which takes longer on a busy machine.
+          // Runs in the background, which takes longer on a busy machine.
           await sleep((pauseMs += 300));
         }
         await insert([probe]);
@@ -193,7 +193,7 @@ export function describeUpkeep({ store, insert, open, once }: ContractDriver): v
       }, verySlowly);
     });
 
-    it("deletes copies of scores that were made before the cutoff, of that organisation alone", async () => {
+    it("deletes copies of scores that were created before the cutoff, of that organization only", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
       const copies = [org, other].flatMap((organization_id) =>
         [0, 1, 2].map((i) => ({
@@ -228,12 +228,12 @@ export function describeUpkeep({ store, insert, open, once }: ContractDriver): v
       expect(await scored(other)).toBe(3);
     });
 
-    it("answers a ping", async () => {
+    it("responds to a ping", async () => {
       await expect(store().ping()).resolves.toBeUndefined();
     });
 
-    // Last, because every later statement would look at hundreds of parts.
-    once("takes 300 months in one batch", async () => {
+    // Last, because every later statement would read hundreds of parts.
+    once("accepts 300 months in one batch", async () => {
       const org = newOrganization();
       const months = Array.from({ length: 300 }, (_, i) => new Date(Date.UTC(2010, i, 3)).toISOString().slice(0, 10));
       await insert(months.map((day) => spanRow(org, { timestamp: `${day} 00:00:00.000000000` })));

@@ -42,7 +42,7 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
   });
 
   describe("lists", () => {
-    it("pages through 53 spans of one instant without loss or repeat", async () => {
+    it("pages through 53 spans of one instant without gaps or repeats", async () => {
       const org = newOrganization();
       const rows = Array.from({ length: 53 }, () => spanRow(org));
       await insert(rows);
@@ -58,7 +58,7 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
       expect(await store().listSpans(listOf(org, { page: 7, pageSize: 10 }))).toEqual({ count: 53, rows: [] });
     });
 
-    once("sorts by every field both ways, what is absent last", async () => {
+    once("sorts by every field in both directions, absent values last", async () => {
       const org = newOrganization();
       const values = [3, 1, undefined, 2];
       await insert(
@@ -70,7 +70,7 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
           }),
         ),
       );
-      // No column is error_count.
+      // There is no column error_count.
       for (const field of spanSortFields.filter((name) => name !== "error_count")) {
         const column = sortedColumns[field] ?? (field as SpanColumn);
         const valuesBy = async (sort: SpanSort) => {
@@ -87,9 +87,10 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
       }
     });
 
-    once("goes on behind the last row of a page, in every order both ways", async () => {
+    once("continues after the last row of a page, in every order and direction", async () => {
       const org = newOrganization();
-      // Doubles whose text may read back as a neighbour, ties, absence, and texts that a statement could trip over.
+      // Doubles whose text may be read back as a neighbour, ties, absent values, and texts that could break a
+      // statement.
       const values = [0.1 + 0.2, 1e-7, 1 / 3, 3, 3, undefined, undefined, 2 ** 53 - 1];
       await insert(
         values.map((value, i) =>
@@ -125,7 +126,7 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
       ).toBe(0);
     });
 
-    once("reads the asked columns and those of the key, no others", async () => {
+    once("reads only the requested columns and those of the key", async () => {
       const org = newOrganization();
       await insert([spanRow(org, { model: "m", input: "long" })]);
       const { rows } = await store().listSpans(listOf(org, { fields: ["model"] }));
@@ -140,7 +141,7 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
   });
 
   describe("sums and groups", () => {
-    it("sums what is there and counts what is not", async () => {
+    it("sums present values and counts missing ones", async () => {
       const org = newOrganization();
       await insert([
         spanRow(org, {
@@ -192,7 +193,7 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
       expect(new Set(Object.values(nothing))).toEqual(new Set([0, null]));
     });
 
-    it("groups, with every figure of a row", async () => {
+    it("groups with every figure", async () => {
       const org = newOrganization();
       await insert([
         spanRow(org, {
@@ -293,7 +294,7 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
       expect(found.values).toEqual([{ field: "model", value: "y", count: 1 }]);
     });
 
-    it("lists the newest of what was received behind a place, in that order, and counts it by the second", async () => {
+    it("lists the newest spans received after a position, in order, and counts them by second", async () => {
       const org = newOrganization();
       const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
       const row = (n: number, received: number, more: object = {}) =>
@@ -329,10 +330,10 @@ export function describeReads({ store, insert, once }: ContractDriver): void {
   });
 }
 
-/** How values of conditions reach the engine. */
+/** How the values of conditions reach the engine. */
 export function describeFilterValues({ store, insert }: ContractDriver): void {
   describe("filters", () => {
-    it("takes a filter of a thousand long values", async () => {
+    it("accepts a filter with a thousand long values", async () => {
       const org = newOrganization();
       const values = Array.from({ length: 1000 }, (_, i) => `${i} ${"x".repeat(2000)}`);
       await insert([spanRow(org, { customer_identifier: values[999] }), spanRow(org)]);
@@ -340,7 +341,7 @@ export function describeFilterValues({ store, insert }: ContractDriver): void {
       expect((await store().listSpans(listOf(org, { filter }))).count).toBe(1);
     });
 
-    it("takes any text in a filter as a value", async () => {
+    it("accepts any text as a value of a filter", async () => {
       const org = newOrganization();
       const hostile = ["'", "\\", "\\'", "' OR 1=1 --", "{x:String}", "é😀\n\t\0", "%", "[]", "['a']"];
       await insert(hostile.map((customer_identifier) => spanRow(org, { customer_identifier })));

@@ -17,7 +17,7 @@ export function describeRepricing({ store, insert }: ContractDriver): void {
     }));
 
   describe("repricing", () => {
-    it("writes cost and receipt, and keeps all else, of the spans of the scope alone", async () => {
+    it("writes cost and receipt of the spans of the scope only, and keeps everything else", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
       const said = { cost: 1, input: "é\u0000'\\N", metadata: '{"a":"1"}' };
       await insert([spanRow(org, said), spanRow(other, said)]);
@@ -32,7 +32,7 @@ export function describeRepricing({ store, insert }: ContractDriver): void {
       expect(await spansOf(other)).toMatchObject([said]);
     });
 
-    it("leaves what was sent again or deleted since as it is", async () => {
+    it("skips spans that were resent or deleted in the meantime", async () => {
       const org = newOrganization();
       const [again, gone] = [spanRow(org, { cost: 1 }), spanRow(org, { cost: 1 })];
       await insert([again, gone]);

@@ -21,8 +21,8 @@ import {
 } from "./span-fixtures.ts";
 
 export function describeRows({ store, insert }: ContractDriver): void {
-  describe("what goes in comes out", () => {
-    it("keeps every column exactly", async () => {
+  describe("stored rows", () => {
+    it("keep every column exactly", async () => {
       const org = newOrganization();
       const sent = fullRow(org);
       await store().insert({ ndjson: Buffer.from(ndjsonLine(sent)), rows: 1, token: randomUUID() });
@@ -30,7 +30,7 @@ export function describeRows({ store, insert }: ContractDriver): void {
       expect(span).toEqual(expectedFullRow(sent));
     });
 
-    it("gives absent members as absent", async () => {
+    it("return absent members as absent", async () => {
       const org = newOrganization();
       const row = spanRow(org);
       await insert([row]);
@@ -43,7 +43,7 @@ export function describeRows({ store, insert }: ContractDriver): void {
       expect(span?.start_time).toBe(row.timestamp);
     });
 
-    it("keeps the JSON of a member as it was written", async () => {
+    it("keep the JSON of a member as it was written", async () => {
       const org = newOrganization();
       const texts = [
         '{"b": 1, "a":[ ]}',
@@ -60,7 +60,7 @@ export function describeRows({ store, insert }: ContractDriver): void {
       expect(read.map((span) => span?.metadata)).toEqual(texts);
     });
 
-    it("tells instants apart by a nanosecond and takes dates of any year in one batch", async () => {
+    it("distinguish instants by a nanosecond and accept dates of any year in one batch", async () => {
       const org = newOrganization();
       const times = [
         "1900-01-01 00:00:00.000000000",
@@ -80,7 +80,7 @@ export function describeRows({ store, insert }: ContractDriver): void {
   });
 
   describe("one span, many rows", () => {
-    it("shows a resend once, whole, and the higher version in either order", async () => {
+    it("shows a resend once, as a whole, and the higher version in either order", async () => {
       const org = newOrganization();
       const first = spanRow(org, { version: "10", model: "gpt-4o", input: "asked", cost: 1 });
       const fuller = { ...first, version: "20", model: "gpt-4o-mini", input: undefined, cost: 2 };
@@ -98,7 +98,7 @@ export function describeRows({ store, insert }: ContractDriver): void {
       expect(await store().summarizeSpans(everythingOf(org))).toMatchObject({ number_of_requests: 1, total_cost: 2 });
     });
 
-    it("moves a span whose timestamp changed by a tombstone on the old one", async () => {
+    it("moves a span whose timestamp changed, with a tombstone on the old one", async () => {
       const org = newOrganization();
       const started = spanRow(org, { version: "10", timestamp: "2026-05-05 10:00:00.000000000" });
       const ended = { ...started, version: "20", timestamp: "2026-05-05 10:30:00.000000000", output: "done" };
@@ -109,7 +109,7 @@ export function describeRows({ store, insert }: ContractDriver): void {
       expect(await store().retrieveSpan({ organization_id: org }, started.unique_id)).toMatchObject({ output: "done" });
     });
 
-    it("hides a span behind its tombstone", async () => {
+    it("hides a span with a tombstone", async () => {
       const org = newOrganization();
       const [kept, gone] = [spanRow(org, { cost: 1 }), spanRow(org, { cost: 5 })];
       await insert([kept, gone]);
@@ -136,12 +136,12 @@ export function describeRows({ store, insert }: ContractDriver): void {
       ]);
     });
 
-    it.each([0, 1_000_000])("stores nothing for a token that it has seen, after rows of %i bytes", async (chars) => {
+    it.each([0, 1_000_000])("stores nothing for a known token, after rows of %i bytes", async (chars) => {
       const org = newOrganization();
       const token = randomUUID();
       const first = [spanRow(org), spanRow(org, { input: "x".repeat(chars) })];
       await insert(first, token);
-      // Other rows, since the same ones would collapse by their key anyway.
+      // Other rows, because the same rows would collapse by their key anyway.
       await insert([spanRow(org)], token);
       await insert([spanRow(org)]);
       const { rows } = await store().listSpans(listOf(org));
@@ -151,7 +151,7 @@ export function describeRows({ store, insert }: ContractDriver): void {
   });
 
   describe("tenants", () => {
-    it("keeps organisations and environments apart, with the same ids in all of them", async () => {
+    it("separates organizations and environments, with the same ids in all of them", async () => {
       const [one, two] = [newOrganization(), newOrganization()];
       const shared = spanRow(one);
       const rows = [one, two].flatMap((organization_id) =>

@@ -3,9 +3,9 @@ import { spanMetrics } from "../span-series.ts";
 import { spanGroupings, type SpanCondition } from "../span-store.ts";
 import { everythingOf, groupedValues, newOrganization, spanRow, timeAt, type ContractDriver } from "./span-fixtures.ts";
 
-/** Spans by bucket of time, and by group. */
+/** Spans by time bucket and by group. */
 export function describeSeries({ store, insert, variations }: ContractDriver): void {
-  it("makes series over time of every grouping and metric, and one of all other groups", async () => {
+  it("returns time series for every grouping and metric, and one of all other groups", async () => {
     const org = newOrganization();
     await insert([
       spanRow(org, { ...groupedValues("x"), cost: 1, latency: 1, timestamp: timeAt(0) }),
@@ -42,7 +42,7 @@ export function describeSeries({ store, insert, variations }: ContractDriver): v
     }
   });
 
-  it("reads all groups by one statement, and those of several filters by one, as it reads each", async () => {
+  it("reads all groups, also of several filters, in one statement with the same result as each alone", async () => {
     const org = newOrganization();
     await insert([
       spanRow(org, { ...groupedValues("x"), cost: 1, latency: 1, timestamp: timeAt(0) }),

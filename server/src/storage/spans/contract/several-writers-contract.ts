@@ -5,11 +5,11 @@ import type { SpanStore } from "../span-store.ts";
 import { everythingOf, listOf, mostFirst, firstPage, ndjsonLine, newOrganization, spanRow } from "./span-fixtures.ts";
 
 /**
- * Nodes that know nothing of each other's spans: no row is marked `is_resend`, and versions of one span lie in different parts until the
- * server merges them (docs/adr/0053-reads-over-a-server-say-final.md).
+ * Nodes that do not know each other's spans: no row is marked `is_resend`, and versions of one span are in different
+ * parts until the server merges them (docs/adr/0053-reads-over-a-server-say-final.md).
  */
 export function describeSeveralWriters(driver: string, open: () => { store: SpanStore; database: SpanDatabase }): void {
-  describe(`two nodes that store one span, on ${driver}`, () => {
+  describe(`a span stored by two nodes, on ${driver}`, () => {
     let nodes: Array<ReturnType<typeof open>>;
     beforeAll(async () => {
       nodes = [open(), open()];
@@ -19,7 +19,7 @@ export function describeSeveralWriters(driver: string, open: () => { store: Span
       for (const { store, database } of nodes) await Promise.all([store.close(), database.close()]);
     });
 
-    it("is one in every read before its rows are merged, while plain rows are two", async () => {
+    it("is one in every read before its two rows are merged", async () => {
       const org = newOrganization();
       const [one, other] = nodes as [ReturnType<typeof open>, ReturnType<typeof open>];
       const [local, query] = [one.database.cluster === null ? "spans" : "spans_local", one.database];

@@ -10,16 +10,16 @@ import type { ListSpansQuery, SpanSort, SpanSortField } from "../span-list.ts";
 import type { SpanStore, StoredSpan } from "../span-store.ts";
 import { spanGroupings } from "../span-store.ts";
 
-/** What the parts of the contract share: rows with a value in every column, and queries about them. */
+/** Shared by the parts of the contract: rows with a value in every column, and queries for them. */
 
 export type ContractDriver = {
   /** Another node on the same data. */
   open: (bounds?: Partial<QueryBounds>) => SpanStore;
   store: () => SpanStore;
   insert: (rows: readonly object[], token?: string) => Promise<void>;
-  /** Declares a test of what depends on no driver: one of them runs it. */
+  /** Declares a test that does not depend on the driver: only one driver runs it. */
   once: (name: string, test: () => Promise<void>) => void;
-  /** All of these on that driver, the first on others. */
+  /** All of these on that driver, only the first on others. */
   variations: <T>(all: readonly T[]) => readonly T[];
 };
 
@@ -37,7 +37,7 @@ export const slowly = { timeout: 90_000, interval: 200 };
 export const firstPage = { page: 1, pageSize: 50 };
 export const mostFirst = { field: "number_of_requests", descending: true } as const;
 const catalogue = createSpanCatalogue();
-/** Of filters as callers send them. */
+/** The condition of filters as callers send them. */
 export const conditionOf = (filters: object): SqlFilter =>
   toClickHouse(parseFilters({ ...filters }, catalogue).filter, catalogue);
 export const ascending = (field: SpanSortField): SpanSort => ({ field, descending: false });
@@ -87,7 +87,7 @@ export function compareValues(a: unknown, b: unknown): number {
 
 const awkward = "é😀 \u0000 ' \" \\ \n\t\u2028 \\N {x:String} 日本";
 
-/** A value in every column, at the edges of its kind. */
+/** A row with a value in every column, at the limits of its kind. */
 export function fullRow(organization_id: string): TestRow & Record<string, unknown> {
   const members = Object.entries(spanColumns).map(([column, kind]) => [column, edgeValues[kind](column)] as const);
   const row = spanRow(organization_id, Object.fromEntries(members));
@@ -113,7 +113,7 @@ const edgeValues: Record<(typeof spanColumns)[SpanColumn], (column: string) => u
   map: () => ({ "a.b": awkward, "": "empty key", "it's": "" }),
 };
 
-/** Integers beyond a double are written as digits, as ingest does. */
+/** Writes integers beyond a double as digits, as ingest does. */
 export function ndjsonLine(row: object): string {
   return `${JSON.stringify(row).replaceAll('"9007199254740993"', "9007199254740993")}\n`;
 }
@@ -132,7 +132,7 @@ export function expectedFullRow(sent: Record<string, unknown>): StoredSpan {
   return { ...Object.fromEntries(members), ...counted } as StoredSpan;
 }
 
-/** The members of a distribution. */
+/** The percentiles of a distribution. */
 export function percentilesOf(name: string, values: readonly (number | null)[]) {
   return Object.fromEntries([50, 90, 95, 99].map((level, index) => [`p${level}_${name}`, values[index]]));
 }

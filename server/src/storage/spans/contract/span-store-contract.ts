@@ -19,12 +19,13 @@ import { describeTraces } from "./traces-contract.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 
 /**
- * How much of the contract a driver is held to. `everything`: the driver in the process. `transport`: statements, rows and failures on
- * their way to a server. `shards`: every function, where it finds rows on several servers. What a statement says depends on no driver.
+ * How much of the contract a driver is tested with. `everything`: the driver in the process. `transport`: statements,
+ * rows and failures on their way to a server. `shards`: every function, with rows on several servers. The text of a
+ * statement does not depend on the driver.
  */
 export type ContractPart = "everything" | "transport" | "shards";
 
-/** What every driver of the span store keeps to. `open` may be called again: each call is a node of its own. */
+/** The contract of every driver of the span store. `open` may be called again: each call is another node. */
 export function describeSpanStore(driver: string, open: ContractDriver["open"], part: ContractPart): void {
   describe(`span store on ${driver}`, () => {
     let store: SpanStore;
@@ -54,7 +55,7 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"], 
       once: isWhole ? it : () => undefined,
       variations: (all) => (isWhole ? all : all.slice(0, 1)),
     };
-    // First: a pass builds the sums of all that is stored, also of the tests before.
+    // First, because a pass builds the sums of everything stored, including the rows of earlier tests.
     if (part !== "transport") describeSums(contract);
     describeRows(contract);
     describeExports(contract);
@@ -74,13 +75,13 @@ export function describeSpanStore(driver: string, open: ContractDriver["open"], 
     describeCounting(contract);
     describeRepricing(contract);
     describeUpkeep(contract);
-    it("is held to this in every function that it has", () => {
+    it("is tested in every function", () => {
       expect(Object.keys(store).filter((name) => !called.has(name))).toEqual([]);
     });
   });
 }
 
-/** A store that says which of its functions were used. */
+/** A store that records which of its functions were used. */
 function noting(store: SpanStore, called: Set<string>): SpanStore {
   return new Proxy(store, {
     get(target, name: keyof SpanStore) {
@@ -90,7 +91,7 @@ function noting(store: SpanStore, called: Set<string>): SpanStore {
   });
 }
 
-/** A tombstone is of a key that is there, or may be. */
+/** The key of a tombstone exists, or may exist. */
 function isNewKey(keys: Set<string>, row: object): boolean {
   const values = new Map(Object.entries(row));
   const key = ["organization_id", "environment", "timestamp", "unique_id"].map((name) => values.get(name)).join("\n");

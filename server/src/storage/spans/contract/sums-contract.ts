@@ -17,7 +17,7 @@ import {
 } from "./span-fixtures.ts";
 
 const timing = { marginMs: 20, openMs: 0 };
-// A pass builds the slots of the tests before too.
+// A pass also builds the slots of earlier tests.
 const portion = { rows: 40, slotRows: 1_000 };
 const startMs = Date.UTC(2026, 2, 10, 23, 30);
 const slotMs = 300_000;
@@ -26,7 +26,7 @@ const hourMs = 12 * slotMs;
 const at = (ms: number) => `${new Date(ms).toISOString().slice(0, 23).replace("T", " ")}000000`;
 const ns = (ms: number) => BigInt(ms) * 1_000_000n;
 
-/** Brings the sums up to what is stored; `between` runs when slots are planned, and when all are built. */
+/** Updates the sums to what is stored; `between` runs after slots are planned, and after all are built. */
 async function runPass(store: SpanStore, between: () => Promise<unknown> = async () => undefined): Promise<void> {
   await sleep(timing.marginMs + 5);
   const pass = await planned(store);
@@ -37,7 +37,7 @@ async function runPass(store: SpanStore, between: () => Promise<unknown> = async
 }
 
 async function planned(store: SpanStore) {
-  // What is deleted in the background is waited for.
+  // Waits for background deletions.
   return await vi.waitFor(async () => {
     const plan = await store.planSums(timing);
     if (plan.kind !== "pass") throw new Error("nothing can be planned yet");
@@ -52,7 +52,7 @@ async function build(store: SpanStore, { pass, days }: Awaited<ReturnType<typeof
   }
 }
 
-/** The same question to sums and to spans: a filter that all spans pass makes it one to spans. */
+/** Sends the same queries to sums or spans: with a filter that all spans pass, spans are read. */
 async function ask(store: SpanStore, selection: SpanSelection) {
   const query = { ...selection, page: 1, pageSize: 50, sort: mostFirst };
   const hours = [startMs, startMs + hourMs / 2, startMs + hourMs * 1.5].map((ms) => ms / 1_000);
@@ -71,7 +71,7 @@ async function ask(store: SpanStore, selection: SpanSelection) {
   );
 }
 
-/** Sums of doubles depend on their order: by less than the last of 12 digits. */
+/** Sums of doubles depend on their order, by less than the last of 12 digits. */
 function plainly(value: unknown): unknown {
   const text = JSON.stringify(value, (_key, member: unknown) => {
     if (member instanceof Map) return [...member].toSorted(([a], [b]) => Number(a) - Number(b));
@@ -95,7 +95,7 @@ async function expectSame(store: SpanStore, org: string, among: readonly (typeof
   for (const { from, to, ...environment } of among) {
     const window = { fromNs: ns(startMs + from), toNs: ns(startMs + to) - 1n };
     const selection = { scope: { organization_id: org, ...environment }, window };
-    // A deletion may go on while both are asked.
+    // A deletion may run between the two reads.
     await vi.waitFor(async () => {
       const spans = await ask(store, { ...selection, filter: everything });
       expect(await ask(store, selection)).toEqual(spans);
@@ -136,7 +136,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 type SentRow = TestRow & Record<string, unknown>;
 
-/** What happens to the spans of an organization and to their sums. */
+/** The events of an organization's spans and their sums. */
 class History {
   readonly org = newOrganization();
   readonly rows: SentRow[] = [];
@@ -175,7 +175,7 @@ class History {
     });
   }
 
-  /** By the node that is up: one that has the store inside its process relies on being the only one. */
+  /** Inserts through the running node: an embedded store relies on being the only writer. */
   async #insert(rows: SentRow[]): Promise<void> {
     const isSecond = (row: SentRow) => row["is_deleted"] === 1 || this.#keys.has(JSON.stringify(keyOf(row)));
     const marked = rows.map((row) => (isSecond(row) ? { is_resend: 1, ...row } : row));
@@ -242,7 +242,7 @@ class History {
     if (step.kind === "reprice") await this.#reprice(step, row);
   }
 
-  /** Calls that wait for their root. */
+  /** Calls without their root yet. */
   #calls(step: Step): SentRow[] {
     const of = { trace_unique_id: randomUUID(), environment: "prod", span_parent_id: "root", customer_identifier: "" };
     return ["1", "2"].map((span_unique_id, index) => {
@@ -251,7 +251,7 @@ class History {
     });
   }
 
-  /** A root that restates what its calls used, and names the customer of them: they count for something else then. */
+  /** A root that restates the usage of its calls and names their customer: their counts change. */
   #root(step: Step): SentRow[] {
     const calls = this.rows.filter((row) => row["span_parent_id"] === "root");
     const call = calls[step.pick % Math.max(1, calls.length)];
@@ -280,7 +280,7 @@ class History {
 
 export function describeSums(driver: ContractDriver): void {
   describe("sums", () => {
-    it.each(driver.variations([some, every]))("are right after each step: %s, %s, %s …", async (...steps) => {
+    it.each(driver.variations([some, every]))("are correct after each step: %s, %s, %s …", async (...steps) => {
       const history = new History(driver);
       await history.begin();
       await runPass(history.store);
@@ -292,7 +292,7 @@ export function describeSums(driver: ContractDriver): void {
       await history.close();
     });
 
-    driver.once("are what the spans say, whatever comes in, is sent again, deleted or built when", async () => {
+    driver.once("match the spans after any inserts, resends, deletions and passes", async () => {
       const untilMs = performance.now() + 20_000;
       const histories = fc.array(step, { minLength: 6, maxLength: 12 });
       await fc.assert(
@@ -315,14 +315,14 @@ export function describeSums(driver: ContractDriver): void {
       );
     });
 
-    it("are built by one node at a time, as long as it goes on", async () => {
+    it("are built by one node at a time, as long as it renews its turn", async () => {
       const store = driver.store();
       await vi.waitFor(async () => expect(await store.takeSumsTurn("one", 2_000)).toBe(true), slowly);
       expect([await store.takeSumsTurn("two", 10), await store.takeSumsTurn("one", 100)]).toEqual([false, true]);
       await vi.waitFor(async () => expect(await store.takeSumsTurn("two", 10)).toBe(true), slowly);
     });
 
-    driver.once("are right beside times before 1970 and after 2106, of any organization", async () => {
+    driver.once("are correct beside times before 1970 and after 2106, of any organization", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
       const times = [
         "1900-01-01",
@@ -357,7 +357,7 @@ export function describeSums(driver: ContractDriver): void {
       }
     });
 
-    it("leave slots with very many spans to the spans, and hours with as many to their slots", async () => {
+    it("use spans for slots with very many spans, and slots for hours with as many", async () => {
       const org = newOrganization();
       const rows = (count: number, ms: number) =>
         Array.from({ length: count }, () => spanRow(org, { timestamp: at(ms), cost: 1 }));
@@ -377,7 +377,7 @@ export function describeSums(driver: ContractDriver): void {
       await expectSame(store, org, driver.variations(selections));
     });
 
-    it("begin anew when the clock of the store went back", async () => {
+    it("start again when the clock of the store went back", async () => {
       const store = driver.store();
       await runPass(store);
       const { watermarkMs, nowMs } = await store.readSumsState();

@@ -39,7 +39,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
   }
 
   describe("traces", () => {
-    it("make series over time, by the end of each trace", async () => {
+    it("have time series, by the end of each trace", async () => {
       const org = await insertTraces();
       const first = Date.parse("2026-05-05T05:05:00Z") / 1000;
       const { series, other } = await store().traceSeries({
@@ -79,7 +79,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       ]);
     });
 
-    once("say the same in a list, where few spans are added up here, and alone, where the engine adds", async () => {
+    once("have the same figures in a list, which sums few spans here, and alone, summed by the engine", async () => {
       const found = fc.record({
         trace: fc.constantFrom("t1", "t2", "t3"),
         id: fc.constantFrom("a", "b", "c", "d"),
@@ -116,11 +116,11 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       await fc.assert(property, { numRuns: 8 });
     });
 
-    it("M10: are listed, and matched, as a whole, however little of them lies in the window", async () => {
+    it("M10: are listed and matched as a whole, however little of them is in the window", async () => {
       const org = newOrganization();
       const hourAway = { start_time: "2026-05-05 04:05:00.000000000", timestamp: "2026-05-05 06:05:00.000000000" };
       await insert([
-        // One that crosses both edges by seconds, one by an hour; of the last nothing is in the window.
+        // One crosses both edges by seconds, one by an hour; the last has nothing in the window.
         span(org, "narrow", "root", "", 0, { customer_identifier: "ann" }),
         span(org, "narrow", "call", "root", 10, usage(30)),
         span(org, "narrow", "late", "root", 30, usage(5)),
@@ -145,7 +145,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       }
     });
 
-    it("are filtered by figures and by what any of their spans says", async () => {
+    it("are filtered by figures and by values of any of their spans", async () => {
       const org = await insertTraces();
       const condition = {
         matches: [{ sql: "model = {m0_0:String}", params: { m0_0: "m" } }],
@@ -181,7 +181,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       expect(page.map((span) => parse(span).span_unique_id)).toEqual(["task"]);
     });
 
-    it("are retrieved with all their spans where these are more than a chunk, each once", async () => {
+    it("are retrieved with all their spans, each once, if these exceed a chunk", async () => {
       const org = newOrganization();
       const scope = { organization_id: org };
       const ids = Array.from({ length: storageLimits.traceSpansChunk + 2 }, (_, n) => `s${n}`);
@@ -199,7 +199,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       expect(await read(storageLimits.traceSpansChunk)).toHaveLength(storageLimits.traceSpansChunk);
     });
 
-    it("are read at once where they are small, each span in its newest version", async () => {
+    it("are read in one statement if they are small, each span in its newest version", async () => {
       const org = await insertTraces();
       const query = {
         scope: { organization_id: org },
@@ -224,7 +224,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       expect(await store().readSmallTrace({ ...query, scope: { organization_id: newOrganization() } })).toEqual([]);
     });
 
-    it("weigh what their spans do, each once", async () => {
+    it("are weighed by their spans, each once", async () => {
       const org = newOrganization();
       const scope = { organization_id: org };
       const members = { input: "12345", metadata: {} };
@@ -237,7 +237,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       expect(await weigh()).toEqual({ span_count: 2, payload_bytes: place!.payload_bytes - 2 });
     });
 
-    it("are not read at once where they have very many spans", async () => {
+    it("are not read in one statement if they have very many spans", async () => {
       const org = newOrganization();
       const query = { scope: { organization_id: org }, traceId: "large", columns: [] };
       await insert(
@@ -248,7 +248,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       expect(await store().readSmallTrace(query)).toBeUndefined();
     });
 
-    it("are deleted within a window, and not in other organisations", async () => {
+    it("are deleted within a window, and not in other organizations", async () => {
       const [org, other] = [await insertTraces(), await insertTraces()];
       const window = { fromNs: nsAt(0), toNs: nsAt(2) };
       const counts = await store().countTraceSpans({ scope: { organization_id: org }, traceId: "wrapped", window });
@@ -272,7 +272,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
     const figures = { log_count: 3, trace_count: 1, customer_identifier: "it's" };
     expect(count).toBe(1);
     expect(rows).toMatchObject([{ thread_identifier: "th", environment: "prod", ...figures }]);
-    // What restates its usage does not name the thread, and counts for it.
+    // The span that restates usage does not name the thread, but counts for it.
     const groups = await store().groupSpans({
       ...everythingOf(org),
       ...firstPage,

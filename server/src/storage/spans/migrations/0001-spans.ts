@@ -5,16 +5,17 @@ import type { Placement } from "./dialect.ts";
 /**
  * The table of spans.
  *
- * Key: the day comes first because FINAL merges only where the key ranges of parts meet. Parts hold successive stretches
- * of time, but with the organisation first, the one granule where a part passes from one organisation to the next would
- * span all later times of the former, and so meet every later part. Time comes before environment so that a list over
- * both environments is read in order.
+ * Key: the day comes first because FINAL merges only where the key ranges of parts overlap. Parts have consecutive time
+ * ranges, but with the organization first, the one granule of a part that passes from one organization to the next
+ * would span all later times of the former, and so overlap every later part. Time comes before environment so that a
+ * list over both environments is read in order.
  *
- * Partitions: months, with hostile dates gathered at either end, so that no input can make thousands of them.
+ * Partitions: months. Dates far in the past or future share one partition at either end, so that no input can create
+ * thousands.
  *
- * Granules: at most 512 KiB, so that reading one span passes over little else. Parts fresh from an insert are compact:
- * two files to sync instead of two for each column. A month that takes no more rows becomes one part, which FINAL
- * reads as it is and in which superseded rows are gone.
+ * Granules: at most 512 KiB, so that reading one span skips over little else. Fresh parts of an insert are compact: two
+ * files to sync instead of two for each column. A month that gets no more rows becomes one part, which FINAL reads as
+ * it is, and from which superseded rows are deleted.
  */
 export function createSpans(placement: Placement): string[] {
   const local = localTable(placement);
@@ -29,7 +30,8 @@ export function createSpans(placement: Placement): string[] {
       fsync_after_insert = 1, fsync_part_directory = 1, ${deduplicationWindow(placement)} = 1000`,
   ];
   if (placement.cluster !== null) {
-    // By the half of the id that spans of one trace share, so that a trace, and every version of a span, is on one shard.
+    // Sharded by the half of the id that spans of one trace share, so a trace, and every version of a span, is on one
+    // shard.
     statements.push(
       `CREATE TABLE IF NOT EXISTS spans${onCluster(placement)} AS ${local}
       ENGINE = Distributed('${placement.cluster}', '${placement.database}', '${local}', cityHash64(organization_id, substring(toString(unique_id), 1, 18)))`,
@@ -38,28 +40,31 @@ export function createSpans(placement: Placement): string[] {
   return statements;
 }
 
-/** When a row came in, by the clock of its server: see 0022-span-sums.ts. */
+/** When a row was stored, by the clock of its server: see 0022-span-sums.ts. */
 export const storedAt = "stored_at DateTime64(3, 'UTC') MATERIALIZED now64(3)";
 export const storedAtIndex = "stored_at_minmax stored_at TYPE minmax GRANULARITY 64";
 
 const time = "DateTime64(9, 'UTC')";
 const name = "LowCardinality(String)";
 const text = "String CODEC(ZSTD(1))";
-// Looked up by value, through every row of a window: unpacking is most of the work.
+// Searched by value through every row of a window: decompression is most of the work.
 const id = "String CODEC(LZ4)";
 const integer = "Nullable(Int64)";
 const number = "Nullable(Float64)";
 const boolean = "Nullable(Bool)";
 
-// A turn of a conversation repeats all turns before it: blocks that hold several turns, and a window as long as a block,
-// keep such a message once. Reading one row then unpacks 2 MiB, some 3 ms.
+// A turn of a conversation repeats all turns before it: blocks of several turns, and a compression window as long as a
+// block, store such a message once. Reading one row then decompresses 2 MiB, which takes some 3 ms.
 const history =
   "String CODEC(ZSTD(1, 22)) SETTINGS (min_compress_block_size = 2097152, max_compress_block_size = 4194304)";
 
-/** Whether a row names another span as its parent. Most statements ask this of all rows, the ids of a few alone. */
+/**
+ * Whether a row names another span as its parent. Most statements check this for all rows, and read the ids of only a
+ * few.
+ */
 export const hasParent = "trace_unique_id != '' AND span_parent_id != '' AND span_parent_id != span_unique_id";
 
-// The columns of the key are read by every query: LZ4 costs less to unpack.
+// Every query reads the columns of the key: LZ4 is cheaper to decompress.
 const columns = [
   `organization_id ${name}`,
   `environment ${name}`,
@@ -150,12 +155,12 @@ const columns = [
   `${packedColumn} CODEC(ZSTD(1))`,
 ];
 
-// Nearly every row has 0 in these: what tells whole stretches of time without any saves reading them.
+// Nearly every row has 0 here: an index that shows whole ranges without any avoids reading the column.
 export const markIndexes = ["is_resend", "has_parent"].map(
   (mark) => `${mark}_minmax ${mark} TYPE minmax GRANULARITY 64`,
 );
 
-// One filter for 16 granules: with one for each, reading the filters takes longer than reading the column.
+// One filter for 16 granules: with one for each, reading the filters would take longer than reading the column.
 const bloom = "TYPE bloom_filter(0.01) GRANULARITY 16";
 const indexes = [
   `INDEX unique_id_bloom unique_id ${bloom}`,

@@ -3,8 +3,8 @@ import { localTable, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
- * The marks `is_resend` and `has_parent` (docs/adr/0012-marked-resends.md), for tables made before they were in
- * `createSpans`. What those hold already may share keys, so that all of it is marked.
+ * The marks `is_resend` and `has_parent` (docs/adr/0012-marked-resends.md), for tables that were created before
+ * `createSpans` had them. Existing rows may share keys, so all of them are marked.
  */
 export function markSpans(placement: Placement): string[] {
   const alter = (table: string, changes: string) => `ALTER TABLE ${table}${onCluster(placement)} ${changes}`;

@@ -2,9 +2,9 @@ import { deduplicationWindow, localTable, mergeTree, onCluster } from "./dialect
 import type { Placement } from "./dialect.ts";
 
 /**
- * What evaluators say of spans, for filters, orders and averages; the control store has the scores themselves, and this is
- * a copy of those that have a value (ADR 0013). Keyed by span first, as spans are what they are joined to, and spread over
- * a cluster as spans are, so that a span and its scores are on one shard.
+ * Scores of spans for filters, orders and averages: a copy of those scores in the control store that have a value (ADR
+ * 0013). Keyed by span first, because they are joined to spans, and sharded like spans, so that a span and its scores
+ * are on one shard.
  */
 export function createScores(placement: Placement): string[] {
   const local = localTable(placement, "scores");

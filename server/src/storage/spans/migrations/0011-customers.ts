@@ -2,8 +2,8 @@ import { deduplicationWindow, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
- * What lists of customers are filtered and ordered by, as a copy of the control store's (ADR 0015). Few
- * rows, joined to sums over spans of any shard, so that every server of a cluster has all of them.
+ * A copy of the control store's customers, by which lists are filtered and sorted (ADR 0015). It has few rows and is
+ * joined to sums over spans of any shard, so every server of a cluster has all of it.
  */
 export function createCustomers(placement: Placement): string[] {
   const engine = mergeTree(placement, "customers", {

@@ -2,8 +2,8 @@ import { localTable, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
- * What tells that two spans report one call: the id of the answer, the gateway's span of it, who reported it. For tables
- * made before `createSpans` had these.
+ * The columns that show that two spans report one call: the id of the response, the gateway's span of the call, and who
+ * reported it. For tables that were created before `createSpans` had them.
  */
 export function addCallIds(placement: Placement): string[] {
   const local = localTable(placement);

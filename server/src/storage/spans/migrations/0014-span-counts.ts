@@ -3,9 +3,9 @@ import { deduplicationWindow, localTable, mergeTree, onCluster, spreadTable } fr
 import type { Placement } from "./dialect.ts";
 
 /**
- * What spans count for where that is not what they say themselves (docs/adr/0032-what-counts-is-stored.md): a row has the key of
- * its span, and lies on the shard of it. `changes_usage` is 0 where only customer or thread differ, `is_inherited` 1 where the
- * span does not name the customer itself.
+ * What spans count for, if it differs from their own values (docs/adr/0032-what-counts-is-stored.md). A row has the key
+ * of its span and is on the same shard. `changes_usage` is 0 if only customer or thread differ, `is_inherited` is 1 if
+ * the span does not name the customer itself.
  */
 export function createSpanCounts(placement: Placement): string[] {
   const local = localTable(placement, "span_counts");

@@ -2,8 +2,8 @@ import { deduplicationWindow, localTable, mergeTree, onCluster, spreadTable } fr
 import type { Placement } from "./dialect.ts";
 
 /**
- * From when to when traces go that are longer than `limits.narrowTraceS`, so that a list finds all of a trace of which a part lies in its
- * window. What is deleted of a trace does not make it shorter here: a list then looks where nothing is.
+ * The time ranges of traces longer than `limits.narrowTraceS`, so that a list finds all of a trace that is partly in
+ * its window. Deletions do not shorten a range: a list may then read where nothing is.
  */
 export function createTraceExtents(placement: Placement): string[] {
   const local = localTable(placement, "trace_extents");

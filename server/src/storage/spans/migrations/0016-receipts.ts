@@ -1,7 +1,10 @@
 import { localTable, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
-/** How a cost came about, and what of a usage has no price. For tables made before `createSpans` had these. */
+/**
+ * How a cost was computed, and what of the usage has no price. For tables that were created before `createSpans` had
+ * these columns.
+ */
 export function addReceipts(placement: Placement): string[] {
   const alter = (table: string) => `ALTER TABLE ${table}${onCluster(placement)} ${columns.join(", ")}`;
   return [alter(localTable(placement)), ...(placement.cluster === null ? [] : [alter("spans")])];

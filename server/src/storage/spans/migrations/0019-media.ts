@@ -2,9 +2,9 @@ import { deduplicationWindow, localTable, mergeTree, onCluster } from "./dialect
 import type { Placement } from "./dialect.ts";
 
 /**
- * Media that spans refer to, once for each organization and content (docs/adr/0029-media-is-stored-once.md). `text` is base64,
- * which ZSTD packs to the size of what it encodes. `media_ids` of a span names what it refers to: for the sweep of what
- * no span refers to any more, and to show media only while a span of its organization has it.
+ * Media that spans refer to, stored once for each organization and content (docs/adr/0029-media-is-stored-once.md).
+ * `text` is base64, which ZSTD compresses to the size of what it encodes. `media_ids` of a span are the media that it
+ * refers to: for the sweep of media without spans, and to show media only while a span of its organization has it.
  */
 export function createMedia(placement: Placement): string[] {
   const local = localTable(placement, "media");

@@ -2,11 +2,11 @@ import { deduplicationWindow, localTable, mergeTree, onCluster, spreadTable } fr
 import type { Placement } from "./dialect.ts";
 
 /**
- * What people change of spans (docs/adr/0043-edits-lie-beside-the-spans.md): a row for each field of a span, and of metadata for each
- * key, on the shard of the span. `value` is text for `note`, JSON text for the rest, '' where the field was cleared or the key removed;
- * `index_entries` is what the value of a key adds to `metadata_index`.
+ * Edits of spans by people (docs/adr/0043-edits-lie-beside-the-spans.md): a row for each field of a span, and for each
+ * key of metadata, on the shard of the span. `value` is text for `note`, JSON text for the rest, '' if the field was
+ * cleared or the key removed; `index_entries` is what the value of a key adds to `metadata_index`.
  *
- * The columns of spans are for tables made before `createSpans` had them; these have notes in `extra`.
+ * The columns of spans are for tables that were created before `createSpans` had them; those have notes in `extra`.
  */
 export function createSpanEdits(placement: Placement): string[] {
   const local = localTable(placement, "span_edits");

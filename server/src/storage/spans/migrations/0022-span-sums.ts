@@ -5,15 +5,15 @@ import type { Placement } from "./dialect.ts";
 /**
  * Sums of spans by five minutes (docs/adr/0033-sums-are-stored-up-to-a-watermark.md).
  *
- * `stored_at` is when a row came into the table, by the clock of its server: no statement can write it, also none of an older release.
- * Tables from before get it here, with the time of this migration for the rows that there are.
+ * `stored_at` is when a row was stored, by the clock of its server: no statement can write it, not even of an older
+ * release. Existing tables get it here, with the time of this migration for existing rows.
  *
- * - `span_sums`: a row for each slot of five minutes, environment and model. Lists hold the values that percentiles and numbers of
- *   distinct values are made of.
- * - `span_sum_passes`: of the highest epoch, the highest row tells up to when what was stored is in the sums (`watermark`), of slots that
- *   begin before `closed`.
- * - `span_sum_turns`: which node builds, and until when nobody else begins to.
- * - `span_sum_marks`: slots that changed without a row that came in.
+ * - `span_sums`: a row for each slot of five minutes, environment and model. Lists have the values for percentiles and
+ *   for numbers of distinct values.
+ * - `span_sum_passes`: the highest row of the highest epoch gives the time until which stored rows are in the sums
+ *   (`watermark`), for slots that begin before `closed`.
+ * - `span_sum_turns`: the node that builds, and until when no other node may begin.
+ * - `span_sum_marks`: slots that changed without a new row.
  */
 export function createSpanSums(placement: Placement): string[] {
   const marks = localTable(placement, "span_sum_marks");
@@ -66,7 +66,7 @@ function stamp(placement: Placement, table: "spans" | "span_counts"): string[] {
   return [
     alter(local, `${column} CODEC(Delta, LZ4), ADD INDEX IF NOT EXISTS ${storedAtIndex}`),
     ...(placement.cluster === null ? [] : [alter(table, column)]),
-    // What is read of rows without the column would be the time of the read.
+    // For rows without the column, reads would return the time of the read.
     alter(local, "MATERIALIZE COLUMN stored_at SETTINGS mutations_sync = 2"),
     alter(local, "MATERIALIZE INDEX stored_at_minmax SETTINGS mutations_sync = 2"),
   ];

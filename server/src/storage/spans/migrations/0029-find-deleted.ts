@@ -2,8 +2,8 @@ import { localTable, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
- * Nearly every row is not deleted: what tells whole stretches without any lets the purge read what was deleted alone. Of parts that there
- * are it is made in the background; until then they are read in full.
+ * Hardly any row is deleted: an index that shows whole ranges without deleted rows lets the purge read only the others.
+ * Existing parts get it in the background; until then they are read in full.
  */
 export function findDeleted(placement: Placement): string[] {
   const alter = `ALTER TABLE ${localTable(placement)}${onCluster(placement)}`;

@@ -3,8 +3,8 @@ import { localTable, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
- * What a row of a page says in few words, in this order. Each column of a statement takes the engine about 0.14 ms, whatever its type. Ids
- * that each span has its own of are not here: they would double what they take on disk.
+ * The short columns of a row of a page, in this order. Each column of a statement takes the engine about 0.14 ms,
+ * whatever its type. Ids that are unique to each span are not here: they would double their space on disk.
  */
 export const packedColumns = [
   "start_time",
@@ -62,8 +62,8 @@ export const packedColumns = [
 export const packedColumn = `packed String MATERIALIZED formatRowNoNewline('TSV', ${packedColumns.join(", ")})`;
 
 /**
- * For tables made before `createSpans` had the column. Rows that there are get it in the background; until then it is made of their columns when
- * they are read.
+ * For tables that were created before `createSpans` had the column. Existing rows get it in the background; until then
+ * reads compute it from their columns.
  */
 export function packColumns(placement: Placement): string[] {
   const alter = (table: string, changes: string) => `ALTER TABLE ${table}${onCluster(placement)} ${changes}`;

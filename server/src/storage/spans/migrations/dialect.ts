@@ -1,12 +1,12 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
 
 /**
- * What differs between one server and a cluster. There, each shard keeps `<table>_local` on its replicas, and the table
- * of the plain name spreads over them.
+ * Differs between a single server and a cluster. In a cluster, each shard has `<table>_local` on its replicas, and the
+ * table with the plain name distributes over them.
  */
 export type Placement = Pick<SpanDatabase, "cluster" | "database">;
 
-/** Tables that a cluster spreads over its shards. */
+/** The tables that a cluster distributes over its shards. */
 export type SpreadTable =
   | "spans"
   | "scores"
@@ -18,7 +18,7 @@ export type SpreadTable =
   | "span_hour_sums"
   | "span_sum_marks";
 
-/** A table of the plain name over `<table>_local`, spread by `key`; nothing on one server. */
+/** The table with the plain name over `<table>_local`, sharded by `key`; nothing on a single server. */
 export function spreadTable(placement: Placement, table: SpreadTable, key: string): string[] {
   if (placement.cluster === null) return [];
   const local = localTable(placement, table);
@@ -40,14 +40,16 @@ export function deduplicationWindow({ cluster }: Placement): string {
   return cluster === null ? "non_replicated_deduplication_window" : "replicated_deduplication_window";
 }
 
-/** `engine` is a MergeTree family member and its arguments; `{shard}` and `{replica}` are macros of the servers. */
+/**
+ * `engine` is a member of the MergeTree family and its arguments; `{shard}` and `{replica}` are macros of the servers.
+ */
 export function mergeTree(
   placement: Placement,
   table: string,
   engine: { name: string; args: readonly string[]; isOnEveryShard?: boolean },
 ): string {
   if (placement.cluster === null) return `${engine.name}(${engine.args.join(", ")})`;
-  // One path for all servers makes every one of them a replica.
+  // The same path on all servers makes each of them a replica.
   const [shard, replica] = engine.isOnEveryShard ? ["all", "{shard}-{replica}"] : ["{shard}", "{replica}"];
   const path = `/clickhouse/tables/${shard}/${placement.database}/${table}`;
   return `Replicated${engine.name}(${[`'${path}'`, `'${replica}'`, ...engine.args].join(", ")})`;

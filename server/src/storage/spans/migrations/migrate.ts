@@ -21,8 +21,8 @@ import { localTable, mergeTree, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
- * In order, each applied once and never changed after a release. Every statement must be harmless when run again: nodes
- * that start together may run it together, and a node that dies half way leaves the rest to the next start.
+ * In order; each is applied once and never changed after a release. Every statement must be safe to repeat: nodes that
+ * start together may run it together, and a node that dies half way leaves the rest to the next start.
  */
 const migrations: readonly Migration[] = [
   { version: 1, name: "spans", statements: createSpans },
@@ -52,12 +52,12 @@ type Migration = {
   version: number;
   name: string;
   statements: (placement: Placement, isKnownSetting: (name: string) => boolean) => string[];
-  /** The column of `spans` that tells that there is nothing to do. */
+  /** The column of `spans` whose presence shows that there is nothing to do. */
   unless?: string;
 };
 
 export async function migrateSpans(database: SpanDatabase): Promise<void> {
-  // A statement ON CLUSTER waits for every replica, and fails when one is away: none is run where there is nothing to change.
+  // A statement ON CLUSTER waits for every replica and fails if one is away, so none runs if nothing has to change.
   if (!(await hasTable(database, versions)))
     for (const sql of versionTable(database)) await database.execute({ name: "migrate", sql });
   const { rows } = await database.query({ name: "migrate", sql: "SELECT version, name FROM span_migrations FINAL" });
@@ -80,7 +80,10 @@ export async function migrateSpans(database: SpanDatabase): Promise<void> {
   }
 }
 
-/** Tables of a newer version are left as they are, if they say that this one can use them. */
+/**
+ * Leaves tables of a newer version as they are if they say that this version can use them. @throws NewerTables
+ * otherwise
+ */
 async function refuseUnusable(database: SpanDatabase, applied: ReadonlySet<number>, change: string): Promise<void> {
   const sql = "SELECT max(runs_from) AS runs_from FROM span_migrations";
   const isSaid = applied.has(firstThatSays);
@@ -120,7 +123,7 @@ function versionTable(placement: Placement): string[] {
   ];
 }
 
-/** All DDL of a placement, in order, for an engine that has every setting. */
+/** All DDL for a placement, in order, for an engine that has every setting. */
 export function migrationStatements(placement: Placement): string[] {
   return [...versionTable(placement), ...migrations.flatMap(({ statements }) => statements(placement, () => true))];
 }

@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   const statements = migrationStatements({ cluster: "main", database: "default" });
   const request: ClusterDdlRequest = {
-    // Twice: every node of a cluster runs them.
+    // Twice, because every node of a cluster runs them.
     statements: [...statements, ...statements],
     queries: [
       "SELECT name, engine, engine_full FROM system.tables WHERE database = 'default' ORDER BY name",
@@ -86,7 +86,7 @@ describe("migrations", () => {
     expect(tables.find(({ name }) => name === "spans_local")?.engine_full).toContain(local);
   });
 
-  it("leave out settings that an older server does not have", () => {
+  it("skip settings that an older server does not have", () => {
     const single = { cluster: null, database: "default" };
     const isOld = (setting: string) => setting === "merge_selector_base";
     expect(settleSmallParts(single, isOld)).toEqual(["ALTER TABLE spans MODIFY SETTING merge_selector_base = 10"]);
@@ -95,7 +95,7 @@ describe("migrations", () => {
     for (const [name] of smallPartSettings) expect(known).toContain(name);
   });
 
-  it("make a table of exactly the columns of a span", () => {
+  it("create a table with exactly the columns of a span", () => {
     const columns = rowsOf<{ name: string; type: string }>(1).filter(
       ({ name }) => !["has_parent", "stored_at", "packed"].includes(name),
     );
@@ -105,7 +105,7 @@ describe("migrations", () => {
     }
   });
 
-  it("change a table that an earlier version made, and keep its rows", async () => {
+  it("change a table of an earlier version, and keep its rows", async () => {
     const database = openEmbeddedDatabase(join(folder, "earlier"));
     const row = { organization_id: "org_a", environment: "prod", timestamp: "2026-01-01 00:00:00", version: "1" };
     try {
@@ -122,7 +122,7 @@ describe("migrations", () => {
     }
   });
 
-  it("run nothing where nothing has to change, so that a replica which is away blocks no start", async () => {
+  it("run nothing if nothing has to change, so that an absent replica blocks no start", async () => {
     const database = openEmbeddedDatabase(join(folder, "started"));
     const ran: string[] = [];
     const execute = async (statement: Statement) => {
@@ -140,7 +140,7 @@ describe("migrations", () => {
     }
   });
 
-  it("store an insert in few files, however large, and what is merged in a file for each column", async () => {
+  it("store an insert of any size in few files, and merged parts in a file for each column", async () => {
     const database = openEmbeddedDatabase(join(folder, "parts"));
     try {
       await migrateSpans(database);
@@ -170,7 +170,7 @@ describe("migrations", () => {
     }
   });
 
-  it("keep a conversation whose every turn repeats those before in a small part of its size", async () => {
+  it("store a conversation in which every turn repeats the earlier ones in a small part of its size", async () => {
     const database = openEmbeddedDatabase(join(folder, "conversation"));
     const turns = 200;
     const said = Array.from({ length: turns }, () => ({ role: "user", content: randomBytes(300).toString("base64") }));

@@ -9,7 +9,7 @@ import { allOf, scopeWhere } from "./selection.ts";
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const allColumns = Object.keys({ ...spanColumns, ...countedColumns }) as ReadColumn[];
 
-/** An id tells neither day nor time, so a bloom index finds the key first; the payload is read by the key. */
+/** An id contains neither day nor time, so a bloom index finds the key first; the payload is read by the key. */
 export async function retrieveSpan(
   database: SpanDatabase,
   scope: SpanScope,

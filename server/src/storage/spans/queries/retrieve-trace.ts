@@ -20,7 +20,7 @@ import { rawEditor, readEdits, type EditsById } from "./span-edits.ts";
 import { allOf, inWindow, scopeWhere, spansOf, stretchWhere, type Where } from "./selection.ts";
 
 /**
- * Returns the trace of each environment that has one. An id tells neither day nor time, so an index finds these first.
+ * Returns the trace of each environment that has one. An id contains neither day nor time, so an index finds these first.
  */
 export async function retrieveTraces(
   database: SpanDatabase,
