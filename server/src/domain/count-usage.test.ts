@@ -222,7 +222,7 @@ describe("one call counts once", () => {
     ["llama3:8b", "llama3:70b"],
     ["ft:gpt-4o:acme::a", "ft:gpt-4o:acme::b"],
     ["embed-v3", "embed-v4"],
-  ])("M5: %s and %s are two calls, whatever id they answer with", (one, other) => {
+  ])("M5: %s and %s are two calls, despite equal response ids", (one, other) => {
     const answer = { response_id: "msg_1", tokens: 57 };
     const facts = [fact("v", { ...answer, model: one }), fact("s", { ...answer, model: other })];
     expect(Object.values(counted(facts)).map(([tokens]) => tokens)).toEqual([57, 57]);

@@ -7,6 +7,6 @@ test.each([
   [7, 30, 7],
   [7, 0, 7],
   [0, 30, null],
-])("an organization that says %s in an instance that says %s keeps spans for %s days", (own, instance, expected) => {
+])("an organization with %s in an instance with %s keeps spans for %s days", (own, instance, expected) => {
   expect(effectiveRetentionDays({ retention_days: own }, instance)).toBe(expected);
 });

@@ -59,7 +59,7 @@ export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
     roles: editors,
   },
   "spans:read": {
-    allows: "read spans, traces and threads, with what was said",
+    allows: "read spans, traces and threads, including their content",
     roles: everybody,
     includes: ["scores:read", "customers:read", "automations:read", "webhooks:read", "alerts:read", "prices:read"],
   },
@@ -67,7 +67,7 @@ export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
   "gateway:call": { allows: "call models through the gateway, which records the calls", roles: editors },
   "scores:write": { allows: "score logs, change and delete scores, and note, pin and rate spans", roles: editors },
   "scores:read": { allows: "read scores", roles: everybody },
-  "traces:share": { allows: "publish a trace to everybody who has its link, and end that", roles: editors },
+  "traces:share": { allows: "share a trace with everyone who has its link, and stop sharing it", roles: editors },
   "traces:delete": { allows: "delete traces", roles: editors },
   "customers:read": { allows: "read customers, their budgets and usage", roles: everybody },
   "customers:write": {

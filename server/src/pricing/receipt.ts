@@ -20,10 +20,10 @@ export const assumptions = {
   maker: "Who served the model is not known: its maker's list price is assumed.",
   snapshot: "This snapshot has no price of its own: that of its model is assumed.",
   estimate: "The provider stated no usage: the tokens are an estimate by the length of the text.",
-  cache_hit: "The answer came from the cache: nobody was asked.",
+  cache_hit: "The response came from the cache: no provider was called.",
   local: "The model runs on the caller's own machine: it costs nothing.",
-  absurd: "The stated cost is a hundred times away from what the price table says.",
-  one_search_fee: "The provider charges once for an answer that was searched for.",
+  absurd: "The stated cost differs from the price table by a factor of 100 or more.",
+  one_search_fee: "The provider charges for searches once per response.",
 } as const;
 
 export type Assumption = keyof typeof assumptions;
@@ -34,8 +34,8 @@ export const reasons = {
   no_units: "The model is paid by another unit, which was not counted.",
   no_tier: "The price of this service tier is not known: the standard rate was taken.",
   no_region: "The price of this region is not known: the standard rate was taken.",
-  no_place: "The stated total holds it beside input and output, and nobody says what it was: the cost is without it.",
-  no_split: "Input and output are not told apart.",
+  no_place: "The stated total includes tokens that are neither input nor output: the cost is without them.",
+  no_split: "Input and output are not stated separately.",
   no_count: "What was stated is no count of tokens.",
 } as const;
 

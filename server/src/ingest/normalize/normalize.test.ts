@@ -62,7 +62,7 @@ describe("required shape of a body", () => {
     ["status_code", "ok"],
     ["customer_params", 5],
     ["trace_unique_id", "x".repeat(255)],
-  ])("a wrong %s (%j) is named", (field, value) => {
+  ])("an invalid %s (%j) is reported by name", (field, value) => {
     expect(Object.keys(errors({ [field]: value }) ?? {})).toEqual([field]);
   });
 

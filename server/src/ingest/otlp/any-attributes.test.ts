@@ -10,7 +10,7 @@ import type { AttributeValue, OtlpEvent, OtlpSpan } from "./export-request.ts";
 import { mapped } from "./map-span.fixture.ts";
 import { mapSpan } from "./map-span.ts";
 
-/** Every key that a table names, and those that only code knows. */
+/** Every key in a table, and those that only code reads. */
 const knownKeys = [
   ...conventions.flatMap(({ fields, usage, cost, costParts, metadataObjects, metadataPrefixes }) => [
     ...Object.values(fields ?? {}).flat(),
@@ -107,7 +107,7 @@ const knownKeys = [
   "constructor",
 ];
 
-/** What else code reads, in the bag or in a family of keys. */
+/** Other keys that code reads, from the bag or from a family of keys. */
 const readByCode = [
   "gen_ai.prompt.0.tool_calls",
   "gen_ai.prompt.0.tool_calls.0.unknown",
@@ -237,7 +237,7 @@ const scopeNames = fc.constantFrom(
   "litellm",
 );
 
-test("whatever a span holds, it is stored: no attribute refuses a span, and none is lost without a trace", () => {
+test("every span is stored: no attribute causes a refusal, and no unknown attribute is lost", () => {
   const prices = createPriceBook({ maxModels: 100 });
   const origin = {
     organization_id: "o",
@@ -255,7 +255,7 @@ test("whatever a span holds, it is stored: no attribute refuses a span, and none
       expect(result).toMatchObject({ ok: true });
       const row = result.ok ? result.span.row : undefined;
       expect(() => JSON.parse(JSON.stringify(row)) as unknown).not.toThrow();
-      // What was unknown to every convention is found in metadata, unless it is empty.
+      // An attribute unknown to every convention is in metadata, unless it is empty.
       const unknown = given.attributes.get("constructor");
       const isKept = typeof unknown !== "number" || Object.hasOwn(row?.metadata as object, "constructor");
       expect(isKept).toBe(true);
@@ -265,7 +265,7 @@ test("whatever a span holds, it is stored: no attribute refuses a span, and none
   expect(Object.keys(Object.prototype)).toEqual([]);
 });
 
-/** Every text in it is another, and none is a word that anybody knows. */
+/** Every text in it is unique, and none is a known word. */
 const anyShape = (mark: () => string): Array<() => unknown> => {
   const message = (): unknown => ({ role: "user", content: mark(), [mark()]: mark() });
   const call = (): unknown => ({ id: mark(), type: "function", function: { name: mark(), arguments: mark() } });
@@ -283,7 +283,7 @@ const anyShape = (mark: () => string): Array<() => unknown> => {
   ];
 };
 
-test("S1: whatever shape a known attribute has, all that it says is in a field or in metadata", () => {
+test("S1: whatever the shape of a known attribute, all its content is in a field or in metadata", () => {
   const given = fc.array(
     fc.record({
       key: fc.constantFrom(...knownKeys, ...readByCode),
@@ -359,7 +359,7 @@ test.each(["NaN", "Infinity", "-Infinity"])(
 
 const digits = (_key: string, item: unknown): unknown => (typeof item === "bigint" ? String(item) : item);
 
-/** What makes patterns with two ways to read a text try all of them. */
+/** Makes patterns that can match a text in two ways try all of them. */
 const long = 100_000;
 const longTexts = ["1", "a", " ", "\\", '"', "'", "[", "{", "a.", "a_", "error ", "404 ", '{"a":'].flatMap((part) => {
   const run = part.repeat(Math.ceil(long / part.length));
@@ -371,10 +371,10 @@ const msFor = (read: (text: string) => unknown): number => {
   for (const text of longTexts) read(text);
   return performance.now() - started;
 };
-/** For all of the texts. A pattern of quadratic time takes longer for one of them. */
+/** For all texts together. A pattern with quadratic time takes longer for a single one. */
 const slowMs = 3000;
 
-test("no long value of a known attribute holds up the loop", () => {
+test("long values of known attributes do not block the event loop", () => {
   const failed = { status: { code: 2, message: "" } };
   const slow = [...new Set([...knownKeys, ...readByCode])].filter(
     (key) => msFor((text) => mapped({ [key]: text }, failed)) > slowMs,
@@ -382,7 +382,7 @@ test("no long value of a known attribute holds up the loop", () => {
   expect(slow).toEqual([]);
 }, 60_000);
 
-test("no long value of a field of a body holds up the loop", () => {
+test("long values of body fields do not block the event loop", () => {
   const slow = [...wireFields].filter(([, { reader }]) => msFor(reader) > slowMs).map(([name]) => name);
   expect(slow).toEqual([]);
 }, 60_000);

@@ -23,7 +23,7 @@ function rowOf(body: Record<string, unknown>): SpanRow {
   return result.span.row;
 }
 
-/** As the store gives it back: documents are text. */
+/** The row as the store returns it: documents are text. */
 const asStored = (row: SpanRow): StoredSpan =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -37,7 +37,7 @@ test.each([
   [{ audio_prompt_tokens: 500, audio_completion_tokens: 350 }, "openai", "gpt-4o-audio-preview"],
   [{ cache_creation_1h_tokens: 200 }, "anthropic", "claude-sonnet-4-5"],
   [{ service_tier: "flex" }, "openai", "gpt-5"],
-])("a span that log records complete costs what it cost before: %o", (usage_details, provider_id, model) => {
+])("a span completed by log records keeps its cost: %o", (usage_details, provider_id, model) => {
   const counts = { prompt_tokens: 600, completion_tokens: 1300, prompt_cache_creation_tokens: 200 };
   const row = rowOf({ model, provider_id, ...counts, usage_details, trace_unique_id: "t", span_unique_id: "s" });
   const again = rowOf(bodyOfRow(asStored(row)));

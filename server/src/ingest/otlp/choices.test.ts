@@ -4,7 +4,7 @@ import { assistant, json, mapped, system, user, weatherCall } from "./map-span.f
 import type { OtlpEvent } from "./export-request.ts";
 import { answersOf } from "../../messages/answers.ts";
 
-/** Of several choices the one with index 0 is the answer, and none is lost, in whatever order and form they come. */
+/** Of several choices the one with index 0 is the completion message, and none is lost, in any order and form. */
 
 const choices = [
   assistant("first"),
@@ -52,7 +52,7 @@ describe("choices in any order", () => {
     );
   });
 
-  test("numbers of choices are stored nowhere", () => {
+  test("choice numbers are not stored", () => {
     const messages = [
       { ...assistant("b"), choice: 1 },
       { ...assistant("a"), choice: 0 },
@@ -60,7 +60,7 @@ describe("choices in any order", () => {
     expect(answersOf(messages, undefined)).toEqual({ answer: assistant("a"), all: [assistant("a"), assistant("b")] });
   });
 
-  test("a stream of the Responses API is one answer, told item by item", () => {
+  test("a stream of the Responses API, reported item by item, is one response", () => {
     const items = [
       { type: "reasoning", content: "hmm" },
       { type: "text", content: "Sunny." },
@@ -76,7 +76,7 @@ describe("choices in any order", () => {
   });
 });
 
-describe("what a user said beside instructions of another vocabulary", () => {
+describe("user input beside instructions of another vocabulary", () => {
   const agent = { "gen_ai.operation.name": "invoke_agent", "gen_ai.system_instructions": "Be brief." };
   test.each<[string, Record<string, unknown>]>([
     ["Mastra's text", { "mastra.span.type": "agent_run", "mastra.agent_run.input": "Weather?" }],
@@ -98,7 +98,7 @@ describe("what a user said beside instructions of another vocabulary", () => {
     expect(body["input"]).toBeUndefined();
   });
 
-  test("an input that is no conversation stays beside the instructions", () => {
+  test("an input that is not a conversation stays beside the instructions", () => {
     const body = mapped({
       ...agent,
       "mastra.span.type": "agent_run",

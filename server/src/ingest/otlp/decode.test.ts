@@ -18,7 +18,7 @@ const fromJson = (span: unknown): OtlpSpan => spansOf(decodeJsonTraces(jsonBytes
 const valueOf = (value: unknown): AttributeValue | undefined =>
   fromJson({ attributes: [{ key: "k", value }] }).attributes.get("k");
 
-/** Decodes; whether that went well or ended in the one error that is allowed. Any other passes through. */
+/** Decodes; returns whether it succeeded or threw the only allowed error. Other errors propagate. */
 function isOrderly(decode: (data: Buffer) => unknown, data: Buffer): boolean {
   try {
     decode(data);
@@ -29,7 +29,7 @@ function isOrderly(decode: (data: Buffer) => unknown, data: Buffer): boolean {
   }
 }
 
-/** What can be compared: maps and objects without prototype as plain data, digits as text. */
+/** A comparable form: maps and objects without prototype become plain data, digits become text. */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, item: unknown) =>
@@ -93,7 +93,7 @@ const traces: fc.Arbitrary<JsonTraces> = fc.record({
 });
 
 describe("both encodings", () => {
-  test("read the same export alike", () => {
+  test("decode the same export to the same result", () => {
     fc.assert(
       fc.property(traces, (given) => {
         const fromProtobuf = decodeProtobufTraces(encodeTraces(given));
@@ -107,7 +107,7 @@ describe("both encodings", () => {
     );
   });
 
-  test("read log records alike", () => {
+  test("decode log records to the same result", () => {
     const logs = {
       resourceLogs: [
         {
@@ -148,7 +148,7 @@ describe("both encodings", () => {
     );
   });
 
-  test("end at a depth of 32 without losing the span", () => {
+  test("stop at a depth of 32 without losing the span", () => {
     let deep: JsonAnyValue = { stringValue: "bottom" };
     for (let level = 0; level < 200; level += 1) deep = { arrayValue: { values: [deep] } };
     const given = tracesOf([
@@ -167,7 +167,7 @@ describe("both encodings", () => {
     }
   });
 
-  test("a hostile key is a key like any other", () => {
+  test("a hostile key is an ordinary key", () => {
     const pollute = { kvlistValue: { values: [{ key: "__proto__", value: { stringValue: "polluted" } }] } };
     const given = tracesOf([
       {
@@ -187,7 +187,7 @@ describe("both encodings", () => {
 });
 
 describe("protobuf", () => {
-  test("random bytes give nothing but the typed error", () => {
+  test("random bytes only cause the typed error", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (array) => {
         expect(isOrderly(decodeProtobufTraces, Buffer.from(array))).toBe(true);
@@ -197,7 +197,7 @@ describe("protobuf", () => {
     );
   });
 
-  test("an export cut or changed anywhere gives nothing but the typed error", () => {
+  test("an export truncated or changed anywhere only causes the typed error", () => {
     fc.assert(
       fc.property(traces, fc.nat(), fc.nat(255), (given, at, byte) => {
         const whole = encodeTraces(given);
@@ -211,7 +211,7 @@ describe("protobuf", () => {
     );
   });
 
-  test("a span that is broken inside costs its neighbours nothing", () => {
+  test("a span that is broken inside does not affect its neighbours", () => {
     const broken = bytes(2, Buffer.from([0x0a, 0x7f]));
     const whole = encodeTraces(tracesOf([{ traceId, spanId, name: "whole" }]));
     const scope = Buffer.concat([broken, spanBytes(whole)]);
@@ -220,12 +220,12 @@ describe("protobuf", () => {
     expect(spansOf(read)).toMatchObject([{ name: "whole" }]);
   });
 
-  test("a length that is only claimed allocates nothing and is refused", () => {
+  test("a claimed length does not allocate and is refused", () => {
     const claimed = Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]);
     expect(() => decodeProtobufTraces(claimed)).toThrow(OtlpDecodeError);
   });
 
-  test("text that is no UTF-8 reads as U+FFFD", () => {
+  test("invalid UTF-8 reads as U+FFFD", () => {
     const nameBytes = bytes(5, Buffer.from([0x61, 0xff, 0x62]));
     const read = decodeProtobufTraces(bytes(1, bytes(2, bytes(2, nameBytes))));
     expect(spansOf(read)[0]?.name).toBe("a\uFFFDb");
@@ -237,7 +237,7 @@ describe("protobuf", () => {
     expect(spansOf(decodeProtobufTraces(Buffer.concat([group, whole])))[0]?.name).toBe("after a group");
   });
 
-  test("more values than the bound are too large", () => {
+  test("more values than the limit are refused as too large", () => {
     const empty = Buffer.alloc(260_000, Buffer.from([0x12, 0x00]));
     const read = (): unknown => decodeProtobufTraces(bytes(1, bytes(2, empty)));
     expect(read).toThrow(expect.objectContaining({ reason: "too_large" }));
@@ -266,7 +266,7 @@ describe("JSON", () => {
     ["NaN", NaN],
     ["Infinity", Infinity],
     ["-Infinity", -Infinity],
-  ])("S1: a double that is %s is this text in both encodings, wherever it stands", (text, number) => {
+  ])("S1: a double that is %s is this text in both encodings, at any place", (text, number) => {
     const attributes = (doubleValue: number | string) => [
       { key: "k", value: { doubleValue } },
       { key: "list", value: { arrayValue: { values: [{ doubleValue }, { doubleValue: 1.5 }] } } },
@@ -302,7 +302,7 @@ describe("JSON", () => {
     [{ stringValue: null }, null],
     [{ stringValue: null, intValue: null }, null],
     [{}, null],
-    // No AnyValue, but what was meant is plain to see.
+    // Not an AnyValue, but the meaning is obvious.
     [
       ["a", { b: [1] }, { intValue: "2" }],
       ["a", { b: [1] }, 2],
@@ -331,7 +331,7 @@ describe("JSON", () => {
     });
   });
 
-  test("reads names of enums, snake_case and old names of scopes", () => {
+  test("accepts names of enums, snake_case and old names of scopes", () => {
     const old = {
       resource_spans: [
         {
@@ -349,7 +349,7 @@ describe("JSON", () => {
     expect(spansOf(read)[0]).toMatchObject({ spanId, kind: 3, status: { code: 2 } });
   });
 
-  test("reads attributes that are an object, and passes over what is no list", () => {
+  test("accepts attributes as an object, and ignores members that are not lists", () => {
     const messages = [{ role: "user", content: "Hi" }];
     const attributes = { plain: "text", wrapped: { intValue: "7" }, messages };
     const item = fromJson({ attributes, events: null, links: "none" });
@@ -361,7 +361,7 @@ describe("JSON", () => {
     expect([item.events, item.links]).toEqual([[], []]);
   });
 
-  test("counts what is no span", () => {
+  test("counts items that are not spans", () => {
     const read = decodeJsonTraces(jsonBytes(tracesOf([null, 3, { spanId }])));
     expect(read.malformed).toBe(2);
     expect(spansOf(read)).toHaveLength(1);
@@ -374,7 +374,7 @@ describe("JSON", () => {
     },
   );
 
-  test("any JSON gives nothing but the typed error", () => {
+  test("any JSON only causes the typed error", () => {
     const anyTraces = fc.record({
       resourceSpans: fc.array(
         fc.record({ scopeSpans: fc.array(fc.record({ spans: fc.jsonValue() })), resource: fc.jsonValue() }),

@@ -18,7 +18,7 @@ const call = (id: string, given: Partial<Call> = {}) => ({
   ...given,
 });
 
-describe("S11: the call that a record tells of", () => {
+describe("S11: the call that a record belongs to", () => {
   const calls = [
     call("a"),
     call("b", { startNs: 40n, model: "gpt-4o" }),
@@ -38,12 +38,12 @@ describe("S11: the call that a record tells of", () => {
     expect(callOf(event, "around", calls)?.id).toBe(id);
   });
 
-  test("a call that has its answer is none", () => {
+  test("a call that has its response does not match", () => {
     expect(callOf(details({}), "around", [call("a", { isAnswered: true })])).toBeUndefined();
   });
 });
 
-test("what a span says stands; its details fill the gaps, and the fuller list of tools wins", () => {
+test("the span's own attributes win; details fill the gaps, and the longer list of tools wins", () => {
   const own = new Map<string, AttributeValue>([
     ["gen_ai.request.model", "own"],
     ["gen_ai.tool.definitions", '[{"name":"f","parameters":null}]'],

@@ -28,10 +28,10 @@ let accepted: unknown[] = [];
 
 const open = (maxBytes = 1_000_000): LogEvents =>
   openLogEvents({ path: join(dir, "events"), maxBytes, partyOf: partyOfKey, now: () => nowMs });
-/** What the span store has, and what was accepted last. */
+/** The content of the span store, and the spans that were accepted last. */
 let stored: StoredSpan[] = [];
 let last: IdentityRecord | undefined;
-/** What happens while the store is read. */
+/** Runs while the store is being read. */
 let meanwhile = (): void => undefined;
 let meanwhileOfMedia = (): void => undefined;
 const spans: Pick<SpanStore, "listSpans" | "readMedia"> = {
@@ -76,7 +76,7 @@ const exportOf = (spanId: string, content = "Weather?"): ExportRequest<OtlpLogRe
   ],
 });
 const spanId = "b".repeat(16);
-/** What becomes of that record without its span. */
+/** The span that the record becomes if its own span never arrives. */
 const ownSpan = {
   trace_unique_id: "a".repeat(32),
   span_unique_id: spanId,
@@ -103,7 +103,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test("what waits survives a restart", async () => {
+test("waiting records survive a restart", async () => {
   await joiner().accept(exportOf(spanId), origin);
   await events.close();
   events = open();
@@ -119,7 +119,7 @@ test("what waits survives a restart", async () => {
   ]);
 });
 
-test("a span that does not come is looked for ever less often", async () => {
+test("a span that does not arrive is looked up less and less often", async () => {
   const logs = joiner();
   await logs.accept(exportOf(spanId), origin);
   await logs.joinWaiting(signal);
@@ -133,7 +133,7 @@ test("a span that does not come is looked for ever less often", async () => {
   expect(accepted).toEqual([]);
 });
 
-test("messages of a span that never came are stored as a span of their own", async () => {
+test("messages of a span that never arrived are stored as a span of their own", async () => {
   const logs = joiner();
   await logs.accept(exportOf(spanId), origin);
   nowMs += ingestLimits.otlpJoinMs + 1;
@@ -142,7 +142,7 @@ test("messages of a span that never came are stored as a span of their own", asy
   expect(events.isEmpty()).toBe(true);
 });
 
-test("of a span that never came, an exception or an evaluation alone leaves nothing, beside messages it counts", async () => {
+test("without its span, an exception or an evaluation is dropped, but counts beside messages", async () => {
   const named = (eventName: string, span: string): ExportRequest<OtlpLogRecord> => {
     const request = exportOf(span);
     const attributes = new Map([["exception.message", "503 busy"]]);
@@ -170,8 +170,8 @@ test("of a span that never came, an exception or an evaluation alone leaves noth
   expect(events.isEmpty()).toBe(true);
 });
 
-describe("a span that is sent again while its stored version is read", () => {
-  // Of the columns, those that tell versions apart.
+describe("a span that is resent while its stored version is read", () => {
+  // The columns that distinguish versions.
   const version = (of: number): StoredSpan =>
     ({
       trace_unique_id: "a".repeat(32),
@@ -191,7 +191,7 @@ describe("a span that is sent again while its stored version is read", () => {
     nowMs += ingestLimits.otlpJoinAfterMs;
   });
 
-  test("is not replaced by what was read: its messages wait for the version that was sent", async () => {
+  test("is not replaced by the version read: its messages wait for the resent one", async () => {
     const logs = joiner();
     await logs.joinWaiting(signal);
     expect(accepted).toEqual([]);
@@ -211,7 +211,7 @@ describe("a span that is sent again while its stored version is read", () => {
     expect(events.isEmpty()).toBe(false);
   });
 
-  test("is completed as it is stored where the store never takes what was sent", async () => {
+  test("is completed in its stored version if the store never takes the resent one", async () => {
     nowMs += ingestLimits.otlpJoinMs;
     await joiner().joinWaiting(signal);
     expect(accepted).toMatchObject([{ span_name: "version 1", prompt_messages: [{ content: "Weather?" }] }]);
@@ -219,7 +219,7 @@ describe("a span that is sent again while its stored version is read", () => {
   });
 });
 
-test("records that are sent again say nothing new", async () => {
+test("resent records add nothing", async () => {
   const logs = joiner();
   for (let time = 0; time < 3; time += 1) await logs.accept(exportOf(spanId), origin);
   expect(logs.eventsFor(origin, { traceId: "a".repeat(32), spanId })).toHaveLength(1);
@@ -229,7 +229,7 @@ test("records that are sent again say nothing new", async () => {
   expect(events.isEmpty()).toBe(true);
 });
 
-test("more than may wait is refused, so that the exporter tries again", async () => {
+test("records beyond the limit are refused, so that the exporter retries", async () => {
   await events.close();
   events = open(500);
   const logs = joiner();
@@ -239,7 +239,7 @@ test("more than may wait is refused, so that the exporter tries again", async ()
   expect(events.isEmpty()).toBe(false);
 });
 
-test("one organization that fills the room keeps no other from it, before a restart and after it", async () => {
+test("an organization that fills its share does not block another, before and after a restart", async () => {
   await events.close();
   events = open(20_000);
   const hog = { ...origin, organization_id: "hog" };
@@ -261,7 +261,7 @@ test("one organization that fills the room keeps no other from it, before a rest
   events = open(20_000);
   expect(await fill()).toBe(0);
   await joiner().accept(exportOf("c".repeat(16)), origin);
-  // What is joined or given up makes room again.
+  // Records that were joined or given up free their space.
   nowMs += ingestLimits.otlpJoinMs + 1;
   await joiner().joinWaiting(signal);
   expect(events.stats()).toEqual({ spans: 0, bytes: 0, refused: 1 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { mapped } from "./map-span.fixture.ts";
 
-describe("what kind of span it is", () => {
+describe("the kind of a span", () => {
   test.each([
     [{ "gen_ai.operation.name": "execute_tool" }, "tool"],
     [{ "gen_ai.operation.name": "chat", "gen_ai.tool.name": "get_weather" }, "chat"],

@@ -46,7 +46,7 @@ describe.each(["svc", "respan", "keywordsai"])("the product's own keys as %s.*",
     });
   });
 
-  test("a customer whom no path can name costs no span", () => {
+  test("a customer identifier that no path can contain does not fail the span", () => {
     const body = mapped({ [`${family}.customer.identifier`]: "list" });
     expect(body["customer_identifier"]).toBeUndefined();
     expect(body["metadata"]).toEqual({ [`${family}.customer.identifier`]: "list" });
@@ -66,7 +66,7 @@ describe("tokens", () => {
     ].map((name) => body[name]);
   };
 
-  test("input that includes what was cached", () => {
+  test("input that includes cached tokens", () => {
     const attributes = {
       "gen_ai.usage.input_tokens": 130213,
       "gen_ai.usage.output_tokens": 500,
@@ -105,7 +105,7 @@ describe("tokens", () => {
     expect(usage(attributes)).toEqual(expected);
   });
 
-  test("of an instrumentation that passes on what Anthropic counts, whatever its total says", () => {
+  test("of an instrumentation that passes on Anthropic's counts, whatever its total", () => {
     const attributes = {
       "gen_ai.usage.input_tokens": 5000,
       "gen_ai.usage.output_tokens": 100,
@@ -116,7 +116,7 @@ describe("tokens", () => {
     expect(usage(attributes, given)).toEqual([6000, 100, 6100, 1000, undefined, undefined]);
   });
 
-  test("two names of one count are counted once, and both are gone from metadata", () => {
+  test("a count under two names is counted once, and both are removed from metadata", () => {
     const body = mapped({
       "gen_ai.usage.prompt_tokens": 57,
       "gen_ai.usage.input_tokens": 57,
@@ -136,7 +136,7 @@ describe("tokens", () => {
     expect(mapped({ "gen_ai.usage.input_tokens": given })["prompt_tokens"]).toBe(expected);
   });
 
-  test("a cost of 0 beside tokens is no price", () => {
+  test("a cost of 0 with tokens is not a price", () => {
     expect(mapped({ "gen_ai.usage.cost": 0, "gen_ai.usage.input_tokens": 5 })["cost"]).toBeUndefined();
     expect(mapped({ "gen_ai.usage.cost": 0.25, "gen_ai.usage.input_tokens": 5 })["cost"]).toBe(0.25);
     expect(mapped({ "gen_ai.usage.input_cost": 0.25, "gen_ai.usage.output_cost": 0.5 })["cost"]).toBe(0.75);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { assistant, json, mapped, system, tool, user, weatherCall } from "./map-span.fixture.ts";
 
-describe("one message list, however many conventions tell of it", () => {
-  test("structured messages win, and the others are not stored beside them", () => {
+describe("one message list, however many conventions contain it", () => {
+  test("structured messages win, and the others are not stored too", () => {
     const body = mapped({
       "gen_ai.operation.name": "chat",
       "gen_ai.request.model": "gpt-4o",
@@ -97,7 +97,7 @@ describe("one message list, however many conventions tell of it", () => {
     expect(mapped({ "gen_ai.tool.definitions": json([given]) })["tools"]).toEqual([tool()]);
   });
 
-  test("a content of the text null beside no content", () => {
+  test("a content of the text null becomes null", () => {
     const body = mapped({
       "gen_ai.prompt.0.role": "assistant",
       "gen_ai.prompt.0.content": "null",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { OtlpEvent } from "./export-request.ts";
 import { mapped, type Given } from "./map-span.fixture.ts";
 
-describe("how it went", () => {
+describe("the outcome of a span", () => {
   const exception: OtlpEvent = {
     name: "exception",
     timeNs: 0n,

@@ -7,7 +7,7 @@ const exchange = (input: object, output: unknown = "fine, thanks") => ({
   "output.value": typeof output === "string" ? output : json(output),
 });
 
-describe("S1: what a convention took and did not place stays in metadata, whatever is equal to it by chance", () => {
+describe("S1: content that a convention took and did not place stays in metadata, despite equal values elsewhere", () => {
   test.each([
     ["a number within a text", { seed: 12345 }, "Seed 12345 is a good one."],
     ["a number of another field", { seed: 200, retries: 1 }, "n is 1"],
@@ -27,7 +27,7 @@ describe("S1: what a convention took and did not place stays in metadata, whatev
     expect(body["metadata"]).toMatchObject({ "input.value": own });
   });
 
-  test("what is told by a field, or only gives a request its form, is not repeated", () => {
+  test("content of a field, and structure of a request, are not repeated", () => {
     const request = {
       model: "gpt-4o",
       messages: [user("hello")],
@@ -48,13 +48,13 @@ describe("S1: what a convention took and did not place stays in metadata, whatev
     expect(body).toMatchObject({ temperature: 0.5, max_tokens: 9, stream: true, response_id: "chatcmpl-1" });
   });
 
-  test.each(["length", "content_filter", "refusal"])("why an answer ended early: %s", (reason) => {
+  test.each(["length", "content_filter", "refusal"])("the reason why a response ended early is kept: %s", (reason) => {
     const message = { role: "assistant", parts: [{ type: "text", content: "it is" }], finish_reason: reason };
     const body = mapped({ "gen_ai.operation.name": "chat", "gen_ai.output.messages": json([message]) });
     expect(body["metadata"]).toEqual({ "gen_ai.output.messages": [{ finish_reason: reason }] });
   });
 
-  test("the first words of an answer that broke off, although the error has them too", () => {
+  test("the first words of an interrupted response are kept, although the error contains them too", () => {
     const message = { role: "assistant", parts: [{ type: "text", content: "The" }] };
     const attributes = { "gen_ai.operation.name": "chat", "gen_ai.output.messages": json([message]) };
     const body = mapped(attributes, { status: { code: 2, message: "The stream was reset" } });
@@ -75,7 +75,7 @@ const gemini = {
   usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
 };
 
-describe("the usage within the answer counts where no attribute states it", () => {
+describe("the usage in the response counts if no attribute states it", () => {
   test.each([
     ["OpenInference", exchange({ model: "gpt-4o", messages: [user("hello")] }, chat), undefined],
     ["Langfuse", { "langfuse.observation.type": "generation", "langfuse.observation.output": json(gemini) }, undefined],
@@ -88,7 +88,7 @@ describe("the usage within the answer counts where no attribute states it", () =
     expect(json(body["metadata"])).not.toMatch(/usage|okens/);
   });
 
-  test("attributes win, and what is no model call counts nothing", () => {
+  test("attributes win, and a span that is not a model call has no usage", () => {
     const stated = { ...exchange({ messages: [user("hello")] }, chat), "llm.token_count.prompt": 7 };
     expect(mapped(stated)).toMatchObject({ prompt_tokens: 7 });
     const tool = mapped({ ...stated, "openinference.span.kind": "TOOL", "llm.token_count.prompt": undefined });

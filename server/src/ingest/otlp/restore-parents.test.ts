@@ -4,7 +4,7 @@ import { restoreParents } from "./restore-parents.ts";
 
 type Given = { name: string; kind?: string; path?: string; fromMs: number; toMs: number };
 
-/** `child<parent` of those that found one. */
+/** `child<parent` for each span that found one. */
 function restored(...given: Given[]): string[] {
   const spans = given.map(({ name, kind = "task", path = "", fromMs, toMs }): OtlpSpan => ({
     traceId: "a".repeat(32),
@@ -30,7 +30,7 @@ function restored(...given: Given[]): string[] {
   return spans.filter(({ parentSpanId }) => parentSpanId !== "").map((span) => `${span.spanId}<${span.parentSpanId}`);
 }
 
-test("the innermost span that ran all the while is the parent", () => {
+test("the innermost span that ran the whole time is the parent", () => {
   expect(
     restored(
       { name: "inner", fromMs: 3, toMs: 4 },
@@ -40,7 +40,7 @@ test("the innermost span that ran all the while is the parent", () => {
   ).toEqual(["inner<middle", "middle<outer"]);
 });
 
-test("the span that the path names is, also where it seems to end before", () => {
+test("the span that the path names is the parent, even if it seems to end earlier", () => {
   expect(
     restored(
       { name: "agent", fromMs: 0, toMs: 10 },
@@ -55,7 +55,7 @@ test.each([0, 0.4, 0.999])("a parent may seem to end %d ms before its child, who
   expect(restored({ name: "flow", fromMs: 0, toMs: 60 - earlyMs }, agent)).toEqual(["agent<flow"]);
 });
 
-test("spans that follow each other within a rounded millisecond are no parents of each other", () => {
+test("spans that follow each other within a rounded millisecond are not parents of each other", () => {
   expect(restored({ name: "first", fromMs: 0, toMs: 10.05 }, { name: "second", fromMs: 10, toMs: 10.7 })).toEqual([]);
   expect(restored({ name: "first", fromMs: 0, toMs: 10.5 }, { name: "second", fromMs: 10, toMs: 40 })).toEqual([]);
 });

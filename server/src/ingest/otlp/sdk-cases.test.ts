@@ -13,13 +13,13 @@ describe("S4: a text that is the input of a request", () => {
     expect(mapped(attributes)["prompt_messages"]).toEqual([user("hello")]);
   });
 
-  test("of a tool that has an argument of this name it is input", () => {
+  test("an argument of this name is the input of a tool", () => {
     const body = mapped({ "openinference.span.kind": "TOOL", "input.value": json({ input: "hello" }) });
     expect([body["prompt_messages"], body["input"]]).toEqual([undefined, '{"input":"hello"}']);
   });
 });
 
-describe("S7: a call that failed keeps its model and its parameters", () => {
+describe("S7: a failed call keeps its model and its parameters", () => {
   const failed = { status: { code: 2, message: "Error code: 429 - Rate limit reached" } };
   const asked = { model: "gpt-4o-mini", temperature: 0.2, max_tokens: 50, messages: [user("hi")] };
   test.each<[name: string, attributes: Record<string, unknown>]>([
@@ -42,7 +42,7 @@ describe("S7: a call that failed keeps its model and its parameters", () => {
     });
   });
 
-  test("what answered stands before what was asked", () => {
+  test("the model that responded wins over the requested one", () => {
     const attributes = {
       "openinference.span.kind": "LLM",
       "llm.model_name": "gpt-4o-mini-2024-07-18",
@@ -51,7 +51,7 @@ describe("S7: a call that failed keeps its model and its parameters", () => {
     expect(mapped(attributes)).toMatchObject({ model: "gpt-4o-mini-2024-07-18" });
   });
 
-  test("a parameter stands before the request that repeats it", () => {
+  test("a parameter wins over the request that repeats it", () => {
     const attributes = {
       "openinference.span.kind": "LLM",
       "llm.invocation_parameters": json({ temperature: 1 }),
@@ -60,7 +60,7 @@ describe("S7: a call that failed keeps its model and its parameters", () => {
     expect(mapped(attributes)).toMatchObject({ temperature: 1, max_tokens: 50 });
   });
 
-  test("arguments of a chain or a tool are no call", () => {
+  test("arguments of a chain or a tool are not read as a call", () => {
     for (const kind of ["CHAIN", "TOOL", "AGENT"]) {
       const body = mapped({ "openinference.span.kind": kind, "input.value": json({ model: "T", temperature: 9 }) });
       expect([body["model"], body["temperature"]]).toEqual([undefined, undefined]);
@@ -88,12 +88,12 @@ describe("S8: the time to the first token is that of the first piece", () => {
     expect(kept?.map((event) => event.name)).toEqual(["exception.handled"]);
   });
 
-  test("a piece before the start of the span tells nothing", () => {
+  test("a piece before the start of the span is ignored", () => {
     const body = mapped({ "gen_ai.operation.name": "chat" }, { events: [at("First Token Stream Event", -5)] });
     expect(body["time_to_first_token"]).toBeUndefined();
   });
 
-  test("a stated time stands", () => {
+  test("a stated time wins", () => {
     const attributes = { "gen_ai.operation.name": "chat", "gen_ai.server.time_to_first_token": 0.5 };
     expect(mapped(attributes, { events: [at("First Token Stream Event", 250)] })["time_to_first_token"]).toBe(0.5);
   });
@@ -117,7 +117,7 @@ describe("S15: Logfire's message names the span", () => {
   });
 });
 
-describe("S16: a call of the Responses API that failed is one by what was asked", () => {
+describe("S16: a failed call of the Responses API is recognized by its request", () => {
   const failed = { status: { code: 2, message: "Error code: 429" } };
   test.each<[name: string, attributes: Record<string, unknown>]>([
     ["OpenInference", { "openinference.span.kind": "LLM", "input.value": json({ model: "m", input: "hi" }) }],
@@ -133,14 +133,14 @@ describe("S16: a call of the Responses API that failed is one by what was asked"
     expect(mapped(attributes, failed)["log_type"]).toBe("response");
   });
 
-  test("a chat and an embedding are none", () => {
+  test("a chat and an embedding are not recognized as one", () => {
     const chat = { "openinference.span.kind": "LLM", "input.value": json({ model: "m", messages: [user("hi")] }) };
     const embedding = { "openinference.span.kind": "EMBEDDING", "input.value": json({ model: "m", input: "hi" }) };
     expect([mapped(chat)["log_type"], mapped(embedding)["log_type"]]).toEqual(["chat", "embedding"]);
   });
 });
 
-test("OpenInference: the answer's id is the response's", () => {
+test("OpenInference: the response id is that of the raw response", () => {
   const answered = (output: unknown) =>
     mapped({ "openinference.span.kind": "LLM", "output.value": json(output) })["response_id"];
   expect([answered({ id: "chatcmpl-1" }), answered({ response_id: "gem-1" }), answered("text")]).toEqual([

@@ -241,7 +241,7 @@ describe("rows that the store refuses", () => {
     ["every other", [0, 2, 4, 6], 8],
     ["all", [0, 1, 2, 3], 4],
     ["one of many", [777], 1000],
-  ])("%s: the others are stored, in order, and each bad one is set aside", async (_name, bad, count) => {
+  ])("%s: the others are stored in order, and each bad one is quarantined", async (_name, bad, count) => {
     const sink = refusing();
     const own = bench(sink);
     const rows = numbered(count).map((row, i) => (bad.includes(i) ? `bad ${i}` : row));

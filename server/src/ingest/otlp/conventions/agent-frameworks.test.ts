@@ -5,7 +5,7 @@ import { json, mapped, system, tool, user, weatherCall } from "../map-span.fixtu
 const result = { role: "tool", tool_call_id: "c1", content: '{"t":18}' };
 const calling = { role: "assistant", content: null, tool_calls: [weatherCall("c1")] };
 
-test("Genkit's calls of tools, reasoning and media", () => {
+test("Genkit's tool calls, reasoning and media", () => {
   const body = mapped({
     "genkit:name": "googleai/gemini",
     "genkit:metadata:subtype": "model",
@@ -67,7 +67,7 @@ test("Google's ADK in JavaScript", () => {
   });
 });
 
-test("LiveKit's calls, each JSON text in a list", () => {
+test("LiveKit's calls, a list of JSON texts", () => {
   const event = (name: string, attributes: Record<string, string | string[]>): OtlpEvent => ({
     name,
     timeNs: 1n,

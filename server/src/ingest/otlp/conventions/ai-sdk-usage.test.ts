@@ -14,7 +14,7 @@ const origin = {
   log_method: "tracing_integration",
 };
 
-/** Tokens as `fresh read written output`, and what they cost in millionths of a US dollar. */
+/** Tokens as `fresh read written output`, and their cost in millionths of a US dollar. */
 function counted(attributes: Record<string, unknown>): { tokens: string; cost: number } {
   const nested = createNestedJson(domainLimits.bodyNodes);
   const result = normalizeSpan(mapped(attributes), origin, { receivedNs: 1n, prices, nested });
@@ -66,7 +66,7 @@ const written = { usage: { cacheWriteInputTokens: 500 } };
 /** 5000 fresh, 1000 read, 500 written for five minutes, 100 out, at 3, 0.30, 3.75 and 15 USD per million. */
 const right = { tokens: "5000 1000 500 100", cost: 18_675 };
 
-describe("M4: the AI SDK's input with and without what was cached", () => {
+describe("M4: the AI SDK's input with and without cached tokens", () => {
   test.each<[name: string, attributes: Record<string, unknown>]>([
     ["ai 4", { ...call, ...old, ...ofVersion4 }],
     ["ai 5, generateText", { ...call, ...old, ...ofVersion5 }],
@@ -106,11 +106,11 @@ describe("M4: the AI SDK's input with and without what was cached", () => {
     expect(counted(attributes)).toEqual(right);
   });
 
-  test("ai 5 without metadata knows nothing of what was written", () => {
+  test("ai 5 without metadata does not know about cache writes", () => {
     expect(counted({ ...call, ...fresh, ...read })).toEqual({ tokens: "5000 1000 0 100", cost: 16_800 });
   });
 
-  test("a cache of an hour costs what an hour costs", () => {
+  test("a one-hour cache write has the one-hour price", () => {
     const hour = { ...raw, cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 500 } };
     const cost = 18_675 - 500 * 3.75 + 500 * 6;
     expect(counted({ ...call, ...old, ...metadata({ anthropic: { usage: hour } }) })).toEqual({ ...right, cost });
@@ -122,7 +122,7 @@ describe("M4: the AI SDK's input with and without what was cached", () => {
   });
 });
 
-describe("M4: providers that include what was cached, by what they say", () => {
+describe("M4: providers that include cached tokens", () => {
   const openai = { "ai.model.id": "gpt-4o-mini", "ai.model.provider": "openai.chat" };
   const counts = named("promptTokens", 120, "completionTokens");
   test.each<[name: string, attributes: Record<string, unknown>]>([
@@ -175,7 +175,7 @@ describe("M4: providers that include what was cached, by what they say", () => {
     expect(counted(attributes).tokens).toBe("56 64 0 100");
   });
 
-  test("google counts thoughts beside the answer, and its total says so", () => {
+  test("google counts reasoning outside the output, as its total shows", () => {
     const attributes = {
       ...openai,
       "ai.model.provider": "google.generative-ai",
@@ -194,7 +194,7 @@ describe("M4: providers that include what was cached, by what they say", () => {
     { anthropic: null },
     { anthropic: { usage: "x", cacheCreationInputTokens: null } },
     { a: { usage: { input_tokens: -1 } } },
-  ])("metadata that says nothing: %j", (given) => {
+  ])("metadata without usage: %j", (given) => {
     expect(counted({ ...openai, ...counts, ...metadata(given as Record<string, unknown>) }).tokens).toBe("120 0 0 100");
   });
 });

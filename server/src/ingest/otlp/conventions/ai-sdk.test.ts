@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { json, mapped } from "../map-span.fixture.ts";
 
 describe("the AI SDK", () => {
-  test.each(["ai.rerank", "ai.rerank.doRerank"])("%s: documents in, a ranking out", (operation) => {
+  test.each(["ai.rerank", "ai.rerank.doRerank"])("%s: documents as input, a ranking as output", (operation) => {
     const body = mapped({
       "ai.operationId": operation,
       "ai.model.id": "rerank-v3",
@@ -17,7 +17,7 @@ describe("the AI SDK", () => {
     expect(body).toMatchObject({ customer_identifier: "u1", thread_identifier: "s1", metadata: { plan: "pro" } });
   });
 
-  test("files of an answer are parts of it", () => {
+  test("files of a response are parts of it", () => {
     const body = mapped({
       "ai.operationId": "ai.generateText.doGenerate",
       "ai.response.text": "Here.",
@@ -32,7 +32,7 @@ describe("the AI SDK", () => {
     });
   });
 
-  test("a prompt that Langfuse manages", () => {
+  test("a prompt managed in Langfuse", () => {
     const prompt = { "ai.telemetry.metadata.langfusePrompt": json({ name: "greeting", version: 3 }) };
     expect(mapped(prompt)).toMatchObject({ prompt_name: "greeting", prompt_version_number: 3 });
   });

@@ -4,7 +4,7 @@ import { json, mapped, system, user } from "../map-span.fixture.ts";
 describe("the Gemini command line", () => {
   const scope = "gemini-cli";
 
-  test("a stream is one answer, however many chunks it came in", () => {
+  test("a stream of many chunks is one response", () => {
     const body = mapped(
       {
         "gen_ai.operation.name": "llm_call",
@@ -37,7 +37,7 @@ describe("the Gemini command line", () => {
     expect(body).not.toHaveProperty("completion_messages");
   });
 
-  test("what tools are given is no message", () => {
+  test("the input of a tool is not a message", () => {
     const body = mapped(
       {
         "gen_ai.operation.name": "tool_call",
@@ -60,7 +60,7 @@ describe("the Gemini command line", () => {
 describe("the Claude API and its SDKs", () => {
   const scope = "com.anthropic.sdk.typescript";
 
-  test("a message, with writes to the cache by age", () => {
+  test("a message, with cache writes by age", () => {
     const body = mapped(
       {
         "gen_ai.operation.name": "chat",
@@ -103,7 +103,7 @@ describe("the Claude API and its SDKs", () => {
     });
   });
 
-  test("methods that name a model, but ask it nothing", () => {
+  test("methods that name a model without calling it", () => {
     const attributes = { "gen_ai.request.model": "claude", "anthropic.message.count_tokens.input_tokens": 5 };
     expect(mapped(attributes, { scope, name: "anthropic.messages.count_tokens" })["log_type"]).toBe("task");
   });
@@ -122,7 +122,7 @@ describe("Claude Code", () => {
     expect(mapped({ "gen_ai.tool.call.id": "t1" }, { scope, name })["log_type"]).toBe(log_type);
   });
 
-  test("a request that did not succeed, whatever its status says", () => {
+  test("a request with success=false failed, whatever its status", () => {
     const attributes = { model: "claude", success: false, error: "529 overloaded", "gen_ai.system": "anthropic" };
     expect(mapped(attributes, { scope, name: "claude_code.llm_request" })).toMatchObject({
       status: "error",

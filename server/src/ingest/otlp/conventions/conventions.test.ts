@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { assistant, json, mapped, system, tool, user, weatherCall } from "../map-span.fixture.ts";
 
-/** One span of each framework, as its documentation and its source write it. */
+/** One span per framework, according to its documentation and its source. */
 describe("frameworks", () => {
-  test("the AI SDK 4: flat arguments, cache and reasoning only in what the provider said", () => {
+  test("the AI SDK 4: flat arguments, cache and reasoning only in the provider's metadata", () => {
     const body = mapped({
       "ai.operationId": "ai.generateText.doGenerate",
       "ai.model.id": "gpt-4o",
@@ -299,7 +299,7 @@ describe("frameworks", () => {
     ).toMatchObject({ log_type: "tool", span_name: "get_weather", status: "error", input: "{}" });
   });
 
-  test("Claude Code: input that excludes what was cached", () => {
+  test("Claude Code: input that excludes cached tokens", () => {
     const scope = "com.anthropic.claude_code.tracing";
     const body = mapped(
       {
@@ -383,7 +383,7 @@ describe("frameworks", () => {
     });
   });
 
-  test("OpenLLMetry: an agent's name is no workflow's", () => {
+  test("OpenLLMetry: the name of an agent is not a workflow name", () => {
     const inner = mapped({
       "traceloop.workflow.name": "weather_agent",
       "gen_ai.agent.name": "weather_agent",

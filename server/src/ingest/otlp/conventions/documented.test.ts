@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { mapped } from "../map-span.fixture.ts";
 
-/** docs/opentelemetry.md says what attributes mean: each one that a table names alone is tried. */
+/** docs/opentelemetry.md documents the attributes: each one in a table is tested on its own. */
 
 const text = readFileSync(new URL("../../../../../docs/opentelemetry.md", import.meta.url), "utf8");
 const cellsOf = (line: string): string[] =>
@@ -29,7 +29,7 @@ const named = table("Who, and which call").filter(([, , attributes]) => attribut
 
 test.each(named)("%s: %s", (_family, field, attributes) => {
   for (const [at, attribute] of attributes.entries()) {
-    // Those behind it lose.
+    // Attributes with lower priority.
     const others = Object.fromEntries(attributes.slice(at + 1).map((other) => [other, "other"]));
     expect([attribute, mapped({ ...others, [attribute]: "mine" })[field]]).toEqual([attribute, "mine"]);
   }

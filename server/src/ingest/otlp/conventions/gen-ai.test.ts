@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { mapped } from "../map-span.fixture.ts";
 
-describe("counts that an instrumentation made itself are marked", () => {
+describe("counts made by an instrumentation itself are marked", () => {
   const usage = { "gen_ai.usage.input_tokens": 13, "gen_ai.usage.output_tokens": 12 };
   const scope = "@traceloop/instrumentation-openai";
 
@@ -15,19 +15,22 @@ describe("counts that an instrumentation made itself are marked", () => {
     expect(mapped({ ...attributes, ...usage }, { scope })["usage_is_estimated"]).toBe(expected);
   });
 
-  test("not those of other instrumentations, which pass on what the model said", () => {
+  test("not those of other instrumentations, which pass on the model's counts", () => {
     const body = mapped({ "gen_ai.request.stream": true, ...usage }, { scope: "openlit" });
     expect(body).not.toHaveProperty("usage_is_estimated");
   });
 });
 
-test.each(["openai.response.service_tier", "gen_ai.openai.response.service_tier"])("%s prices the call", (key) => {
-  const body = mapped({ "gen_ai.usage.input_tokens": 1, "gen_ai.usage.output_tokens": 1, [key]: "flex" });
-  expect(body["usage"]).toEqual({ service_tier: "flex" });
-});
+test.each(["openai.response.service_tier", "gen_ai.openai.response.service_tier"])(
+  "%s sets the tier that prices the call",
+  (key) => {
+    const body = mapped({ "gen_ai.usage.input_tokens": 1, "gen_ai.usage.output_tokens": 1, [key]: "flex" });
+    expect(body["usage"]).toEqual({ service_tier: "flex" });
+  },
+);
 
 describe("the conventions of 2026", () => {
-  test("tokens of each modality, of the cache too", () => {
+  test("tokens of each modality, including cached ones", () => {
     const body = mapped({
       "gen_ai.operation.name": "generate_content",
       "gen_ai.request.model": "gemini-2.5-flash-image",
@@ -61,7 +64,7 @@ describe("the conventions of 2026", () => {
     ["gen_ai.usage.cache_write_tokens", "prompt_cache_creation_tokens"],
     ["gen_ai.usage.cache_creation_tokens", "prompt_cache_creation_tokens"],
     ["gen_ai.usage.details.thinking_tokens", "reasoning_tokens"],
-  ])("%s, as some exporters name it", (key, field) => {
+  ])("%s, a name that some exporters use", (key, field) => {
     const body = mapped({ "gen_ai.usage.input_tokens": 50, "gen_ai.usage.output_tokens": 40, [key]: 30 });
     expect(body).toMatchObject({ prompt_tokens: 50, completion_tokens: 40, [field]: 30, metadata: {} });
   });
@@ -76,7 +79,7 @@ describe("the conventions of 2026", () => {
     expect(mapped({ "gen_ai.operation.name": operation, ...usage }, { parent })["log_type"]).toBe(type);
   });
 
-  test("tools that ran at the provider keep what they were given and gave back", () => {
+  test("tools that ran at the provider keep their input and output", () => {
     const parts = [
       { type: "server_tool_call", id: "s1", name: "code", server_tool_call: { type: "code_interpreter", code: "1+1" } },
       {
@@ -140,7 +143,7 @@ describe("the conventions of 2026", () => {
   });
 });
 
-describe("what frameworks add to the conventions", () => {
+describe("additions of frameworks to the conventions", () => {
   test.each([
     [
       "openlit in Python",
@@ -148,7 +151,7 @@ describe("what frameworks add to the conventions", () => {
     ],
     ["openlit in JavaScript", { "prompt_tokens_details.cache_read": 32, "completion_tokens_details.reasoning": 5 }],
     ["pydantic-ai", { "details.cache_read_tokens": 32, "details.reasoning_tokens": 5 }],
-  ])("details of usage as %s names them", (_name, details) => {
+  ])("details of usage in the names of %s", (_name, details) => {
     const counts = { input_tokens: 57, output_tokens: 17, ...details };
     const attributes = Object.entries(counts).map(([name, count]) => [`gen_ai.usage.${name}`, count]);
     expect(mapped(Object.fromEntries(attributes) as Record<string, unknown>)).toMatchObject({
@@ -159,7 +162,7 @@ describe("what frameworks add to the conventions", () => {
     });
   });
 
-  test("Mastra's writes to a cache by age", () => {
+  test("Mastra's cache writes by age", () => {
     const body = mapped({
       "gen_ai.usage.input_tokens": 57,
       "gen_ai.usage.cache_creation.input_tokens": 12,
@@ -169,13 +172,13 @@ describe("what frameworks add to the conventions", () => {
     expect(body).toMatchObject({ prompt_cache_creation_tokens: 12, cache_creation_1h_tokens: 4, metadata: {} });
   });
 
-  test("Strands counts the time to the first byte in milliseconds, others that to the first token in seconds", () => {
+  test("Strands reports the time to the first byte in milliseconds, others the time to the first token in seconds", () => {
     const attributes = { "gen_ai.server.time_to_first_token": 250 };
     expect(mapped(attributes, { scope: "strands.telemetry.tracer" })["time_to_first_token"]).toBe(0.25);
     expect(mapped(attributes, { scope: "openlit.otel.tracing" })["time_to_first_token"]).toBe(250);
   });
 
-  test("a tool of Strands, whose call and result are details of inference", () => {
+  test("a Strands tool whose call and result are in the details of inference", () => {
     const call = { type: "tool_call", id: "c1", name: "get_weather", arguments: { city: "Paris" } };
     const result = { type: "tool_call_response", id: "c1", response: [{ text: "18" }] };
     const details = (key: string, part: unknown) => ({
@@ -190,7 +193,7 @@ describe("what frameworks add to the conventions", () => {
     expect(body).toMatchObject({ log_type: "tool", input: '{"city":"Paris"}', output: "18" });
   });
 
-  test("Bedrock's schemas of tools", () => {
+  test("Bedrock's tool schemas", () => {
     const schema = { type: "object", properties: {} };
     const definitions = [{ name: "t", inputSchema: { json: schema } }];
     expect(mapped({ "gen_ai.tool.definitions": JSON.stringify(definitions) })["tools"]).toEqual([
@@ -203,7 +206,7 @@ test.each([
   ["openlit.otel.tracing", "anthropic", 57],
   ["openlit.otel.tracing", "openai", 45],
   ["opentelemetry.instrumentation.anthropic", "anthropic", 45],
-])("whether %s counts what was cached of %s's input", (scope, provider, prompt_tokens) => {
+])("%s: whether the input of %s includes cached tokens", (scope, provider, prompt_tokens) => {
   const body = mapped(
     {
       "gen_ai.provider.name": provider,

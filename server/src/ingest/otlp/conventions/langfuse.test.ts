@@ -50,13 +50,13 @@ describe("usage of Langfuse", () => {
     expect(observation({ usage_details })).toMatchObject(counted);
   });
 
-  test("parts by modality are parts too", () => {
+  test("parts by modality are added too", () => {
     const usage_details = { input: 0, output: 0, total: 15, input_modality_TEXT: 10, output_modality_TEXT: 5 };
     expect(observation({ usage_details })).toMatchObject({ prompt_tokens: 10, completion_tokens: 5 });
   });
 });
 
-describe("what Langfuse says", () => {
+describe("content in Langfuse", () => {
   test("a request of the Responses API with instructions and tools, and the items of its answer", () => {
     const body = observation({
       input: {
@@ -81,7 +81,7 @@ describe("what Langfuse says", () => {
     });
   });
 
-  test("calls and their results among the input", () => {
+  test("calls and their results in the input", () => {
     const input = [
       user("Weather?"),
       { type: "function_call", call_id: "c1", name: "get_weather", arguments: '{"city":"Paris"}' },
@@ -97,7 +97,7 @@ describe("what Langfuse says", () => {
     });
   });
 
-  test("a root says the same of its trace, which is not kept twice", () => {
+  test("the copy of a root's content for its trace is not stored twice", () => {
     const body = mapped({
       "langfuse.observation.type": "span",
       "langfuse.observation.input": '{"a":1}',
@@ -112,7 +112,7 @@ describe("what Langfuse says", () => {
     });
   });
 
-  test("parameters that are no fields stay", () => {
+  test("parameters without a field are kept", () => {
     const body = observation({ "model.parameters": { temperature: 0.5, seed: 7 } });
     expect(body).toMatchObject({
       temperature: 0.5,
@@ -121,7 +121,7 @@ describe("what Langfuse says", () => {
   });
 });
 
-test("lifetimes of a cache as LangChain tells them to Langfuse, with 0 for the whole", () => {
+test("cache lifetimes from LangChain, with 0 as the total", () => {
   const usage = { input: 25, output: 17, total: 74, input_cache_read: 20, input_cache_creation: 0 };
   const body = mapped({
     "langfuse.observation.type": "generation",

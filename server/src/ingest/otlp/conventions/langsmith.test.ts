@@ -10,7 +10,7 @@ const usage_metadata = {
 };
 
 describe("LangSmith", () => {
-  test("OpenAI's request and answer, whole: nothing of them is lost", () => {
+  test("OpenAI's whole request and response: nothing is lost", () => {
     const body = mapped(
       {
         "langsmith.span.kind": "llm",
@@ -23,7 +23,7 @@ describe("LangSmith", () => {
         }),
         "gen_ai.usage.input_tokens": 57,
         "gen_ai.usage.output_tokens": 17,
-        // Python writes it as Python.
+        // The Python SDK prints a dict.
         "gen_ai.usage.input_token_details": "{'cache_read': 32}",
         "langsmith.request.streaming": true,
       },
@@ -43,7 +43,7 @@ describe("LangSmith", () => {
     });
   });
 
-  test("LangChain's: tools and parameters of the invocation, usage within the message", () => {
+  test("LangChain's tools and parameters of the invocation, usage within the message", () => {
     const message = { lc: 1, type: "constructor", id: ["AIMessage"], kwargs: { content: "Sunny.", usage_metadata } };
     const body = mapped({
       "langsmith.span.kind": "llm",
@@ -67,7 +67,7 @@ describe("LangSmith", () => {
     });
   });
 
-  test("a graph gives back the whole conversation: its answer came last", () => {
+  test("a graph returns the whole conversation: its response is at the end", () => {
     const body = mapped({
       "langsmith.span.kind": "chain",
       "gen_ai.prompt": json({ messages: [{ type: "human", content: "Weather?" }] }),
@@ -96,7 +96,7 @@ describe("LangSmith", () => {
     ["retriever", "embeddings", "task"],
     ["prompt", "chat", "task"],
     ["tool", "execute_tool", "tool"],
-  ])("a %s is none of the operation %s that it names", (kind, operation, log_type) => {
+  ])("a %s is not a %s, although it names that operation", (kind, operation, log_type) => {
     const body = mapped({
       "langsmith.span.kind": kind,
       "gen_ai.operation.name": operation,

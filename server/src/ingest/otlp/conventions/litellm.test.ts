@@ -43,18 +43,18 @@ describe("LiteLLM", () => {
     ["aresponses", "response"],
     ["atranscription", "transcription"],
     ["arerank", "task"],
-  ])("its call %s is %s, also where nothing was said", (call, log_type) => {
+  ])("its call %s is %s, also without content", (call, log_type) => {
     expect(mapped({ "gen_ai.request.model": "m", "llm.request.type": call }, { scope })["log_type"]).toBe(log_type);
   });
 
-  test("lists as Python writes them are no messages", () => {
+  test("lists printed by Python are not read as messages", () => {
     const raw = "[{'role': 'user', 'content': 'hello'}]";
     const body = mapped({ "llm.openai.model": "gpt-4o", "llm.openai.messages": raw }, { scope });
     expect(body).toMatchObject({ model: "gpt-4o", metadata: { "llm.openai.messages": raw } });
     expect(body).not.toHaveProperty("prompt_messages");
   });
 
-  test("log records that hold a message in their body", () => {
+  test("log records with a message in their body", () => {
     const event = (name: string, attributes: OtlpEvent["attributes"]): OtlpEvent => ({ name, timeNs: 1n, attributes });
     const events = [
       event(

@@ -10,7 +10,7 @@ describe("pydantic-ai", () => {
     { role: "assistant", parts: [{ type: "text", content: "Sunny." }] },
   ];
 
-  test("a run without an operation, its instructions beside the messages", () => {
+  test("a run without an operation, with instructions beside the messages", () => {
     const body = mapped(
       {
         model_name: "gpt-4o",
@@ -31,7 +31,7 @@ describe("pydantic-ai", () => {
       ],
       completion_message: assistant("Sunny."),
     });
-    // The sum of the calls below it is no usage of its own.
+    // The sum of the calls below it is not usage of its own.
     expect(body).not.toHaveProperty("prompt_tokens");
   });
 
@@ -92,7 +92,7 @@ describe("Logfire's own instrumentations", () => {
     });
   });
 
-  test("of OpenAI's agents: the answer is among the messages, or in the response", () => {
+  test("of OpenAI's agents: the response is among the messages, or in `response`", () => {
     const scope = "logfire.openai_agents";
     expect(
       mapped({ request_data: { model: "m", messages: [user("hello"), assistant("hi")] } }, { scope }),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { assistant, json, mapped, system, user } from "../map-span.fixture.ts";
 
-test("MLflow writes single words as JSON text too", () => {
+test("MLflow encodes single words as JSON text too", () => {
   const body = mapped({
     "mlflow.spanType": '"AGENT"',
     "mlflow.spanInputs": json({ question: "Weather?" }),

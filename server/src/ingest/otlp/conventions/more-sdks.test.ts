@@ -16,7 +16,7 @@ describe("Sentry", () => {
     "gen_ai.usage.output_tokens.reasoning": 2,
   };
 
-  test("what was asked, the tools and the parts of the counts", () => {
+  test("the request, the tools and the parts of the counts", () => {
     expect(mapped({ ...asked, "gen_ai.response.text": "Sunny." })).toMatchObject({
       prompt_messages: [user("Weather in Paris?")],
       completion_message: assistant("Sunny."),
@@ -29,7 +29,7 @@ describe("Sentry", () => {
     });
   });
 
-  test("calls of tools, and several choices", () => {
+  test("tool calls, and several choices", () => {
     const calls = json([{ id: "c1", name: "get_weather", arguments: '{"city":"Paris"}' }]);
     const called = mapped({ ...asked, "gen_ai.response.tool_calls": calls });
     expect(called["completion_message"]).toMatchObject({ role: "assistant", tool_calls: [weatherCall("c1")] });

@@ -4,7 +4,7 @@ import { assistant, json, mapped, system, tool, user, weatherCall } from "../map
 const kind = "openinference.span.kind";
 
 describe("OpenInference", () => {
-  test("the completions API: texts in and texts out", () => {
+  test("the completions API: texts as input and output", () => {
     const body = mapped({
       [kind]: "LLM",
       "llm.model_name": "gpt-3.5-turbo-instruct",
@@ -23,14 +23,14 @@ describe("OpenInference", () => {
     expect(body).not.toHaveProperty("input");
   });
 
-  test("prompts as one list, as LangChain and LlamaIndex have them", () => {
+  test("prompts as one list, as in LangChain and LlamaIndex", () => {
     expect(mapped({ [kind]: "LLM", "llm.prompts": ["Human: hi"] })).toMatchObject({
       prompt_messages: [user("Human: hi")],
       metadata: { [kind]: "LLM" },
     });
   });
 
-  test("the items of a response are one answer", () => {
+  test("the items of a response are one message", () => {
     const output = "llm.output_messages";
     const body = mapped({
       [kind]: "LLM",
@@ -53,7 +53,7 @@ describe("OpenInference", () => {
     expect(body).not.toHaveProperty("completion_messages");
   });
 
-  test("a request and an answer of which only the bodies are told", () => {
+  test("a request and a response of which only the bodies are recorded", () => {
     const body = mapped({
       [kind]: "LLM",
       "input.value": json({
@@ -72,7 +72,7 @@ describe("OpenInference", () => {
     });
   });
 
-  test("parameters that are no fields stay", () => {
+  test("parameters without a field are kept", () => {
     const body = mapped({
       [kind]: "LLM",
       "llm.model_name": "gpt-4o",
@@ -88,7 +88,7 @@ describe("OpenInference", () => {
     ).toMatchObject({ log_type: "embedding", dimensions: 5, encoding_format: "float", metadata: {} });
   });
 
-  test("what a retriever found, once", () => {
+  test("a retriever's results, stored once", () => {
     const document = "retrieval.documents.0.document";
     const body = mapped({
       [kind]: "RETRIEVER",
@@ -107,7 +107,7 @@ describe("OpenInference", () => {
     });
   });
 
-  test("what a reranker was given and gave back", () => {
+  test("input and output of a reranker", () => {
     const body = mapped({
       [kind]: "RERANKER",
       "reranker.model_name": "rerank-v3",
@@ -142,7 +142,7 @@ describe("OpenInference", () => {
   });
 });
 
-test("tokens of images, and of a cache by its other name", () => {
+test("tokens of images, and of a cache under its other name", () => {
   const body = mapped({
     "openinference.span.kind": "LLM",
     "llm.token_count.prompt": 300,

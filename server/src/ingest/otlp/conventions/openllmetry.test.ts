@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { json, mapped } from "../map-span.fixture.ts";
 
-test("OpenLLMetry for LangChain says what a task was given under two names: it is kept once", () => {
+test("OpenLLMetry for LangChain sends a task's input under two names: it is stored once", () => {
   const given = json({ inputs: { question: "Weather?" } });
   const body = mapped({
     "gen_ai.operation.name": "execute_task",
@@ -17,7 +17,7 @@ test("OpenLLMetry for LangChain says what a task was given under two names: it i
   expect(body["metadata"]).toEqual({ "gen_ai.operation.name": "execute_task", "gen_ai.task.status": "success" });
 });
 
-test("OpenLLMetry for OpenAI Agents: handoffs, and items of one answer", () => {
+test("OpenLLMetry for OpenAI Agents: handoffs, and items of one response", () => {
   expect(mapped({ "gen_ai.operation.name": "handoff", "traceloop.span.kind": "handoff" })["log_type"]).toBe("handoff");
   const call = (id: string, name: string) => ({
     role: "assistant",

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { assistant, json, mapped, system, tool, user, weatherCall } from "../map-span.fixture.ts";
 
-/** What the product's own SDKs write, and their relatives: attributes of OpenLLMetry, with lists and messages as JSON text. */
+/**
+ * Attributes of the product's own SDKs and related ones: those of OpenLLMetry, with lists and messages as JSON text.
+ */
 const failed = (message: string) => ({ status: { code: 2, message } });
 const called = (id?: string) => ({ role: "assistant", content: null, tool_calls: [weatherCall(id)] });
 
@@ -23,7 +25,7 @@ describe("S1: calls and definitions as one JSON text", () => {
     });
   });
 
-  test("also as LangChain has them, or as real lists", () => {
+  test("also in LangChain's format, or as real lists", () => {
     const body = mapped({
       "gen_ai.prompt.0.role": "assistant",
       "gen_ai.prompt.0.tool_calls": json([
@@ -40,7 +42,7 @@ describe("S1: calls and definitions as one JSON text", () => {
     });
   });
 
-  test("what is no list of calls stays", () => {
+  test("a value that is not a list of calls is kept", () => {
     const body = mapped({
       "gen_ai.prompt.0.role": "user",
       "gen_ai.prompt.0.content": "Weather?",
@@ -116,21 +118,21 @@ test.each([{}, { "traceloop.span.kind": "task" }])("S5: the name of the entity i
 describe("S6: quotes", () => {
   const metadata = (attributes: Record<string, unknown>) => mapped(attributes)["metadata"];
 
-  test("are taken off metadata where an SDK encodes all values", () => {
+  test("are removed from metadata if an SDK encodes all values", () => {
     const prefix = "langfuse.trace.metadata.";
     expect(
       metadata({ [`${prefix}plan`]: '"pro"', [`${prefix}n`]: "3", [`${prefix}is`]: "true", [`${prefix}o`]: '{"a":1}' }),
     ).toMatchObject({ plan: "pro", n: 3, is: true, o: { a: 1 } });
   });
 
-  test("stay where it does not", () => {
+  test("are kept if it does not", () => {
     const prefix = "langfuse.trace.metadata.";
     const given = { [`${prefix}motto`]: '"quoted"', [`${prefix}plan`]: "pro", [`${prefix}zip`]: "01234" };
     expect(metadata(given)).toMatchObject({ motto: '"quoted"', plan: "pro", zip: "01234" });
     expect(metadata({ [`${prefix}n`]: "3" })).toMatchObject({ n: "3" });
   });
 
-  test("are taken off prompts where all are encoded, or where another form says so", () => {
+  test("are removed from prompts if all are encoded, or if another form shows it", () => {
     const quoted = {
       "gen_ai.prompt.0.role": "system",
       "gen_ai.prompt.0.content": '"be brief"',
@@ -142,7 +144,7 @@ describe("S6: quotes", () => {
     expect(mapped({ ...one, "traceloop.entity.input": json([user("hi")]) })["prompt_messages"]).toEqual([user("hi")]);
   });
 
-  test("stay on what somebody said in quotes", () => {
+  test("are kept on quoted content", () => {
     const said = { "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": '"hi"' };
     expect(mapped(said)["prompt_messages"]).toEqual([user('"hi"')]);
     const more = { ...said, "gen_ai.prompt.1.role": "user", "gen_ai.prompt.1.content": "plain" };
@@ -150,7 +152,7 @@ describe("S6: quotes", () => {
   });
 });
 
-describe("S9: a failed call without an answer has no completion", () => {
+describe("S9: a failed call without a response has no completion", () => {
   const error = "Error code: 429 - {'error': {'message': 'Rate limit reached'}}";
   test.each([
     { "traceloop.entity.output": json({ error: "RateLimitError", message: error, status: "error", status_code: 429 }) },
@@ -165,12 +167,12 @@ describe("S9: a failed call without an answer has no completion", () => {
     expect(body).toMatchObject({ log_type: "chat", status: "error", status_code: 429, error_message: error });
     expect(body).not.toHaveProperty("completion_message");
     expect(body).not.toHaveProperty("output");
-    // The error's type is told nowhere else.
+    // The error's type is found nowhere else.
     const { "traceloop.entity.output": left } = body["metadata"] as Record<string, unknown>;
     expect(left === undefined || JSON.stringify(left) === json({ error: "RateLimitError" })).toBe(true);
   });
 
-  test("one that was cut off has what was said until then", () => {
+  test("an interrupted response keeps its content so far", () => {
     const attributes = { "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "It is 22 deg" };
     expect(mapped(attributes, failed("connection lost"))["completion_message"]).toEqual(assistant("It is 22 deg"));
     const tool_calls = { "gen_ai.completion.0.tool_calls": json([weatherCall("c1")]) };
@@ -180,7 +182,7 @@ describe("S9: a failed call without an answer has no completion", () => {
     );
   });
 
-  test("an empty answer of a call that went well is one", () => {
+  test("an empty response of a successful call is kept", () => {
     expect(mapped({ "gen_ai.completion.0.role": "assistant" })["completion_message"]).toEqual(assistant(""));
   });
 });
@@ -193,7 +195,7 @@ describe("S10: usage as an object", () => {
     }
   });
 
-  test("as Python writes it", () => {
+  test("as Python prints it", () => {
     const given = "{'prompt_tokens': 120, 'completion_tokens': 30, 'extra': None}";
     expect(mapped({ "gen_ai.usage.raw": given })).toMatchObject({
       usage: { prompt_tokens: 120, completion_tokens: 30 },
@@ -206,7 +208,7 @@ describe("S10: usage as an object", () => {
 });
 
 describe("S14: metadata has no junk", () => {
-  test("no empty values, no events for each chunk, and nothing that a field says", () => {
+  test("no empty values, no events for each chunk, and no repetition of a field", () => {
     const chunk = (name: string) => ({ name, timeNs: 1n, attributes: new Map() });
     const body = mapped(
       {
@@ -238,7 +240,7 @@ describe("S14: metadata has no junk", () => {
     });
   });
 
-  test("values that differ are kept, all of them", () => {
+  test("different values are all kept", () => {
     expect(
       mapped({
         "gen_ai.request.model": "gpt-4o",
@@ -257,7 +259,7 @@ describe("S14: metadata has no junk", () => {
     });
   });
 
-  test("vectors of embeddings are not kept", () => {
+  test("embedding vectors are not kept", () => {
     const vector = [0.1, 0.2];
     const given = { "embedding.embeddings.0.embedding.vector": vector, "ai.embedding": json(vector), vectors: vector };
     expect(mapped(given)["metadata"]).toEqual({ vectors: vector });
@@ -285,7 +287,7 @@ describe("S16: calls of the Responses API", () => {
     ["Responses API with {gen_ai.request.model!r}", "logfire.openai", "response"],
     ["Response", "my.app", "chat"],
     ["response rating", "openinference.instrumentation.openai", "chat"],
-  ])("a failed one, of which nothing but the name tells: %s of %s is a %s", (name, scope, type) => {
+  ])("a failed one that only its name identifies: %s of %s is a %s", (name, scope, type) => {
     expect(mapped({ "gen_ai.request.model": "gpt-5" }, { name, scope, ...failed("no") })["log_type"]).toBe(type);
   });
 
@@ -297,7 +299,7 @@ describe("S16: calls of the Responses API", () => {
     [{ "openinference.span.kind": "CHAIN", "output.value": json({ object: "response" }) }, "task"],
   ] as const)("%o is a %s", (attributes, type) => expect(mapped(attributes)["log_type"]).toBe(type));
 
-  test("a summary of thoughts is its text", () => {
+  test("a reasoning summary becomes its text", () => {
     const summary = [{ text: "Look it up.", type: "summary_text" }];
     const body = mapped({
       "gen_ai.completion.0.role": "assistant",
@@ -316,7 +318,7 @@ describe("S16: calls of the Responses API", () => {
   });
 });
 
-test("S16: frameworks are no providers", () => {
+test("S16: frameworks are not providers", () => {
   expect(mapped({ "gen_ai.system": "autogen" })).not.toHaveProperty("provider_id");
   expect(
     mapped({
