@@ -67,7 +67,7 @@ test("too many logins are refused instead of queued without bound", async () => 
   await expect(passwords.hash("x")).resolves.toMatch(/^scrypt/);
 });
 
-test("many logins of one party delay another party's login by one hash, and leave the queue when their clients disconnect", async () => {
+test("many logins of one party delay another party's login by one round, and leave the queue when their clients disconnect", async () => {
   const passwords = createPasswords(quick);
   const leaving = new AbortController();
   let done = 0;
@@ -81,7 +81,7 @@ test("many logins of one party delay another party's login by one hash, and leav
 
   const before = done;
   await passwords.hash("x", { party: "guest", signal: undefined });
-  // The hashes that ran when it arrived, and one hash of another party.
+  // The hashes that ran when it arrived, and one round of the other party's.
   expect(done - before).toBeLessThanOrEqual(2 * authLimits.passwordHashesInFlight);
   leaving.abort();
   await crowd;

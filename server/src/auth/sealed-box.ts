@@ -25,7 +25,7 @@ export type ByteBox = {
   open(sealed: Buffer, place: readonly (string | null)[]): Buffer | undefined;
 };
 
-/** @param secret the instance's */
+/** @param secret the instance's secret */
 export function createSealedBox(secret: Secret, purpose: string): SealedBox {
   const key = deriveKey(secret, purpose);
   const box = boxOf(key);
@@ -40,7 +40,7 @@ export function createSealedBox(secret: Secret, purpose: string): SealedBox {
   };
 }
 
-/** @param secret the instance's */
+/** @param secret the instance's secret */
 export function createByteBox(secret: Secret, purpose: string): ByteBox {
   return boxOf(deriveKey(secret, purpose));
 }

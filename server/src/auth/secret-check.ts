@@ -19,7 +19,7 @@ export async function loadCheckedSecretKey(
   if ((await instance.keepSecretCheck(check)) === check) return secret;
   throw new WrongSecretKey(
     "SPANWAY_SECRET_KEY, or secret.key in the data folder, is not the secret key of this control store: give this node the key " +
-      "that the other nodes have, or that of before. If that key is lost, run `npm run admin -- secret-key accept` with the new one.",
+      "that the other nodes have, or the previous one. If that key is lost, run `npm run admin -- secret-key accept` with the new one.",
   );
 }
 

@@ -142,7 +142,7 @@ export const variables = {
     "SPANWAY_RETENTION_DAYS",
     integer(0, domainLimits.retentionDaysMax),
     "0",
-    "Days spans are kept; 0 keeps them.",
+    "Days for which spans are kept; 0 keeps them forever.",
   ),
   traceQuietS: variable(
     "SPANWAY_TRACE_QUIET_SECONDS",

@@ -17,7 +17,7 @@ export type TextForm =
   | "plain"
   /** JSON text: strings in it are compared decoded. */
   | "json"
-  /** Either of the two. */
+  /** Plain text or JSON text. */
   | "either";
 
 export type BoundType = "String" | "Array(String)" | "UUID" | "Array(UUID)" | "Float64" | "Array(Float64)" | "Time";

@@ -93,14 +93,11 @@ test.each([
   expect(await found("contains", ["is nowhere", needle])).toEqual(everyHolder);
 });
 
-test.each(["GRÜSSE", "grüße, \n", '\n"ZOË" WROTE', "A\\NEW <B>"])(
-  "in any case, where that is asked: %j",
-  async (needle) => {
-    expect(await found("contains", [needle])).toEqual([]);
-    const isThere = !["GRÜSSE", "grüße, \n"].includes(needle);
-    expect(await found("icontains", [needle])).toEqual(isThere ? everyHolder : []);
-  },
-);
+test.each(["GRÜSSE", "grüße, \n", '\n"ZOË" WROTE', "A\\NEW <B>"])("only icontains ignores case: %j", async (needle) => {
+  expect(await found("contains", [needle])).toEqual([]);
+  const isThere = !["GRÜSSE", "grüße, \n"].includes(needle);
+  expect(await found("icontains", [needle])).toEqual(isThere ? everyHolder : []);
+});
 
 test("letters that only look alike in upper case are different letters", async () => {
   expect(await found("icontains", ["strasse"])).toEqual(["two letters for one"]);

@@ -119,7 +119,7 @@ describe("operators", () => {
     ["lte", "lte <= less_than_or_equal"],
     ["gt", "gt > greater_than"],
     ["gte", "gte >= greater_than_or_equal"],
-  ])("%s has its spellings", (operator, spellings) => {
+  ])("%s has several spellings", (operator, spellings) => {
     for (const spelling of spellings.split(" ")) {
       expect(read({ model: { operator: spelling, value: ["x"] } })).toEqual(is("model", operator, "x"));
     }
@@ -131,7 +131,7 @@ describe("operators", () => {
     ["icontains", "not_icontains"],
     ["startswith", "not_startswith"],
     ["endswith", "not_endswith"],
-  ])("the opposite of %s has its spellings", (operator, spellings) => {
+  ])("the opposite of %s has several spellings", (operator, spellings) => {
     for (const spelling of spellings.split(" ")) {
       expect(read({ model: { operator: spelling, value: ["x", "y"] } })).toEqual(not(is("model", operator, "x", "y")));
     }

@@ -14,7 +14,9 @@ import { areCaseless, asciiSpellings, escapeRegExp, foldedRe2Pattern } from "./t
 
 type Search = { needles: readonly string[]; form: TextForm; scope: SqlScope };
 
-/** A search for any of some texts in the expression `value`: `startswith`, `endswith`, `iexact`, `contains` or `icontains`. */
+/**
+ * Searches the expression `value` for any of the texts: `startswith`, `endswith`, `iexact`, `contains` or `icontains`.
+ */
 export function textSearchSql(operator: Operator, value: string, search: Search): string {
   const { needles, form, scope } = search;
   const test = (name: string) => (needle: string) => `${name}(${value}, ${scope.bind("String", needle)})`;

@@ -17,7 +17,7 @@ export const storageLimits = {
   smallTraceRows: 2_000,
   smallTraceBytes: 16 * MiB,
   traceSpansChunk: 5_000,
-  /** Without input, output and metadata. */
+  /** Spans per chunk if input, output and metadata are left out. */
   slimTraceSpansChunk: 20_000,
   /**
    * Up to this many spans, the traces of a page are summed here rather than in the engine, where planning would take
@@ -64,8 +64,8 @@ export const storageLimits = {
   mergePauseFromParts: 16,
   mergePauseMaxParts: 64,
   /**
-   * Below this size the engine needs little memory for an insert. The file is not used if less than this room would be
-   * left on the disk.
+   * Smaller inserts pass their rows in the text of the statement, as do all if less than this room would be left on the
+   * disk.
    */
   insertFileBytes: 128 * KiB,
   insertFileRoomBytes: GiB,

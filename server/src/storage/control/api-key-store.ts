@@ -10,7 +10,7 @@ export type NewApiKey = Omit<ApiKey, "last_used_at"> & { hash: string };
 
 export type ApiKeyChange = { name?: string; expires_at?: string | null };
 
-/** Times are ISO 8601, UTC. No method returns or changes a key that has expired. */
+/** Times are ISO 8601, UTC. Expired keys are neither found, listed nor updated. */
 export type ApiKeyStore = {
   /**
    * Throws `conflict` if the secret is already known (of any organization, revoked or not), or if the organization, or

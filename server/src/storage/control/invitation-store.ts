@@ -6,7 +6,7 @@ import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { InvitationTable } from "./schema.ts";
 
-/** No method returns or changes an invitation that has expired. Times are ISO 8601, UTC. */
+/** Expired invitations are neither found, listed, changed nor taken. Times are ISO 8601, UTC. */
 export type InvitationStore = {
   /**
    * Replaces an earlier invitation of the same address, whose token stops working.
@@ -18,9 +18,9 @@ export type InvitationStore = {
   list: (uniqueOrganizationId: string, now: string) => Promise<Invitation[]>;
   findByToken: (tokenHash: string, now: string) => Promise<Invitation | undefined>;
   setRole: (uniqueOrganizationId: string, id: string, role: Role, now: string) => Promise<Invitation | undefined>;
-  /** Deletes the invitation and returns it. Undefined when it does not exist or another request took it. */
+  /** Deletes the invitation and returns it. Undefined if it does not exist or another request took it. */
   take: (tokenHash: string, now: string) => Promise<Invitation | undefined>;
-  /** Returns false when the invitation does not exist. */
+  /** False if the invitation does not exist. */
   delete: (uniqueOrganizationId: string, id: string) => Promise<boolean>;
 };
 

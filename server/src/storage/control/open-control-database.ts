@@ -25,7 +25,7 @@ export type ControlDatabase = {
    * wait. Throws if a migration fails, or the tables are newer than this program supports.
    */
   migrate: () => Promise<void>;
-  /** Runs `work` whole or not at all. Only statements on the given queries belong to it. */
+  /** Runs `work` atomically. Only statements on the given queries belong to the transaction. */
   transaction: <T>(work: (queries: ControlQueries) => Promise<T>) => Promise<T>;
   /**
    * A transaction that does not wait for the disk: a killed process loses nothing, a power cut may lose the last few.

@@ -9,7 +9,7 @@ import { storageLimits } from "../limits.ts";
 const headBytes = 8;
 const checksumSeed = 0x5350_4157;
 
-/** Whether the frame of a text fits into so many bytes. */
+/** Whether the frame of a text fits into this many bytes. */
 export function fitsFrame(text: Buffer, bytes: number): boolean {
   return headBytes + text.length <= bytes;
 }

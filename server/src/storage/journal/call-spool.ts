@@ -108,7 +108,7 @@ function openFile(path: string, onProblem: CallSpoolOptions["onProblem"]): Spool
   let isFailing = false;
   let isClosed = false;
   const failed = (error: unknown): false => {
-    if (!isFailing) onProblem({ path, reason: "records of calls cannot be written to disk at once", error });
+    if (!isFailing) onProblem({ path, reason: "records of calls cannot be written to the spool", error });
     isFailing = true;
     return false;
   };

@@ -19,7 +19,7 @@ export type LogEvents = {
   isEmpty(): boolean;
   /** Waiting keys, longest waiting first, with the time of their first record in ms since the epoch. */
   waiting(): Array<{ key: string; sinceMs: number }>;
-  /** Forgets the first `count` texts of a key; more may have arrived since they were read. */
+  /** Removes the first `count` texts of a key; more may have arrived since they were read. */
   remove(key: string, count: number): Promise<void>;
   /** What waits, and the number of refused additions so far. */
   stats(): { spans: number; bytes: number; refused: number };
