@@ -10,12 +10,12 @@ const networks: ProxyTrust = {
 };
 
 test.each<[string, ProxyTrust | undefined, peer: string, header: string | undefined, expected: string]>([
-  ["nobody is trusted", undefined, "10.0.0.1", "1.1.1.1", "10.0.0.1"],
+  ["no proxy is trusted", undefined, "10.0.0.1", "1.1.1.1", "10.0.0.1"],
   ["one proxy appends", { hops: 1 }, "10.0.0.1", "6.6.6.6, 1.1.1.1", "1.1.1.1"],
   ["two proxies append", { hops: 2 }, "10.0.0.1", "6.6.6.6, 1.1.1.1, 10.0.0.2", "1.1.1.1"],
   ["there are fewer entries than proxies", { hops: 3 }, "10.0.0.1", "1.1.1.1", "1.1.1.1"],
-  ["the proxy says nothing", { hops: 1 }, "10.0.0.1", undefined, "10.0.0.1"],
-  ["the proxy says junk", { hops: 1 }, "10.0.0.1", "1.1.1.1, unknown", "10.0.0.1"],
+  ["the proxy sends nothing", { hops: 1 }, "10.0.0.1", undefined, "10.0.0.1"],
+  ["the proxy sends junk", { hops: 1 }, "10.0.0.1", "1.1.1.1, unknown", "10.0.0.1"],
   ["the proxy writes ports", { hops: 1 }, "10.0.0.1", "1.1.1.1:4711", "1.1.1.1"],
   ["the proxy writes IPv6 with ports", { hops: 1 }, "10.0.0.1", "[2001:db8::1]:4711", "2001:db8::1"],
   ["networks are trusted", networks, "10.0.0.1", "6.6.6.6, 1.1.1.1, 10.9.9.9", "1.1.1.1"],

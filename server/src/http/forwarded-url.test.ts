@@ -47,9 +47,9 @@ describe.each(["GET", "POST"])("F6: the URL of a %s request", (method) => {
   test.each<Case>([
     ["one proxy is trusted", { trustProxy: { hops: 1 } }, said, "https://spans.example.com/obs"],
     ["its network is trusted", { trustProxy: loopback }, said, "https://spans.example.com/obs"],
-    ["nobody is trusted", {}, { ...direct, ...said }, "http://a.com:81"],
+    ["no proxy is trusted", {}, { ...direct, ...said }, "http://a.com:81"],
     ["another network is trusted", { trustProxy: from("10.0.0.0") }, { ...direct, ...said }, "http://a.com:81"],
-    ["the proxy says nothing", { trustProxy: loopback }, direct, "http://a.com:81"],
+    ["the proxy sends nothing", { trustProxy: loopback }, direct, "http://a.com:81"],
     ["the public URL is fixed", { trustProxy: loopback, publicUrl: "https://b.com/x/" }, said, "https://b.com/x"],
     ...(
       [

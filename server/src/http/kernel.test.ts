@@ -186,7 +186,7 @@ describe("routing", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   test("ready-made JSON keeps its digits", async () => {
     expect(await (await get("/digits")).text()).toBe('{"n":12345678901234567890}');
   });

@@ -55,7 +55,7 @@ function methodNotAllowed(endpoint: AnyEndpoint, allowed: readonly string[]): Ro
     pattern: endpoint.path,
     dialect: endpoint.dialect,
     async answer(_kernel, context) {
-      const error = new ServiceError("method_not_allowed", `This path answers ${allow} only.`);
+      const error = new ServiceError("method_not_allowed", `This path supports only ${allow}.`);
       const { dialect } = endpoint;
       const requestContentType = context.contentType;
       const refused = errorReply(error, { dialect, requestId: context.requestId, requestContentType });

@@ -19,6 +19,6 @@ export function refuseForeignOrigin(
   const page = URL.canParse(origin) ? new URL(origin) : undefined;
   if (page !== undefined && loopback.has(page.hostname)) return;
   if (page !== undefined && publicUrl !== undefined && page.origin === new URL(publicUrl).origin) return;
-  const message = "Pages of this Origin may not call. SPANWAY_PUBLIC_URL and SPANWAY_CORS_ORIGINS say which may.";
+  const message = "Pages of this Origin are not allowed. SPANWAY_PUBLIC_URL and SPANWAY_CORS_ORIGINS define which are.";
   throw new ServiceError("forbidden", message);
 }

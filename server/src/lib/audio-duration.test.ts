@@ -67,7 +67,7 @@ test.each<[string, Buffer, number]>([
     2.5,
   ],
   ["an Opus", Buffer.concat([oggPage(0n, Buffer.from("OpusHead")), oggPage(96_000n, Buffer.alloc(9))]), 2],
-])("reads the duration of %s file", (_what, bytes, seconds) => {
+])("reads the duration of %s", (_what, bytes, seconds) => {
   expect(audioSeconds(bytes)).toBeCloseTo(seconds, 6);
 });
 

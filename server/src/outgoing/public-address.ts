@@ -5,7 +5,7 @@ type Network = { address: IpAddress; prefixBits: number };
 function network(cidr: string): Network {
   const [text = "", bits = ""] = cidr.split("/");
   const address = parseIp(text);
-  if (address === undefined) throw new Error(`${cidr} is no network`);
+  if (address === undefined) throw new Error(`${cidr} is not a network`);
   return { address, prefixBits: Number(bits) };
 }
 

@@ -94,7 +94,7 @@ describe("the page", () => {
   });
 
   test.each(["/api/nothing", "/api", "/v1/nothing", "/v1beta/models", "/api/things/5/more"])(
-    "is not in the way of the API: %s is an error in JSON also in a browser",
+    "does not shadow the API: %s is a JSON error, also in a browser",
     async (path) => {
       const { status, headers } = await get(path, browser);
       expect([status, headers["content-type"]]).toEqual([404, "application/json; charset=utf-8"]);

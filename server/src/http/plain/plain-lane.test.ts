@@ -247,7 +247,7 @@ test("odd heads get the same response as from Node", async () => {
   );
 }, 60_000);
 
-describe("answers", () => {
+describe("responses", () => {
   test("without a stated length are chunked, whatever they consist of", async () => {
     const response = await fetch(`${server.url}/stream`, { method: "POST", body: "x" });
     expect(response.headers.get("transfer-encoding")).toBe("chunked");

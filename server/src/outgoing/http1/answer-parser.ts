@@ -69,7 +69,7 @@ export class AnswerParser {
     if (head.status === 101) throw badAnswer("an upgrade");
     if (head.status < 200) {
       this.#provisionalBytes += end + "\r\n".length;
-      if (this.#provisionalBytes > outgoingLimits.upstreamHeadBytes) throw badAnswer("too many provisional answers");
+      if (this.#provisionalBytes > outgoingLimits.upstreamHeadBytes) throw badAnswer("too many provisional responses");
       this.#head = new Section(versionStart);
       return;
     }

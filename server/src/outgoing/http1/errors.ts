@@ -17,5 +17,5 @@ export class ExchangeError extends Error {
 }
 
 export function badAnswer(what: string): ExchangeError {
-  return new ExchangeError("BAD_ANSWER", `the answer is not HTTP/1.1: ${what}`);
+  return new ExchangeError("BAD_ANSWER", `the response is not HTTP/1.1: ${what}`);
 }

@@ -41,7 +41,7 @@ function digitAt(bytes: Buffer, at: number): number {
  */
 export function parseFields(bytes: Buffer, from: number, end: number): IncomingHttpHeaders {
   const fields = new Fields() as IncomingHttpHeaders;
-  // Its parts are views into it, which cost less than texts of their own; the bytes say where they are.
+  // Its parts are slices of it, which cost less than separate strings; their positions are found in the bytes.
   const text = bytes.toString("latin1", 0, end);
   let lines = 0;
   let at = from;

@@ -91,7 +91,7 @@ describe("response_format", () => {
   test.each<[string, object, string]>([
     ["an older model", schema, "claude-opus-4-1"],
     ["a recursive schema", tree, "claude-opus-5"],
-    ["a map of any keys", map, "claude-sonnet-4-5"],
+    ["a map with arbitrary keys", map, "claude-sonnet-4-5"],
   ])("is a forced tool for %s", (_what, given, model) => {
     const asked = { response_format: { type: "json_schema", json_schema: { name: "n", schema: given } } };
     const sent = body(asked, model);
@@ -132,9 +132,9 @@ describe("reasoning", () => {
   });
 
   test.each<[string, Partial<ChatRequest>, string]>([
-    ["there is no room for it", { max_tokens: 1_000 }, "claude-sonnet-4-5"],
-    ["a tool must be called", { tools: [weather], tool_choice: "required" }, "claude-sonnet-4-5"],
-    ["the model has none", {}, "claude-3-5-haiku-latest"],
+    ["the token bound is too small", { max_tokens: 1_000 }, "claude-sonnet-4-5"],
+    ["a tool call is forced", { tools: [weather], tool_choice: "required" }, "claude-sonnet-4-5"],
+    ["the model does not think", {}, "claude-3-5-haiku-latest"],
     [
       "a response in progress began without it",
       { messages: [user("Hi"), calls("a"), result("a")], tools: [weather] },

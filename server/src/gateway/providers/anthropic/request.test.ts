@@ -84,12 +84,12 @@ describe("messages", () => {
 
   test.each<[string, string, unknown[]]>([
     ["a call without result at the end", "messages.1.tool_calls", [user("Hi"), calls("a", "b"), result("b")]],
-    ["one before the next answer", "messages.1.tool_calls", [user("Hi"), calls("a"), user("x"), calls("b")]],
-    ["a result of no call", "messages.1.tool_call_id", [user("Hi"), result("a")]],
+    ["one before the next response", "messages.1.tool_calls", [user("Hi"), calls("a"), user("x"), calls("b")]],
+    ["a result without a call", "messages.1.tool_call_id", [user("Hi"), result("a")]],
     ["a second result", "messages.3.tool_call_id", [user("Hi"), calls("a"), result("a"), result("a")]],
-    ["calls of one id", "messages.1.tool_calls", [user("Hi"), calls("a", "a")]],
+    ["calls with the same id", "messages.1.tool_calls", [user("Hi"), calls("a", "a")]],
     [
-      "a call whose arguments nest without end",
+      "a call with too deeply nested arguments",
       "messages.0.tool_calls.0.function.arguments",
       [
         {
@@ -100,8 +100,8 @@ describe("messages", () => {
         },
       ],
     ],
-    ["a role that is unknown", "messages.0.role", [{ role: "function", content: "x" }]],
-    ["a part that is unknown", "messages.0.content.0.type", [user([{ type: "video_url" }])]],
+    ["an unknown role", "messages.0.role", [{ role: "function", content: "x" }]],
+    ["an unknown part", "messages.0.content.0.type", [user([{ type: "video_url" }])]],
     ["no messages", "messages", []],
   ])("%s is refused by name", (_what, param, list) => {
     expect(refused({ messages: list })).toBe(param);
@@ -247,13 +247,13 @@ describe("parts", () => {
   });
 
   test.each<[string, unknown]>([
-    ["a file of OpenAI's", { type: "file", file: { file_id: "file-abc" } }],
+    ["a file of OpenAI", { type: "file", file: { file_id: "file-abc" } }],
     ["audio", { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } }],
     ["a spreadsheet", file(`data:application/vnd.ms-excel;base64,${base64("\xd0\xcf\x11\xe0")}`)],
     ["a bitmap", image(`data:image/bmp;base64,${base64("BM…")}`)],
-    ["a scheme that is none", image("ftp://a.example/b")],
+    ["an unknown scheme", image("ftp://a.example/b")],
     ["no bytes", image("data:image/png;base64,")],
-    ["a head without end", image(`data:${";".repeat(3_000_000)}`)],
+    ["an endless head", image(`data:${";".repeat(3_000_000)}`)],
     ["text without text", { type: "text" }],
   ])("%s is refused, never dropped", (_what, part) => {
     expect(refused({ messages: [user([{ type: "text", text: "see" }, part])] })).toMatch(/^messages\.0\.content\.1/);

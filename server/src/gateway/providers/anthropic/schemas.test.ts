@@ -22,7 +22,7 @@ describe("schemas for decoding", () => {
     ["a definition elsewhere", closed({ a: { $ref: "https://a.example/x.json" } }), false],
     ["itself", closed({ next: { $ref: "#" } }), false],
     [
-      "itself by a detour",
+      "itself indirectly",
       { ...closed({ a: { $ref: "#/$defs/x" } }), $defs: { x: { items: { $ref: "#/$defs/x" } } } },
       false,
     ],

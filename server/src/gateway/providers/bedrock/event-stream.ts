@@ -86,7 +86,7 @@ function readHeaders(bytes: Buffer): Record<string, string> {
   const headers: Record<string, string> = {};
   let at = 0;
   const take = (length: number): Buffer => {
-    if (at + length > bytes.length) throw new BadEventStream("headers are cut");
+    if (at + length > bytes.length) throw new BadEventStream("headers are truncated");
     at += length;
     return bytes.subarray(at - length, at);
   };

@@ -8,7 +8,7 @@ import { toUsage } from "./usage.ts";
 export function fromGemini(bytes: Buffer, call: CallFacts): ChatCompletion {
   const parsed = parseJson(bytes);
   const reply = parsed.ok ? parsed.value : undefined;
-  if (!isObject(reply)) throw new BadReply("Gemini's reply holds no answer");
+  if (!isObject(reply)) throw new BadReply("Gemini's response has no candidates");
   const usage = toUsage(reply["usageMetadata"], searchesIn(reply));
   return {
     id: typeof reply["responseId"] === "string" ? reply["responseId"] : call.id,
@@ -39,7 +39,7 @@ function choicesOf(
     const message = { role: "assistant" as const, content: "", refusal: block };
     return [{ index: 0, message, finish_reason: "content_filter" }];
   }
-  if (candidates.length === 0) throw new BadReply("Gemini's reply holds no answer", usage);
+  if (candidates.length === 0) throw new BadReply("Gemini's response has no candidates", usage);
   const idOf = createCallIds(call.id);
   return candidates.map((candidate, i) => {
     const message = toMessage(candidate, idOf);

@@ -132,7 +132,7 @@ describe("parts", () => {
   const vertex = { credential: { apiKey: "t", fields: { project: "p" } } };
 
   test.each<[string, object, object]>([
-    ["bytes as what they are", image("data:image/png;base64,/9j/4AAQ"), { mimeType: "image/jpeg", data: "/9j/4AAQ" }],
+    ["bytes by detected type", image("data:image/png;base64,/9j/4AAQ"), { mimeType: "image/jpeg", data: "/9j/4AAQ" }],
     [
       "a PDF",
       file({ file_data: "data:application/pdf;base64,JVBERi0=" }),
@@ -150,7 +150,7 @@ describe("parts", () => {
 
   test.each<[string, object, object]>([
     ["a link", image("https://x.test/a.PNG?s=1"), { mimeType: "image/png", fileUri: "https://x.test/a.PNG?s=1" }],
-    ["a link that says nothing of its type", image("https://x.test/a"), { fileUri: "https://x.test/a" }],
+    ["a link without a known type", image("https://x.test/a"), { fileUri: "https://x.test/a" }],
     ["a file by its name", file({ file_id: "files/abc" }), { fileUri: `${target.baseUrl}/v1beta/files/abc` }],
     [
       "an object in a bucket",

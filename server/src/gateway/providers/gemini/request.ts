@@ -154,7 +154,7 @@ function generationConfig(parameters: Parameters, plan: AnswerPlan, model: Gemin
   const own = members["generationConfig"];
   if (own !== undefined && !isObject(own)) refuse("generationConfig", "must be an object");
   const stop = readStop(members, adjusted);
-  if (stop.length > 5) refuse("stop", "may hold at most 5 texts for Gemini");
+  if (stop.length > 5) refuse("stop", "may have at most 5 texts for Gemini");
   const config: Record<string, unknown> = {
     candidateCount: candidateCount(members),
     maxOutputTokens: readMaxTokens(members),

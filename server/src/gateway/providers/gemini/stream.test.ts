@@ -218,9 +218,9 @@ describe("invalid responses", () => {
   test.each<[string, object[]]>([
     ["an end without a finish", [said({ text: "x" })]],
     ["a finish without a reason", [said({ text: "x" }), { candidates: [{ index: 0 }] }]],
-    ["nothing but usage", [{ usageMetadata: { promptTokenCount: 1 } }]],
-    ["a call that could not be read", [done("MALFORMED_FUNCTION_CALL")]],
-    ["an end for no reason", [said({ text: "x" }), done("OTHER")]],
+    ["only usage", [{ usageMetadata: { promptTokenCount: 1 } }]],
+    ["a malformed call", [done("MALFORMED_FUNCTION_CALL")]],
+    ["a finish with reason OTHER", [said({ text: "x" }), done("OTHER")]],
   ])("%s is a problem", (_what, events) => {
     expect(once(...events)).toMatchObject({
       finish: undefined,

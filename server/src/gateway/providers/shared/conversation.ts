@@ -120,7 +120,7 @@ class ConversationReader {
 
   #readAssistant(message: Record<string, unknown>, path: string): void {
     this.#close();
-    if (isObject(message["audio"])) refuse(`${path}.audio`, "spoken answers cannot be sent to this provider");
+    if (isObject(message["audio"])) refuse(`${path}.audio`, "audio responses cannot be sent to this provider");
     this.#noteName(message);
     const { texts, images } = readSaid(message, path);
     if (texts.length === 0 && typeof message["refusal"] === "string") {
@@ -147,7 +147,7 @@ class ConversationReader {
     if (!this.#open || !call) {
       return refuse(`${path}.tool_call_id`, "names no tool call of the assistant message before it");
     }
-    if (this.#open.results.has(call.id)) refuse(`${path}.tool_call_id`, "names a tool call that is answered already");
+    if (this.#open.results.has(call.id)) refuse(`${path}.tool_call_id`, "names a tool call that already has a result");
     const parts = readParts(message["content"], `${path}.content`);
     const cacheControl = message["cache_control"];
     this.#open.results.set(call.id, {
@@ -165,7 +165,10 @@ class ConversationReader {
     if (!open) return;
     const missing = open.calls.filter(({ id }) => !open.results.has(id)).map(({ id }) => id);
     if (missing.length > 0) {
-      refuse(`${open.path}.tool_calls`, `no tool message answers ${missing.join(", ")}: every call needs its result`);
+      refuse(
+        `${open.path}.tool_calls`,
+        `there is no tool message for ${missing.join(", ")}: every call needs its result`,
+      );
     }
     this.#userTurn().results = open.calls.flatMap(({ id }) => open.results.get(id) ?? []);
     this.#open = undefined;
@@ -201,7 +204,7 @@ function readSaid(message: Record<string, unknown>, path: string): { texts: Text
  */
 export function refuseImages({ images: [image] }: AssistantTurn, provider: string): void {
   if (image !== undefined) {
-    refuse(image.path, `${provider} takes no images of the assistant: send it as a part of a user message`);
+    refuse(image.path, `${provider} does not accept images in assistant messages: send it as a part of a user message`);
   }
 }
 

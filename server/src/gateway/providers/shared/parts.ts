@@ -102,7 +102,7 @@ function textMember(part: Record<string, unknown>, name: string, path: string): 
 function readImage(image: unknown, path: string): Media {
   const url = isObject(image) ? image["url"] : image;
   if (isObject(image) && typeof image["file_id"] === "string") return { kind: "file", fileId: image["file_id"] };
-  return typeof url === "string" ? readMediaUrl(url, path) : refuse(path, "must hold a url");
+  return typeof url === "string" ? readMediaUrl(url, path) : refuse(path, "must have a url");
 }
 
 function readFile(file: unknown, path: string, source: Record<string, unknown>): DocumentPart | ImagePart {
@@ -121,7 +121,7 @@ function readFile(file: unknown, path: string, source: Record<string, unknown>):
   if (typeof file["file_id"] === "string") {
     return { type: "document", media: { kind: "file", fileId: file["file_id"] }, path, ...name, ...type };
   }
-  return refuse(path, "must hold file_data or file_id");
+  return refuse(path, "must have file_data or file_id");
 }
 
 function typeOfName(name = ""): string {

@@ -80,7 +80,7 @@ function withChoice(tools: Tools, choice: unknown): Tools {
 function withAllowed(tools: Tools, allowed: unknown): Tools {
   const list = isObject(allowed) ? allowed["tools"] : undefined;
   if (!isObject(allowed) || !Array.isArray(list))
-    return refuse("tool_choice.allowed_tools", "must hold a list of tools");
+    return refuse("tool_choice.allowed_tools", "must have a list of tools");
   const names = new Set((list as unknown[]).map((tool) => (isObject(tool) ? nameOfChoice(tool) : undefined)));
   const functions = tools.functions.filter(({ name }) => names.has(name));
   if (functions.length === 0) return refuse("tool_choice.allowed_tools", "names no tool of this request");
