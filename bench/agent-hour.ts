@@ -5,8 +5,9 @@ import { timedRead, type Question } from "./lib/timed-read.ts";
 import { traceFolder } from "./lib/trace-folder.ts";
 
 /**
- * What a page asks of an hour with 200,000 spans of agents: traces of ten spans, whose root restates the usage of its calls and alone
- * names the customer. The server has one core, and has stored its sums before it is asked. `--data FOLDER` keeps the filled table for the next run.
+ * Reads of a page over an hour with 200,000 agent spans: traces of ten spans, whose root restates the usage of its
+ * calls and is the only one to name the customer. The server has one core, and has built its stored sums before the
+ * reads. `--data FOLDER` keeps the filled table for the next run.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 200_000);

@@ -3,9 +3,10 @@ import { benchFolder, benchKey, startBenchServer } from "./lib/bench-server.ts";
 import { machine, percentile, round } from "./lib/figures.ts";
 
 /**
- * One round of `--rules` alert rules (windows of 5 to 15 minutes, half of them grouped by customer) while 10,000 spans a minute
- * arrive and a client lists spans: how long the round takes, and what it does to the lists. Many rules ask the same of the same spans; with
- * `--distinct 1`, each has a filter of its own. `--rounds` (2) begin with the minute.
+ * One round of `--rules` alert rules (windows of 5 to 15 minutes, half of them grouped by customer) while 10,000 spans
+ * a minute arrive and a client lists spans: the length of the round, and its effect on the lists. Many rules query the
+ * same figures of the same spans; with `--distinct 1`, each has a different filter. `--rounds` (2) start with the
+ * minute.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rules = Number(options.get("rules") ?? 200);
@@ -52,7 +53,7 @@ export async function run(options: Map<string, string>): Promise<object> {
     Number(
       /^spanway_alert_evaluations_total\{outcome="evaluated"\} (\d+)$/m.exec(await call("GET", "/metrics"))?.[1] ?? 0,
     );
-  // The first evaluations come with the rules; the next rounds with the minutes.
+  // The first evaluations start when the rules are created; the next rounds start with the minutes.
   await sleep(10_000);
   const rounds: number[] = [];
   const during: number[] = [];

@@ -7,9 +7,10 @@ import { machine, percentile, round } from "./lib/figures.ts";
 import { sumsReady } from "./lib/sums-ready.ts";
 
 /**
- * Sums, charts and facets through the API against the same in hand-written SQL, on one table in one process, alternating: over a month
- * of `--rows` spans, and over ninety days of `--many` (0 leaves them out). The SQL knows nothing of resends and of usage that counts once.
- * Sums are stored before anything is asked. `--data FOLDER` keeps the filled tables for the next run.
+ * Sums, charts and facets through the API against hand-written SQL for the same figures, on one table in one process,
+ * alternating: over a month of `--rows` spans, and over ninety days of `--many` (0 leaves them out). The SQL ignores
+ * resends and usage that counts once. Sums are built before the reads. `--data FOLDER` keeps the filled tables for the
+ * next run.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 2_000_000);
@@ -51,7 +52,7 @@ async function measureTable(
   return figures;
 }
 
-/** `sql`: one statement after the other. */
+/** `sql`: statements that run one after another. */
 type Question = { name: string; path: string; sql: string[] };
 
 const windowOf = (days: number): string =>
@@ -128,7 +129,7 @@ const quarterly: Question[] = [
   { ...summary(30), name: "summary_of_30_of_90_days" },
 ];
 
-/** Times, and processor time of the whole process: the latter tells the same on a machine with other work. */
+/** Wall-clock times, and processor time of the whole process: the latter is stable on a machine with other work. */
 async function measure(server: BenchServer, question: Question, times: number): Promise<object> {
   const api: Taken[] = [];
   const sql: Taken[] = [];

@@ -10,8 +10,8 @@ import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
 
 /**
- * Bulk ingest with one automation that judges every log by code, against the same without it, side by side; how long until
- * all of 10,000 logs are judged; and what matching a condition costs for each rule and row.
+ * Bulk ingest with one automation that judges every log by code, against the same without it, side by side; the time
+ * until all of 10,000 logs are judged; and the cost of matching a condition per rule and row.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 40_000);
@@ -48,7 +48,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   };
 }
 
-/** CPU time tells more than the rate where others use the machine too. */
+/** CPU time is more meaningful than the rate if the machine has other work. */
 type Ingest = { rowsPerS: number; mainThreadUs: number; processUs: number };
 
 async function ingest(bodies: readonly Buffer[], isJudged: boolean): Promise<Ingest> {
@@ -141,7 +141,7 @@ async function makeAutomation({ url }: BenchServer): Promise<void> {
   });
 }
 
-/** Rules of each kind that conditions know, over rows of usual size. */
+/** Rules of each kind that conditions support, over rows of typical size. */
 function conditionUs(): number {
   const rules = [
     { field: "status_code", operator: "equals", value: 200 },

@@ -11,10 +11,10 @@ import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
 
 /**
- * Exports of all spans of an organization over HTTP, against the engine writing the same rows to a file on the same disk, alternating
- * in one process; and by how much the memory of the server rises meanwhile. Then bulk ingest alone and beside exports, in turns: it adds
- * its rows to the table. `--data FOLDER` keeps the table for the next run,
- * `--formats` (jsonl,csv,parquet) measures some of them.
+ * Exports of all spans of an organization over HTTP, against the engine writing the same rows to a file on the same
+ * disk, alternating in one process; and the growth of the server's memory meanwhile. Then bulk ingest alone and during
+ * exports, alternating: it adds its rows to the table. `--data FOLDER` keeps the table for the next run, `--formats`
+ * (jsonl,csv,parquet) measures only some.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 1_000_000);
@@ -39,7 +39,7 @@ export async function run(options: Map<string, string>): Promise<object> {
         sql: `INSERT INTO FUNCTION file('${file}', '${format.engine}') ${allRows}`,
       });
       await rm(file);
-      // The first of each warms what is cached.
+      // The first run of each warms the caches.
       if (i === 0) continue;
       exported.push(one);
       written.push(ms);
@@ -62,7 +62,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   return { machine: machine(), spans, ...figures, ingest };
 }
 
-/** Bulk ingest of so many rows, until they are on disk. */
+/** Bulk ingest of this many rows, until they are on disk. */
 async function ingestBeside(server: BenchServer, rows: number, formats: typeof allFormats): Promise<object> {
   const texts = realTexts();
   const agent = new Agent({ keepAlive: true });
@@ -151,7 +151,7 @@ async function post(server: BenchServer, path: string, encoding = "gzip"): Promi
   return response;
 }
 
-/** Its resident memory, as the system counts it. */
+/** The resident memory of the server, as the system reports it. */
 function rssOf({ child }: BenchServer): number {
   const [, pages = "0"] = readFileSync(`/proc/${child.pid}/statm`, "utf8").split(" ");
   return Number(pages) * 4096;

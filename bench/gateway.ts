@@ -10,9 +10,10 @@ import { post } from "./lib/post.ts";
 import { startUpstream } from "./lib/upstream.ts";
 
 /**
- * Chat completions of a kilobyte each way, straight to the upstream, through a proxy that does nothing else, through
- * Spanway, which records each, and through Portkey's gateway. One after the other, several rounds in one run, each on the
- * same core alone; load and upstream are on the others. Then the same one at a time, for what each adds.
+ * Chat completions of a kilobyte each way: directly to the upstream, through a proxy that does nothing else, through
+ * Spanway, which records each, and through Portkey's gateway. One after the other, several rounds in one run, each
+ * alone on the same core; load and upstream use the others. Then the same one call at a time, for the latency that each
+ * adds.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const seconds = Number(options.get("seconds") ?? 4);
@@ -37,7 +38,7 @@ export async function run(options: Map<string, string>): Promise<object> {
     console.log(`  ${contender.name} ×${lanes}: ${rates}`);
     if (contender === spanway) sent += result.requests;
     if (contender !== spanway || !isSettled) return result;
-    // What it put off is its own work: nobody else's rate bears it.
+    // Deferred work belongs to this load: it must not lower the next one's rate.
     await untilQuiet(spanway.pid);
     console.log(`    ${perCall(cpuSeconds(spanway.pid) - before - usedS)} more, afterwards`);
     return result;
@@ -52,7 +53,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   for (const contender of contenders) await measure(contender, connections);
   const busy = await measureAll(connections);
   const alone = await measureAll(1);
-  // Last of all: whoever reads makes the writer hurry, and lets merges on.
+  // Done last: a read makes the writer insert at once, and resumes merges.
   await measure(spanway, connections, false);
   const ended = performance.now();
   const stored = await untilStored(spanway.server, sent);
@@ -67,7 +68,7 @@ export async function run(options: Map<string, string>): Promise<object> {
     bytes_out: chatReply().length,
     connections,
     ...busyFigures(busy),
-    // With what was under way whenever a load ended.
+    // Includes calls that were in progress when a load ended.
     stored_calls: stored,
     all_stored_after_s: allStoredAfterS,
     ...aloneFigures(alone),
@@ -78,10 +79,10 @@ function loadOf({ url, headers }: Contender): Pick<Load, "url" | "headers" | "bo
   return { url, headers, body: chatRequest("gpt-4o", false) };
 }
 
-/** Of direct, proxy, Spanway and Portkey, in this order. */
+/** The figures of direct, proxy, Spanway and Portkey, in this order. */
 function busyFigures([direct = [], proxy = [], spanway = [], portkey = []]: LoadResult[][]): object {
   const rate = (results: LoadResult[]): number => Math.round(median(results.map(({ perS }) => perS)));
-  // What else the machine does comes and goes: only rates of one round have met the same of it.
+  // Other load on the machine varies: only rates of the same round had the same load.
   const ratios = (to: LoadResult[]): number[] => to.map(({ perS }, index) => (spanway[index]?.perS ?? 0) / perS);
   return {
     direct_per_s: rate(direct),
@@ -94,7 +95,7 @@ function busyFigures([direct = [], proxy = [], spanway = [], portkey = []]: Load
   };
 }
 
-/** What each adds to the latency of the upstream itself. */
+/** The latency that each adds to that of the upstream. */
 function aloneFigures([direct = [], proxy = [], spanway = [], portkey = []]: LoadResult[][]): object {
   const middle = (results: LoadResult[]): number => median(results.map(({ p50Ms }) => p50Ms));
   const added = (results: LoadResult[]): number => middle(results) - middle(direct);
@@ -106,14 +107,14 @@ function aloneFigures([direct = [], proxy = [], spanway = [], portkey = []]: Loa
   };
 }
 
-/** NaN of none. */
+/** NaN for an empty list. */
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
   return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
 }
 
-/** Waits until every call that was answered is a stored span; how many those are. */
+/** Waits until every call with a response is a stored span; returns their number. */
 async function untilStored(server: BenchServer, calls: number): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   const count = async (): Promise<number> => {

@@ -11,8 +11,9 @@ import { openSpansServer } from "./lib/spans-server.ts";
 import { nodeTime, untilStored } from "./nodes.ts";
 
 /**
- * What an identity costs that nodes share: bulk ingest by two nodes of spans without trace and time, with an `Idempotency-Key` for each
- * request and without, in turns. `--nodes 1` takes one node, and `--spans-url embedded` its own store.
+ * The cost of an identity that nodes share: bulk ingest by two nodes of spans without trace and time, with an
+ * `Idempotency-Key` for each request and without, alternating. `--nodes 1` uses one node, and `--spans-url embedded`
+ * its own store.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 40_000);
@@ -34,7 +35,7 @@ export async function run(options: Map<string, string>): Promise<object> {
 
 const rowsPerBody = 500;
 
-/** Processor time for each span: of nodes and store together, and of the nodes alone. */
+/** Processor time per span: of nodes and store together, and of the nodes only. */
 type Result = { usPerSpan: number; nodeUsPerSpan: number; seconds: number };
 
 async function ingest(setup: {
@@ -79,7 +80,7 @@ async function ingest(setup: {
   return { usPerSpan: perSpan(nodeUsed + storeUsed), nodeUsPerSpan: perSpan(nodeUsed), seconds: round(seconds) };
 }
 
-/** Without trace and time, nothing but the key of its request tells which span it is. */
+/** Without trace and time, only the key of its request identifies a span. */
 function withoutIdentity(body: Buffer): Buffer {
   const { logs } = JSON.parse(body.toString()) as { logs: Record<string, unknown>[] };
   const named = new Set(["trace_unique_id", "span_unique_id", "timestamp", "start_time"]);

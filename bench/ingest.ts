@@ -11,10 +11,9 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
- * Bulk ingest against inserting the very same rows, ready-made, straight into the very same table.
- *
- * Both have the whole machine, one after the other, twice; a run ends when every row is queryable. Then the latency of
- * one span alone, and how soon a span is listed while bulk ingest runs at half its maximum.
+ * Bulk ingest against inserting exactly the same rows, already encoded, directly into the same table.
+ * Each has the whole machine, one after the other, twice; a run ends when every row is queryable. Then the latency of a
+ * single span, and the time until a span is listed while bulk ingest runs at half its maximum rate.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 80_000);
@@ -64,7 +63,7 @@ export async function run(options: Map<string, string>): Promise<object> {
 
 const warmupBodies = 20;
 
-/** The rows go to a child as bodies; only inserting what it makes of them is timed. */
+/** The bodies go to a child process; only the insert of the rows it makes of them is timed. */
 async function directSeconds(bodies: readonly Buffer[], spansUrl: string | undefined): Promise<number> {
   const folder = benchFolder();
   const spans = await openSpansServer(spansUrl);
@@ -95,7 +94,7 @@ async function bulkSeconds(setup: {
     const { status } = await post(agent, `${server.url}/api/request-logs/bulk/`, body);
     if (status !== 201) throw new Error(`bulk answered ${status}`);
   };
-  // The steady rate is wanted: the first requests find code that is not compiled yet.
+  // The steady rate is measured: the first requests run code that is not compiled yet.
   const warmup = bodies
     .slice(0, warmupBodies)
     .map((body) => Buffer.from(body.toString().replaceAll("trace_unique_id", "custom_identifier")));
@@ -149,7 +148,7 @@ async function singleLatency(server: BenchServer, times: number): Promise<number
   return latencies;
 }
 
-/** From the 201 of a span to the list that has it. */
+/** The time from the 201 of a span to the list that contains it. */
 async function visibility(server: BenchServer, bodies: readonly Buffer[], rowsPerS: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
   const delays: number[] = [];

@@ -11,8 +11,8 @@ import { post } from "./lib/post.ts";
 import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
- * Streams of the live tail while spans come at a steady rate: how long after its sending a span's event is there, of all streams,
- * whether any is missing, and the server's memory over time. The streams are in a process of their own.
+ * Streams of the live tail while spans arrive at a steady rate: the delay from sending a span to its event, over all
+ * streams, whether any event is missing, and the server's memory over time. The streams are in a separate process.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const listeners = Number(options.get("listeners") ?? 100);
@@ -60,7 +60,7 @@ export async function run(options: Map<string, string>): Promise<object> {
 
 const sendsPerS = 20;
 
-/** Sends bulk requests on time, whether those before were answered or not. How many spans it sent. */
+/** Sends bulk requests on schedule, whether earlier ones got a response or not. Returns the number of spans sent. */
 async function sendSteadily(url: string, perS: number, seconds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const started = performance.now();
@@ -83,5 +83,5 @@ async function sendSome(agent: Agent, url: string, rows: number): Promise<void> 
     output: "A span.",
   }));
   const { status, text } = await post(agent, url, Buffer.from(JSON.stringify({ logs })));
-  if (status !== 201) throw new Error(`the server answered ${status}: ${text}`);
+  if (status !== 201) throw new Error(`the server responded with ${status}: ${text}`);
 }

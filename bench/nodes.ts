@@ -10,10 +10,10 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
- * Bulk ingest by one node and by two, over one ClickHouse and one Postgres, in turns; a run ends when every row is stored and
- * counted. Each node runs for `--share` of the time alone, so that the nodes are the limit and not the machine that all share.
- *
- * `--spans-url` names a ClickHouse of yours; else it is chDB behind HTTP, in a process of its own. The Postgres is that of
+ * Bulk ingest by one node and by two, over one ClickHouse and one Postgres, alternating; a run ends when every row is
+ * stored and counted. Each node runs for only `--share` of the time, so that the nodes are the bottleneck and not the
+ * machine that all share.
+ * `--spans-url` names your ClickHouse; otherwise it is chDB behind HTTP, in a separate process. The Postgres is that of
  * `scripts/test-services.sh`.
  */
 export async function run(options: Map<string, string>): Promise<object> {
@@ -60,7 +60,7 @@ export async function run(options: Map<string, string>): Promise<object> {
 const rowsPerBody = 500;
 const concurrencyPerNode = 3;
 
-/** `nodeUsPerSpan`: processor time of all nodes; `machineBusy`: of all cores, by whatever process. */
+/** `nodeUsPerSpan`: processor time of all nodes; `machineBusy`: of all cores, by any process. */
 type Result = { spansPerS: number; nodeUsPerSpan: number; machineBusy: number };
 
 async function ingest(setup: {
@@ -86,7 +86,7 @@ async function ingest(setup: {
     if (status !== 201) throw new Error(`bulk answered ${status}`);
   };
   const width = concurrencyPerNode * servers.length;
-  // The steady rate is wanted: the first requests find code that is not compiled yet.
+  // The steady rate is measured: the first requests run code that is not compiled yet.
   await inParallel(setup.bodies.slice(0, 10 * servers.length).map(withoutTraces), width, send);
   await untilStored(servers);
 
@@ -128,7 +128,7 @@ function withoutTraces(body: Buffer): Buffer {
   return Buffer.from(body.toString().replaceAll("trace_unique_id", "custom_identifier"));
 }
 
-/** Stored, and handed on to what counts them. */
+/** Waits until journal and fan-out are empty: all spans are stored and processed by all subscribers. */
 export async function untilStored(servers: readonly BenchServer[]): Promise<void> {
   for (const { url } of servers) {
     for (;;) {

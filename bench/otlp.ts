@@ -20,7 +20,7 @@ type BulkSpan = Record<string, unknown> & {
 };
 
 /**
- * The same spans through the bulk route, as OTLP protobuf and as OTLP/JSON, one form after the other on one server,
+ * The same spans through the bulk route, as OTLP protobuf and as OTLP/JSON, one format after the other on one server,
  * twice; a run ends when every span is queryable.
  */
 export async function run(options: Map<string, string>): Promise<object> {
@@ -77,7 +77,7 @@ async function ingest(
 }
 
 function batchesOf(form: Form, count: number, seed: number): Batch[] {
-  // Every form has spans of its own: the same ones again would be resends.
+  // Every format has different spans: the same ones again would be resends.
   const own = seed + { bulk: 1, protobuf: 300, json: 600 }[form];
   const bodies = bulkBodies({
     texts: realTexts(),

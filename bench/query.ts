@@ -8,9 +8,9 @@ import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
  * Reads through the API against the same reads in hand-written SQL, on one table in one process, alternating.
- *
- * The hand-written SQL is what one would type for the same answer without knowing of resends: no FINAL; a list is its page
- * and its count. `--data FOLDER` keeps the filled table for the next run. With `--spans-url` both go to that server, over HTTP.
+ * The hand-written SQL is what one would type for the same response without considering resends: no FINAL; a list is
+ * its page and its count. `--data FOLDER` keeps the filled table for the next run. With `--spans-url` both use that
+ * server, over HTTP.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 2_000_000);
@@ -63,7 +63,7 @@ type Question = {
   path: string;
   method?: "GET" | "POST";
   body?: object;
-  /** One statement after the other. */
+  /** Statements that run one after another. */
   sql: string[];
   params?: Record<string, string>;
 };

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** `npm run bench -- NAME [--option value …]`: runs one bench; its last line is one line of JSON with its figures. */
+/** `npm run bench -- NAME [--option value …]`: runs one bench; its last line is a line of JSON with its figures. */
 const benches: Record<string, readonly string[]> = {
   alerts: ["rules", "distinct", "rounds"],
   analytics: ["rows", "many", "times", "data"],

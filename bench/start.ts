@@ -15,8 +15,8 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 const mib = (bytes: number | undefined): number => Math.round((bytes ?? 0) / 2 ** 20);
 
 /**
- * Start to ready as users start it, on an empty folder and on the same folder again, and memory when idle. Then memory after ordinary
- * work and after bulk bodies of 50 MB, of a server that runs its sources.
+ * Time from start to ready as users start it, on an empty folder and on the same folder again, and idle memory. Then
+ * memory after ordinary work and after bulk bodies of 50 MB, of a server that runs its sources.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const starts = Number(options.get("starts") ?? 5);
@@ -31,7 +31,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   const folder = benchFolder();
   const server = await startBenchServer(folder.path);
   const texts = realTexts();
-  // Engines warm up with the first work, and keep that: bodies are held against this.
+  // Engines allocate memory at the first work and keep it: later figures are compared with this one.
   await postAll(server, bulkBodies({ texts, bodies: 80, rowsPerBody: 500, payloadChars: 2000, seed: 4 }));
   const warmBytes = await settledBytes(server);
   const warmAnonymous = anonymousMib(server.child.pid ?? 0);
@@ -55,7 +55,7 @@ export async function run(options: Map<string, string>): Promise<object> {
     body_mb: round((bodies[0]?.byteLength ?? 0) / 1e6, 1),
     rss_mib_after_each_body: after.map(mib),
     rss_mib_30_s_after_the_last: mib(leftBytes),
-    // Without pages of mapped files, which the system takes back when it needs room.
+    // Excludes pages of mapped files, which the system reclaims when it needs memory.
     anonymous_mib_30_s_after: { ordinary_work: round(warmAnonymous, 0), the_last: round(leftAnonymous, 0) },
   };
 }
@@ -110,7 +110,7 @@ async function postAll(server: BenchServer, bodies: Iterable<Buffer>): Promise<v
   agent.destroy();
 }
 
-/** Resident memory once nothing has been asked of the server for half a minute. */
+/** Resident memory after half a minute without requests. */
 async function settledBytes(server: BenchServer): Promise<number> {
   await sleep(25_000);
   await server.ask({ ask: "memory" });

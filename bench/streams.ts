@@ -13,8 +13,8 @@ import type { PacedLoad, PacedResult } from "./lib/paced-client-process.ts";
 import { startNodeUpstream, startUpstream } from "./lib/upstream.ts";
 
 /**
- * Streams through Spanway, recorded, beside a proxy that does nothing else: as many as go, of 100 events, passed on and
- * converted; 700 at the pace of a model; and one of 50 MB to a client that reads slowly.
+ * Streams through Spanway, recorded, compared with a proxy that does nothing else: the maximum rate, of 100 events
+ * each, passed on and converted; 700 at the pace of a model; and one of 50 MB to a client that reads slowly.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rates = options.get("rates") === "no" ? {} : await streamRates(options);
@@ -54,7 +54,7 @@ async function streamRates(options: Map<string, string>): Promise<object> {
       const usedUs = ((cpuSeconds(contender.pid) - before) * 1e6) / result.requests;
       if (result.failures > 0) throw new Error(`${name}: ${result.failures} streams failed`);
       console.log(`  ${name}: ${Math.round(result.perS)}/s, ${Math.round(usedUs)} µs of processor a stream`);
-      // The first round finds code that is not compiled yet.
+      // The first round runs code that is not compiled yet.
       if (i > 0) perS[index]?.push(result.perS);
       await sleep(1000);
     }
@@ -90,7 +90,7 @@ async function pacedStreams(options: Map<string, string>): Promise<object> {
   const load = { body: chatRequest("gpt-4o", true), streams, streamSeconds };
   const straight = await runPaced({ ...load, seconds: seconds / 2, url: paced.url, headers: paced.headers });
 
-  // Caches and the collector find their size first.
+  // Caches and the garbage collector reach their working size first.
   const running = runPaced({ ...load, seconds: warmSeconds + seconds, url: spanway.url, headers: spanway.headers });
   await sleep(warmSeconds * 1000);
   const before = cpuSeconds(spanway.pid);
@@ -144,7 +144,7 @@ async function burstGrowth(options: Map<string, string>): Promise<object> {
     OPENAI_BASE_URL: `${upstream.url}/v1`,
     GROQ_BASE_URL: `${upstream.url}/burst`,
   });
-  // Ordinary calls first: what they need is there before.
+  // Ordinary calls first, so that what they allocate is there before the measurement.
   const load = { url: spanway.url, headers: spanway.headers, connections: 8, seconds: 5 };
   await runLoad({ ...load, body: chatRequest("gpt-4o", false) }, folder.path);
   await sleep(2000);
@@ -172,7 +172,7 @@ async function readSlowly({ url, headers }: Contender, body: Buffer, seconds: nu
   const lines = Object.entries({ ...headers, "content-length": body.length }).map(
     ([name, value]) => `${name}: ${value}`,
   );
-  // Nothing is read ahead: what is not asked for stays in the kernel, and then with the sender.
+  // Without read-ahead: unread data stays in the kernel, and then with the sender.
   const socket = connect({ port: Number(port), host: hostname, readableHighWaterMark: 1024 } as never);
   await once(socket, "connect");
   socket.write(`POST ${pathname} HTTP/1.1\r\nhost: ${hostname}\r\n${lines.join("\r\n")}\r\n\r\n`);

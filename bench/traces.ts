@@ -4,10 +4,9 @@ import { timedRead, type Question } from "./lib/timed-read.ts";
 import { traceFolder } from "./lib/trace-folder.ts";
 
 /**
- * Traces through the API: the list of one hour that holds 300,000 spans, and traces of 1,000 and of 45,000 spans.
- *
- * The hour has traces of ten spans: an agent, three model calls, six tools. `--wrapped 1` lets every agent restate what
- * its model calls used. `--data FOLDER` keeps the filled table for the next run.
+ * Traces through the API: the list of one hour that contains 300,000 spans, and traces of 1,000 and of 45,000 spans.
+ * The hour has traces of ten spans: an agent, three model calls, six tools. With `--wrapped 1` every agent restates the
+ * usage of its model calls. `--data FOLDER` keeps the filled table for the next run.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 300_000);

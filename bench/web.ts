@@ -9,8 +9,8 @@ import { benchAdmin, framesWhile, heapMb, launchBrowser, navigate, signedInPage,
 import { post } from "./lib/post.ts";
 
 /**
- * The web application in a real browser, on the machine of its server: what a first visit loads, how soon screens are drawn, and
- * frames while large traces and wide lists are scrolled.
+ * The web application in a real browser, on the machine of its server: the size of a first visit, the time until
+ * screens are drawn, and frames while large traces and wide lists are scrolled.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const times = Number(options.get("times") ?? 5);
@@ -87,7 +87,7 @@ async function untilStored(server: BenchServer): Promise<void> {
     if ((rows ?? 0) >= spans) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error("the spans are not stored after a minute");
+  throw new Error("the spans were not stored within a minute");
 }
 
 /** Each visit has an empty cache. Bytes are those of the wire. */
@@ -116,7 +116,7 @@ async function firstVisits(browser: Browser, url: string, times: number): Promis
   };
 }
 
-/** JavaScript and CSS that the page names itself, by gzip; parts of screens come later. */
+/** JavaScript and CSS that the page itself references, with gzip; parts of screens are loaded later. */
 function firstLoadBytes(): number {
   const dist = join(import.meta.dirname, "../web/dist");
   const html = readFileSync(join(dist, "index.html"), "utf8");
@@ -125,13 +125,16 @@ function firstLoadBytes(): number {
   return names.reduce((sum, name) => sum + statSync(join(dist, known.has(`${name}.gz`) ? `${name}.gz` : name)).size, 0);
 }
 
-/** Somebody reads before the next click: the data of the screen is there, and the page has loaded the code of others. */
+/**
+ * As if somebody reads before the next click: the screen has its data, and the page has loaded the code of other
+ * screens.
+ */
 async function untilRest(page: Page, sign: string): Promise<void> {
   await page.locator(sign).first().waitFor();
   await page.waitForTimeout(4_000);
 }
 
-/** A click as soon as the page is there, while the overview still asks for its figures. */
+/** A click as soon as the page is drawn, while the overview still loads its figures. */
 async function screenAtOnce(browser: Browser, url: string): Promise<object> {
   const page = await signedInPage(browser, url);
   await page.goto("/");

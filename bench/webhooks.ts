@@ -12,9 +12,9 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 const rowsPerBody = 500;
 
 /**
- * Deliveries of `request_log` to a receiver on this machine, by a server that has one core alone; load and receiver have
- * the others. First the spans are ingested while nobody listens, then others like them while webhooks do: what the second
- * takes more is the deliveries' own.
+ * Deliveries of `request_log` to a receiver on this machine, by a server that has only one core; load and receiver use
+ * the others. First the spans are ingested without webhooks, then similar spans with webhooks: the difference is the
+ * cost of the deliveries.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const deliveries = Number(options.get("deliveries") ?? 10_000);
@@ -40,7 +40,7 @@ export async function run(options: Map<string, string>): Promise<object> {
     const ingestMs = performance.now() - started;
     while (!(await isDone())) await sleep(10);
     const seconds = (performance.now() - started) / 1_000;
-    // What is written behind the answers belongs to them.
+    // Work after the responses, such as writing, belongs to the measured load.
     await sleep(2_000);
     return { ingestMs, seconds, cpuS: cpuSeconds(pid) - cpuBefore };
   };

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Pool } from "undici";
 
-/** The least that a proxy in Node can do: it knows nothing of what it carries, and keeps nothing. */
+/** The least work that a proxy in Node can do: it neither parses nor stores what it forwards. */
 
 const pool = new Pool(process.argv[2] ?? "", { connections: 256, headersTimeout: 0, bodyTimeout: 0 });
 
@@ -34,7 +34,7 @@ const server = createServer((request, response) => {
     );
   });
 });
-const gone = new Error("the client left");
+const gone = new Error("the client disconnected");
 
 server.listen(0, "127.0.0.1");
 await once(server, "listening");

@@ -28,7 +28,7 @@ const answer = async (request: ServerRequest): Promise<ServerReply> => {
   return { ms: performance.now() - started, rows };
 };
 
-/** As whoever has the engine would ask it: by the package alone, or over HTTP. */
+/** As a user of the engine would query it: by the package alone, or over HTTP. */
 const askSql = sqlOf(config.spans);
 function sqlOf(spans: SpansLocation): (sql: string, params: Record<string, string>) => Promise<number> {
   if (spans.kind === "chdb") {

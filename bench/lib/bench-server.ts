@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onMeasuredCore } from "./cores.ts";
 
-/** What the parent may ask of the server's process. */
+/** Requests of the parent to the server's process. */
 export type ServerRequest =
   | { ask: "sql"; sql: string; params?: Record<string, string> }
   | { ask: "memory" }
@@ -22,7 +22,7 @@ export type ServerReply = {
 
 export const benchKey = "bench_key_0123456789";
 
-/** A server in a process of its own, with a side door for hand-written SQL on the very same table. */
+/** A server in a separate process, with a channel for hand-written SQL on the same table. */
 export type BenchServer = {
   url: string;
   /** From the fork to readiness. */
@@ -59,7 +59,7 @@ export async function startBenchServer(
     },
     execPath: start.command,
     execArgv: start.args,
-    // Logging is on, as in production; where it goes costs nothing here.
+    // Logging is on, as in production; the output is discarded.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   const [{ url }] = (await once(child, "message")) as [{ url: string }];

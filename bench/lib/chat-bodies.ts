@@ -1,9 +1,9 @@
-/** What the gateway benches send and answer. Texts are plain ASCII, so that sizes are what they seem. */
+/** Requests and responses of the gateway benches. Texts are plain ASCII, so that characters equal bytes. */
 
 const words = "The quick brown fox reads the manual before it presses the red button on the wall. ";
 const textOf = (chars: number): string => words.repeat(Math.ceil(chars / words.length)).slice(0, chars);
 
-/** A chat request of about a kilobyte. */
+/** A chat request of about one kilobyte. */
 export function chatRequest(model: string, isStream: boolean): Buffer {
   return Buffer.from(
     JSON.stringify({
@@ -21,7 +21,7 @@ export function chatRequest(model: string, isStream: boolean): Buffer {
 
 const usage = { prompt_tokens: 190, completion_tokens: 140, total_tokens: 330 };
 
-/** A whole completion of about a kilobyte. */
+/** A whole completion of about one kilobyte. */
 export function chatReply(): Buffer {
   return Buffer.from(
     JSON.stringify({
@@ -60,12 +60,12 @@ export const tokenEvent = (text: string): string =>
   chunk([{ index: 0, delta: { content: text }, logprobs: null, finish_reason: null }]);
 export const lastEvents = `${chunk([{ index: 0, delta: {}, finish_reason: "stop" }])}${chunk([], { usage })}data: [DONE]\n\n`;
 
-/** A stream in OpenAI's shape with `events` tokens. */
+/** A stream in OpenAI's format with `events` tokens. */
 export function openaiStream(events: number): Buffer {
   return Buffer.from(firstEvent + tokenEvent(" button").repeat(events) + lastEvents);
 }
 
-/** The same in Anthropic's shape. */
+/** The same in Anthropic's format. */
 export function anthropicStream(events: number): Buffer {
   const named = (event: { type: string; [member: string]: unknown }): string => `event: ${event.type}\n${sse(event)}`;
   const message = { id: "msg_bench", type: "message", role: "assistant", model: "claude-sonnet-4-5", content: [] };

@@ -8,10 +8,10 @@ import { onMeasuredCore } from "./cores.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { ended, type Upstream } from "./upstream.ts";
 
-/** Somebody between client and upstream, on the measured core. */
+/** A process between client and upstream, on the measured core. */
 export type Contender = {
   name: string;
-  /** Of chat completions, for a provider of OpenAI's wire. */
+  /** The URL for chat completions, for a provider with OpenAI's wire format. */
   url: string;
   pid: number;
   headers: Record<string, string>;
@@ -35,7 +35,9 @@ export async function startBareProxy(upstream: Upstream): Promise<Contender> {
   return { name: "bare proxy", url: `${url}/v1/chat/completions`, pid: child.pid ?? 0, headers: json, stop };
 }
 
-/** Spanway, logging and storing; `openai`, `groq` and `anthropic` are the upstream's paths for each kind of answer. */
+/**
+ * Spanway, logging and storing; `openai`, `groq` and `anthropic` are the upstream's paths for each kind of response.
+ */
 export async function startSpanway(
   upstream: Upstream,
   folder: string,
@@ -60,7 +62,7 @@ export async function startSpanway(
   };
 }
 
-/** Another gateway in TypeScript, installed here the first time that it is asked for. */
+/** Another gateway in TypeScript, installed here when it is first used. */
 export async function startPortkey(upstream: Upstream): Promise<Contender> {
   const folder = join(import.meta.dirname, "..", "portkey");
   const script = join(folder, "node_modules/@portkey-ai/gateway/build/start-server.js");
@@ -87,7 +89,7 @@ export async function startPortkey(upstream: Upstream): Promise<Contender> {
     const answer = await sent.catch(() => undefined);
     const text = await answer?.text();
     if (answer?.status === 200) break;
-    if (tries > 200) throw new Error(`portkey answers ${answer?.status}: ${text}`);
+    if (tries > 200) throw new Error(`portkey responded with ${answer?.status}: ${text}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return { name: "portkey", url, pid: child.pid ?? 0, headers, stop: () => ended(child) };

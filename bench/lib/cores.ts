@@ -3,18 +3,18 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What is measured has the first core to itself; load and upstream have the others. */
+/** The measured process has the first core to itself; load and upstream use the others. */
 const measuredCore = "0";
 const otherCores = availableParallelism() > 2 ? `1-${availableParallelism() - 1}` : "1";
 
-/** Pins every thread of a process, and those that it will start. Says whether that is possible here. */
+/** Pins every thread of a process, and those that it will start. Returns whether that is possible here. */
 export function pinToMeasuredCore(pid: number): boolean {
   return spawnSync("taskset", ["-a", "-c", "-p", measuredCore, String(pid)]).status === 0;
 }
 
 /**
- * How to start a command on that core alone, so that whoever counts processors counts one: the engine then makes no more
- * threads than have a place.
+ * How to start a command on that core only, so that it counts one processor: the engine then starts only as many
+ * threads as fit.
  */
 export function onMeasuredCore(command: string, args: readonly string[]): { command: string; args: string[] } {
   const isPossible = spawnSync("taskset", ["-c", measuredCore, "true"]).status === 0;
@@ -30,10 +30,10 @@ export function hasCommand(name: string): boolean {
   return spawnSync("sh", ["-c", `command -v ${name}`]).status === 0;
 }
 
-/** Resident memory of a process now, in MiB. */
+/** Current resident memory of a process, in MiB. */
 export const residentMib = (pid: number): number => statusMib(pid, "VmRSS");
 
-/** The part of it that is no page of a file, in MiB. */
+/** The part of it that is not backed by files, in MiB. */
 export const anonymousMib = (pid: number): number => statusMib(pid, "RssAnon");
 
 function statusMib(pid: number, member: string): number {
@@ -41,13 +41,13 @@ function statusMib(pid: number, member: string): number {
   return Number(new RegExp(`${member}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024;
 }
 
-/** Seconds of processor time that a process has used so far. */
+/** Processor time that a process has used so far, in seconds. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Waits until a process has had next to nothing to do for two seconds; at most half a minute. */
+/** Waits until a process has been almost idle for two seconds; at most half a minute. */
 export async function untilQuiet(pid: number): Promise<void> {
   const deadline = performance.now() + 30_000;
   let [used, before] = [cpuSeconds(pid), 0];

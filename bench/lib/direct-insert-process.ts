@@ -7,7 +7,7 @@ import { normalizeSpan } from "../../server/src/ingest/normalize/normalize.ts";
 import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
 import { insertSettings } from "../../server/src/storage/spans/drivers/span-database.ts";
 
-/** Rows an insert: the size at which the engine parses on all cores. */
+/** Rows per insert: the size at which the engine parses on all cores. */
 const rowsPerInsert = 10_000;
 
 const origin = {
@@ -35,7 +35,7 @@ async function insertAll(bodies: readonly Buffer[]): Promise<void> {
   process.disconnect();
 }
 
-/** As whoever has such rows would insert them, by the package alone. */
+/** As a user of the engine would insert such rows, by the package alone. */
 function insertByPackage(path: string): (batch: SpanBatch) => Promise<void> {
   const session = new Session(path);
   return async ({ ndjson, token }) => {

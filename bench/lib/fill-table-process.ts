@@ -3,7 +3,7 @@ import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-
 import { realTexts } from "./real-texts.ts";
 import { generateSpans } from "./span-generator.ts";
 
-/** Fills the table at the URL argv[2] with argv[3] spans of the last 30 days, of two organisations. */
+/** Fills the table at the URL argv[2] with argv[3] spans of the last 30 days, of two organizations. */
 const [url = "", rows = "0"] = process.argv.slice(2);
 const store = openSpanStore(spansLocation(url));
 await store.migrate();

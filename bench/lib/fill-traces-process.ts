@@ -6,8 +6,9 @@ import { realTexts } from "./real-texts.ts";
 import { columnTime } from "./span-generator.ts";
 
 /**
- * Fills the table at argv[2] with argv[3] spans of one hour in traces of ten, and with two traces that are large. With argv[4] = 1 each
- * agent restates the usage of its calls and alone names the customer, and what counts is stored as by a server.
+ * Fills the table at argv[2] with argv[3] spans of one hour in traces of ten, and with two large traces. With argv[4] =
+ * 1 each agent restates the usage of its calls and is the only one to name the customer, and counted usage is stored as
+ * a server would.
  */
 const [path = "", rowCount = "0", wrapped = "0"] = process.argv.slice(2);
 const store = openSpanStore({ kind: "chdb", path });
@@ -78,7 +79,7 @@ function spansOfTrace(trace: string, startMs: number): Span[] {
   return [root, ...calls];
 }
 
-/** A tree of `count` spans, ten below each. */
+/** A tree of `count` spans, with ten children each. */
 function largeTrace(trace: string, count: number): Span[] {
   return Array.from({ length: count }, (_, n) => {
     const startMs = hourMs + 7_200_000 + n;

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { benchKey } from "./bench-server.ts";
 
 export type LiveLoad = { url: string; listeners: number };
-/** `delaysMs` of the first event of each piece that came, from the time that `span_name` says. */
+/** `delaysMs` is the delay of the first event of each chunk, from the time in its `span_name`. */
 export type LiveResult = { delaysMs: number[]; events: number; skipped: number };
 
 const result: LiveResult = { delaysMs: [], events: 0, skipped: 0 };
@@ -12,7 +12,7 @@ function listen(url: string): Promise<void> {
     const path = "/api/request-logs/live/?include_fields=model,span_name,input,output";
     const headers = { authorization: `Bearer ${benchKey}` };
     const asked = request(new URL(path, url), { agent: false, headers }, (response) => {
-      if (response.statusCode !== 200) return reject(new Error(`the server answered ${response.statusCode}`));
+      if (response.statusCode !== 200) return reject(new Error(`the server responded with ${response.statusCode}`));
       let text = "";
       response.setEncoding("utf8").on("data", (piece: string) => {
         text += piece;
@@ -26,7 +26,7 @@ function listen(url: string): Promise<void> {
   });
 }
 
-/** All blocks are counted and one is looked at closely: 100 streams of 1,000 events a second are more than a core can parse. */
+/** All events are counted and one is parsed: 100 streams of 1,000 events a second are more than a core can parse. */
 function read(blocks: readonly string[]): void {
   const others = blocks.filter((block) => !block.startsWith("id: ") || !block.includes("\ndata: "));
   result.events += blocks.length - others.length;

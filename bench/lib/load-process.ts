@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { percentile } from "./figures.ts";
 import type { Load, LoadResult } from "./load.ts";
 
-/** The load generator where wrk is not installed: bare sockets, as little as possible for each answer. */
+/** The load generator if wrk is not installed: bare sockets, with minimal work per response. */
 
 process.once("message", (load: Load) => void run(load).then((result) => process.send?.(result)));
 

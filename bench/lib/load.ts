@@ -13,12 +13,15 @@ export type Load = {
   seconds: number;
 };
 
-/** `failures` counts answers with another status than 200, and connections that broke. */
+/** `failures` counts responses with a status other than 200, and broken connections. */
 export type LoadResult = { perS: number; p50Ms: number; p99Ms: number; requests: number; failures: number };
 
 export const loadGenerator = (): "wrk" | "node" => (hasCommand("wrk") ? "wrk" : "node");
 
-/** Requests over so many connections, each after the answer to the one before it. Written in C where that is installed. */
+/**
+ * Sends requests over this many connections, each after the response to the previous one. Uses wrk, written in C, if it
+ * is installed.
+ */
 export function runLoad(load: Load, folder: string): Promise<LoadResult> {
   return loadGenerator() === "wrk" ? runWrk(load, folder) : runNode(load);
 }
@@ -26,7 +29,7 @@ export function runLoad(load: Load, folder: string): Promise<LoadResult> {
 async function runWrk({ url, headers, body, connections, seconds }: Load, folder: string): Promise<LoadResult> {
   const script = join(folder, "request.lua");
   const lines = Object.entries(headers).map(([name, value]) => `wrk.headers["${name}"] = ${JSON.stringify(value)}\n`);
-  // A long bracket: JSON holds no "]==]".
+  // A Lua long bracket: JSON does not contain "]==]".
   const done = `done = function(summary, latency)
     local errors = summary.errors
     io.write(string.format("FIGURES %d %d %d %d %d\\n", summary.requests, summary.duration,
@@ -38,7 +41,7 @@ async function runWrk({ url, headers, body, connections, seconds }: Load, folder
   pinToOtherCores(running.child.pid ?? 0);
   const { stdout } = await running;
   const figures = /FIGURES (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(stdout);
-  if (figures === null) throw new Error(`wrk said: ${stdout}`);
+  if (figures === null) throw new Error(`wrk printed: ${stdout}`);
   const [requests = 0, us = 1, p50 = 0, p99 = 0, failures = 0] = figures.slice(1).map(Number);
   return { perS: requests / (us / 1e6), p50Ms: p50 / 1000, p99Ms: p99 / 1000, requests, failures };
 }

@@ -1,17 +1,20 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What the parent asks for: so many streams at a time, each begun anew when it ends, for so long. */
+/** The parent's request: this many concurrent streams, each restarted when it ends, for this long. */
 export type PacedLoad = {
   url: string;
   headers: Record<string, string>;
   body: Buffer;
   streams: number;
   seconds: number;
-  /** How long one stream takes, over which the first ones are spread. */
+  /** The length of one stream, over which the first starts are spread. */
   streamSeconds: number;
 };
-/** From the request to the first token of each stream that was begun with all others under way; of how many in all. */
+/**
+ * Time from the request to the first token, for each stream that started while all others were running; and counts of
+ * all streams.
+ */
 export type PacedResult = { firstTokenMs: number[]; begun: number; finished: number; failures: number };
 
 process.once("message", (load: PacedLoad) => void run(load).then((result) => process.send?.(result)));

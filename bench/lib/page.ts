@@ -3,25 +3,25 @@ import { chromium, type Browser, type CDPSession, type Page } from "playwright-c
 
 export const benchAdmin = { email: "admin@example.com", password: "a long enough password" };
 
-/** Chromium from Debian's package, or where `SPANWAY_TEST_BROWSER` names another. */
+/** Chromium from Debian's package, or the browser in `SPANWAY_TEST_BROWSER`. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = process.env["SPANWAY_TEST_BROWSER"] ?? "/usr/bin/chromium";
   if (!existsSync(executablePath)) throw new Error(`there is no browser at ${executablePath}`);
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--enable-precise-memory-info"] });
 }
 
-/** A page with an empty cache and the session of the administrator; nothing of the application is loaded yet. */
+/** A page with an empty cache and the administrator's session; nothing of the application is loaded yet. */
 export async function signedInPage(browser: Browser, url: string): Promise<Page> {
   const context = await browser.newContext({ baseURL: url, viewport: { width: 1400, height: 900 } });
   const answer = await context.request.post(`${url}/api/auth/login/`, {
     data: { ...benchAdmin, session: true },
     headers: { origin: url },
   });
-  if (!answer.ok()) throw new Error(`signing in answered ${answer.status()}`);
+  if (!answer.ok()) throw new Error(`signing in got status ${answer.status()}`);
   return context.newPage();
 }
 
-/** Goes to a screen as a click on a link does: without loading the application again. */
+/** Navigates like a click on a link: without reloading the application. */
 export async function navigate(page: Page, path: string): Promise<void> {
   await page.evaluate((to) => {
     history.pushState({}, "", to);
@@ -31,7 +31,7 @@ export async function navigate(page: Page, path: string): Promise<void> {
 
 export type Frames = { frames: number; p50Ms: number; p99Ms: number; longestMs: number; over50Ms: number };
 
-/** Times of all frames while `act` runs in the test's process. */
+/** The times of all frames while `act` runs in the test's process. */
 export async function framesWhile(page: Page, act: () => Promise<void>): Promise<Frames> {
   await page.evaluate(() => {
     const seen: number[] = [];

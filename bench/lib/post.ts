@@ -1,7 +1,9 @@
 import { request, type Agent } from "node:http";
 import { benchKey } from "./bench-server.ts";
 
-/** POSTs bytes with the bench's key. `node:http`, because a load generator must cost less than what it loads. */
+/**
+ * POSTs bytes with the bench's key. `node:http`, because a load generator must cost less than the server under load.
+ */
 export function post(
   agent: Agent,
   url: string,

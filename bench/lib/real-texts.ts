@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 type Message = { content: string | null; tool_calls?: unknown };
 
-/** Messages of real conversations, system prompts aside, from the example data set. */
+/** Messages of real conversations, without system prompts, from the example data set. */
 export function realTexts(): string[] {
   return readConversations()
     .flatMap(({ messages }) => messages.slice(1))

@@ -11,7 +11,7 @@ export type BodyOptions = {
 
 /**
  * Bulk request bodies as an SDK would send them: chat spans with ids, messages of real text, usage, timing, metadata.
- * `payloadChars` is the text of the messages alone.
+ * `payloadChars` counts only the text of the messages.
  */
 export function bulkBodies({ texts, bodies, rowsPerBody, payloadChars, seed }: BodyOptions): Buffer[] {
   const random = seededRandom(seed);

@@ -1,18 +1,20 @@
 import { createHash } from "node:crypto";
 
-/** Rows of the span table as ready NDJSON, the same for the same seed: for benches and for filling a table quickly. */
+/**
+ * Rows of the span table as encoded NDJSON, the same for the same seed: for benches and for filling a table quickly.
+ */
 
 export type SpanGeneratorOptions = {
-  /** Sentences or whole messages that payloads are cut from. Real text gives real compression. */
+  /** Sentences or whole messages from which payloads are cut. Real text compresses realistically. */
   texts: readonly string[];
   rows: number;
   /** The rows are spread evenly over [fromMs, toMs), oldest first. */
   fromMs: number;
   toMs: number;
   rowsPerChunk?: number;
-  /** Each row goes to one of them; the first gets every second row more. */
+  /** Each row belongs to one of them: half go to the first, the others are spread over all. */
   organizationIds?: readonly string[];
-  /** Characters of message text in a row. */
+  /** Characters of message text per row. */
   payloadChars?: number;
   seed?: number;
 };
@@ -36,7 +38,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** `YYYY-MM-DD hh:mm:ss.nnnnnnnnn` of a time in milliseconds and the nanoseconds after it. */
+/** `YYYY-MM-DD hh:mm:ss.nnnnnnnnn` for a time in milliseconds and the nanoseconds after it. */
 export function columnTime(ms: number, extraNs = 0): string {
   return new Date(ms).toISOString().slice(0, 23).replace("T", " ") + String(extraNs).padStart(6, "0");
 }

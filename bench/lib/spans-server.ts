@@ -3,18 +3,18 @@ import { spansLocation } from "../../server/src/config/locations.ts";
 import { openSpanDatabase } from "../../server/src/storage/spans/drivers/open-span-store.ts";
 import { startTestClickHouse } from "../../server/test/support/clickhouse-http-server.ts";
 
-/** The store of spans of a bench; without a URL it is chDB inside each server, as by default. */
+/** The span store of a bench; without a URL it is chDB inside each server, as by default. */
 export type SpansServer = {
   url: string | undefined;
   environment: Record<string, string>;
-  /** Of a stand-in. */
+  /** The process id of a stand-in. */
   pid?: number | undefined;
   stop(): Promise<void>;
 };
 
 /**
- * @param spansUrl what `--spans-url` says: the URL of a ClickHouse, in which the bench has a database of its own until it stops, or
- *   `stand-in` for chDB behind ClickHouse's HTTP interface, in a process of its own
+ * @param spansUrl the value of `--spans-url`: the URL of a ClickHouse, in which the bench has a separate database until
+ * it stops, or `stand-in` for chDB behind ClickHouse's HTTP interface, in a separate process
  */
 export async function openSpansServer(spansUrl: string | undefined): Promise<SpansServer> {
   if (spansUrl === undefined) return { url: undefined, environment: {}, stop: () => Promise.resolve() };

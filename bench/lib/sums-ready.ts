@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BenchServer } from "./bench-server.ts";
 
-/** Waits until everything that was stored before this moment is in the sums, as it is minutes after spans came in. In seconds. */
+/**
+ * Waits until everything stored before the call is in the sums, as it is minutes after spans arrived. Returns seconds.
+ */
 export async function sumsReady(server: BenchServer): Promise<number> {
   const started = performance.now();
   let last: number | undefined;
@@ -9,7 +11,7 @@ export async function sumsReady(server: BenchServer): Promise<number> {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     const behind = Number(/^spanway_sums_behind_seconds (\S+)$/m.exec(text)?.[1] ?? 0);
     const waited = (performance.now() - started) / 1_000;
-    // The figure is of the end of a round: it tells how things are when it has changed.
+    // The figure is set at the end of a round: it is current once it has changed.
     if (last !== undefined && behind !== last && behind < waited) return waited;
     last = behind;
     await sleep(500);

@@ -3,7 +3,7 @@ import { percentile, round } from "./figures.ts";
 
 export type Question = { name: string; path: string; body?: object; method?: "GET" };
 
-/** Asks one after the other, after two that are not counted. */
+/** Sends requests one after the other, after two that are not counted. */
 export async function timedRead(
   server: BenchServer,
   { path, body = {}, method }: Question,

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchFolder } from "./bench-server.ts";
 
-/** A data folder with the spans of `fill-traces-process.ts`. One that is `kept` is filled once and stays. */
+/** A data folder with the spans of `fill-traces-process.ts`. A `kept` folder is filled once and stays. */
 export async function traceFolder({
   kept,
   rows,

@@ -3,8 +3,9 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import { anthropicStream, chatReply, firstEvent, lastEvents, openaiStream, tokenEvent } from "./chat-bodies.ts";
 
 /**
- * A provider on loopback, on bare sockets, so that it costs little beside what is measured. By path: a whole reply, a
- * stream in either shape, at once or in a write for each event, a stream at 50 tokens a second, and a burst of 50 MB.
+ * A provider on loopback, on bare sockets, so that it costs little compared with the measured process. By path: a whole
+ * response, a stream in either format, in one write or in a write for each event, a stream at 50 tokens a second, and a
+ * burst of 50 MB.
  */
 
 const tokensPerS = 50;
@@ -26,8 +27,8 @@ const tokenPiece = piece(tokenEvent(" button"));
 const lastPiece = `${piece(lastEvents)}0\r\n\r\n`;
 
 /**
- * One timer for all paced streams, which are spread over the time between two tokens. It goes by the clock, as timers are late:
- * what was missed is sent at once.
+ * One timer for all paced streams, which are spread over the time between two tokens. It compares with the clock,
+ * because timers are late: missed tokens are sent immediately.
  */
 const slots = Array.from({ length: 1000 / tokensPerS }, () => new Map<Socket, number>());
 let tick = 0;
@@ -50,7 +51,7 @@ function pace(socket: Socket): void {
   slots[tick % slots.length]?.set(socket, pacedTokens - 1);
 }
 
-/** Streams that are under way as fast as they go: each event a write of its own, in turns. */
+/** Streams sent as fast as possible: one write per event, round-robin. */
 const hasty = new Map<Socket, { events: readonly string[]; next: number }>();
 let isTurning = false;
 const eventsOf = (stream: Buffer): string[] =>

@@ -8,7 +8,7 @@ import { freePort } from "../../server/test/support/free-port.ts";
 
 export type Upstream = { kind: "nginx" | "node"; url: string; stop(): Promise<void> };
 
-/** A provider whose answers are always the same: nginx where it is installed, as a server in Node would be the limit. */
+/** A provider with constant responses: nginx if it is installed, because a server in Node would be the bottleneck. */
 export async function startUpstream(folder: string): Promise<Upstream> {
   return hasCommand("nginx") ? startNginx(folder) : startNodeUpstream();
 }
@@ -24,12 +24,12 @@ async function startNginx(folder: string): Promise<Upstream> {
   const port = await freePort();
   const root = join(folder, "nginx");
   mkdirSync(root);
-  // Its worker may be another user.
+  // nginx's worker may run as another user.
   chmodSync(folder, 0o755);
   writeFileSync(join(root, "reply"), chatReply());
   writeFileSync(join(root, "stream"), openaiStream(100));
   writeFileSync(join(root, "anthropic"), anthropicStream(100));
-  // A static file answers no POST: an error page of the same name does.
+  // nginx rejects POST for a static file, so an error page of the same name is used.
   const location = (path: string, file: string, type: string): string =>
     `location ${path} { error_page 405 =200 /${file}; return 405; }\n` +
     `location = /${file} { internal; root ${root}; default_type ${type}; }\n`;
