@@ -5,7 +5,7 @@
 #   npm test
 #   scripts/test-services.sh stop                # stops them and removes the folder
 #
-# It also installs nginx, PgBouncer and Chromium, which tests start themselves. Missing programs are installed from Debian's packages, which takes root. As root, the servers run as `nobody`.
+# It also installs nginx, PgBouncer and Chromium, which tests start themselves. Missing programs are installed from Debian's packages, which requires root. As root, the servers run as `nobody`.
 set -Eeuo pipefail
 
 usage() {
