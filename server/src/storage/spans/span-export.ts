@@ -6,7 +6,7 @@ export const exportFormats = ["jsonl", "csv", "parquet"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /**
- * Takes one chunk of a file, which nobody else reads afterwards. The next chunk is made after it has resolved, and none
+ * Takes one chunk of a file; nobody else reads it afterwards. The next chunk is made after it has resolved, and none
  * after it has thrown.
  */
 export type TakeBytes = (bytes: Uint8Array) => Promise<void>;

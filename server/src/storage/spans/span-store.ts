@@ -193,7 +193,7 @@ export type SpanStore = SpanExports &
     /** @throws ServiceError `unavailable` */
     ping(signal?: AbortSignal): Promise<void>;
 
-    /** Waits for running work. */
+    /** Closes all connections. The embedded store waits for running work first. */
     close(): Promise<void>;
   };
 

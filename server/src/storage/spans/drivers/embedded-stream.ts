@@ -13,7 +13,7 @@ import { createQueryGate, exportGate } from "./query-gate.ts";
 import type { EngineSettings, SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
 import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
 
-/** A statement, with its values in the text, on a connection of its own. A failure aborts the signal. */
+/** A statement, with its values in the text, on a connection of its own. If `take` fails, the signal is aborted. */
 type Streamed = { session: Session; sql: string; settings: EngineSettings; take: TakeBytes };
 type Write = (streamed: Streamed, signal: AbortSignal) => Promise<void>;
 
@@ -21,7 +21,7 @@ type Engine = {
   /** The data folder. */
   path: string;
   connect: () => Session;
-  /** For kills. */
+  /** The connection for kills. */
   control: Session;
   /** Keeps the engine open until the work is done. */
   track: (work: Promise<void>) => Promise<void>;
@@ -142,7 +142,7 @@ function writeThroughFile(folder: string): Write {
       }
       await writing;
     } finally {
-      // The engine uses the file until the statement ends. If it is still running, the caller kills it.
+      // The engine uses the file until the statement ends. On abort, the caller kills it.
       await settled;
       await file.close();
     }

@@ -13,16 +13,16 @@ export type ResendWatch = {
   looked(kind: string, look: Look): void;
 };
 
-/** What reads probe for before they choose how to read. */
+/** The kinds of rows that reads probe for before they choose how to read. */
 export const lookedFor = ["resend", "counts"] as const;
 export type LookedFor = (typeof lookedFor)[number];
 
 export type Look = {
   /** The states of the watches before the probe. */
   states: Readonly<Record<LookedFor, number | undefined>>;
-  /** What the probed window has. */
+  /** The kinds that the probed window has. */
   found: ReadonlySet<LookedFor>;
-  /** What the organization has, possibly only in other windows. */
+  /** The kinds that the organization has, possibly only in other windows. */
   elsewhere: ReadonlySet<LookedFor>;
   /** How many reads since then have assumed the same counts without a probe. */
   reads: number;

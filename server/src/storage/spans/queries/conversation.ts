@@ -11,7 +11,7 @@ import { messageLogTypes } from "../../../domain/span.ts";
 export const conversationColumns = ["thread_identifier", "session_identifier", "trace_unique_id"] as const;
 export const isOfConversation = `(${conversationColumns.map((column) => `${column} != ''`).join(" OR ")})`;
 
-/** A number that the spans of one conversation share. */
+/** A hash that identifies the conversation of a span. */
 export const conversation = `cityHash64(environment, multiIf(${[
   ...conversationColumns.map((column) => `${column} != '', concat('${column} ', ${column})`),
   "toString(unique_id)",

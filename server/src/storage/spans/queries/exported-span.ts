@@ -49,7 +49,7 @@ export const exportedSpan: ExportColumns = {
   organization_id: stored("organization_id"),
   unique_organization_id: stored("organization_id"),
   ...same("organization_key_id", "organization_key_name"),
-  // An enumeration in some schemas.
+  // The column is an enumeration in some schemas.
   environment: text("toString(environment)"),
   ...same("timestamp", "start_time"),
   ...same("log_type", "log_method", "model", "provider_id", "deployment_id", "deployment_name"),

@@ -75,7 +75,7 @@ function pagedFrom(query: ListSpansQuery, { once, counts }: SeenAs): Where {
   return { sql: `${spans} AS spans ${scores} WHERE ${behind?.sql ?? "1"}`, params };
 }
 
-/** How a statement sees spans. */
+/** How a statement reads spans. */
 type SeenAs = { once: Once; counts: Counts };
 
 /** In the order of time, the rows after a position are a part of the window, which the primary key finds. */

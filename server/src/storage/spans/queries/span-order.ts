@@ -16,7 +16,7 @@ type SortKey = { sql: string; kind: ValueKind };
 const column = (name: SpanColumn, kind: ValueKind): SortKey => ({ sql: name, kind });
 /** '' is absent in text columns. */
 const text = (name: SpanColumn): SortKey => ({ sql: `nullIf(${name}, '')`, kind: "text" });
-/** UUIDs do not compare as their text does. */
+/** The order of UUIDs differs from that of their texts. */
 const id: SortKey = { sql: "toString(unique_id)", kind: "text" };
 const totalTokens = column("total_tokens", "integer");
 
@@ -118,7 +118,7 @@ const isValue: Record<ValueKind, (text: string) => boolean> = {
   time: (text) => /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{9}$/.test(text) && parseTimeNs(text) !== undefined,
 };
 
-// The text of a double may be read back as its neighbour; its bits may not.
+// The text of a double may parse as a neighbouring value; its bits are exact.
 const asText = ({ sql, kind }: SortKey): string =>
   kind === "number" ? `toString(reinterpretAsInt64(${sql}))` : `toString(${sql})`;
 
