@@ -180,9 +180,9 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: "/login",
   component: lazyPart(async () => (await import("./routes/sign-in.tsx")).SignInScreen),
-  validateSearch: (search: Record<string, unknown>): { to?: string | undefined } => {
+  validateSearch: (search: Record<string, unknown>): { to?: string | undefined; link?: "used" } => {
     const to = ownPath(search["to"]);
-    return to === undefined ? {} : { to };
+    return { ...(to !== undefined && { to }), ...(search["link"] === "used" && { link: "used" }) };
   },
 });
 

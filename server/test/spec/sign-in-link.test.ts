@@ -84,6 +84,11 @@ describe("the link of the first start", () => {
     expect((await open(app.url, "x")).status).toBe(404);
   });
 
+  test("leads a browser that follows it again to the password", async () => {
+    const answer = await open(app.url, "used", { accept: "text/html" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/login?link=used"]);
+  });
+
   test("is not guessed: failures close it for a while", async () => {
     const statuses = [];
     for (let n = 0; n <= authLimits.loginFailures; n += 1) statuses.push((await open(server.url, "guess")).status);

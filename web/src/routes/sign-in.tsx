@@ -7,7 +7,7 @@ import { SignInForm } from "../features/session/sign-in-form.tsx";
 import { Brand } from "../ui/brand.tsx";
 
 export function SignInScreen(): ReactNode {
-  const { to } = useSearch({ from: "/login" });
+  const { to, link } = useSearch({ from: "/login" });
   const router = useRouter();
   const queries = useQueryClient();
   const watch = useSessionWatch();
@@ -23,6 +23,11 @@ export function SignInScreen(): ReactNode {
         </div>
         <div className="rounded-lg border border-line bg-panel p-5">
           <h1 className="mb-3 text-lg font-semibold">Sign in</h1>
+          {link === "used" && (
+            <p role="status" className="mb-3 text-sm text-muted">
+              The sign-in link was used before or has expired. Sign in with the password.
+            </p>
+          )}
           <SignInForm
             onSignedIn={() => {
               watch.resume();

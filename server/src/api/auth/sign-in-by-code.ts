@@ -38,7 +38,8 @@ export const signInByCode = (deps: {
       const begun = await deps.browsers.beginByCode(query.code);
       if (begun === undefined) {
         // A browser that followed the link before still has its session, or is asked for the password.
-        if (/\btext\/html\b/i.test(headers.accept ?? "")) return reply(303, undefined, toApplication);
+        if (/\btext\/html\b/i.test(headers.accept ?? ""))
+          return reply(303, undefined, { ...toApplication, location: "/login?link=used" });
         throw new ServiceError("not_found", "The link was used or has expired. Sign in with the password.");
       }
       deps.throttle.succeeded(throttled, ip);

@@ -42,13 +42,18 @@ export function pageRoutes(
     const path = pathOf(url);
     const file = path === "/index.html" ? undefined : page?.get(path);
     if (file !== undefined) return routeOf("page file", (context) => answerFile(context, file));
-    if (taken.has(firstSegment(path)) || !/\btext\/html\b/i.test(accept ?? "")) return undefined;
+    if (taken.has(firstSegment(path)) || !wantsPage(path, accept ?? "")) return undefined;
     return routeOf("page", (context) => (index === undefined ? answerUnbuilt() : answerFile(context, index)));
   };
 }
 
 function routeOf(pattern: string, answer: (context: RequestContext) => Reply): Route {
   return { pattern, dialect: "default", answer: async (_kernel, context) => answer(context) };
+}
+
+/** Whether the request is for the application: a browser's at any path, and at the root also that of a tool such as curl. */
+function wantsPage(path: string, accept: string): boolean {
+  return /\btext\/html\b/i.test(accept) || (path === "/" && accept.includes("*/*"));
 }
 
 function pathOf(url: string): string {

@@ -101,13 +101,18 @@ describe("the page", () => {
     },
   );
 
+  test("is also what a tool that accepts everything gets at the root", async () => {
+    expect((await get("/", { accept: "*/*" })).body.toString()).toBe(html);
+  });
+
   test("callers that do not accept HTML get a JSON error at any path, and endpoints work as before", async () => {
     for (const accept of ["*/*", "application/json"]) {
-      for (const path of ["/", "/logs", "/nowhere"]) {
+      for (const path of ["/logs", "/nowhere"]) {
         const { status, body } = await get(path, { accept });
         expect([status, JSON.parse(body.toString()).code]).toEqual([404, "not_found"]);
       }
     }
+    expect((await get("/", { accept: "application/json" })).status).toBe(404);
     expect((await get("/logs", browser, server.url, "POST")).status).toBe(404);
     expect((await get("/api/things/", browser)).body.toString()).toBe('"things"');
   });

@@ -230,6 +230,12 @@ describe("a stream that fails", () => {
     expect(after).toMatchObject({ problem, isDone: false, finish: undefined, message: { content: "Hal" } });
   });
 
+  test("by an error in OpenAI's form, as proxies send it", () => {
+    const event = { error: { type: "server_error", message: "Out of capacity" } } as unknown as Event;
+    const problem = { kind: "fault", status: 200, message: "Out of capacity" };
+    expect(runStream(anthropicTranslator, [sse([start(), event])])).toMatchObject({ problem, isDone: false });
+  });
+
   test.each<[string, Event[]]>([
     ["immediately", []],
     ["after content", [start(), open(0, { type: "text", text: "" }), text(0, "Hal")]],

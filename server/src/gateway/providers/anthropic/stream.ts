@@ -57,7 +57,7 @@ export function createAnthropicReader(call: CallFacts): AnthropicReader {
         if (/^\s*(?::|$|\[DONE\])/.test(data)) return { chunks: [] };
         return failed(brokenStream("an event of Anthropic's stream is not JSON"));
       }
-      if (event["type"] === "error") return failed(readStreamError(event));
+      if (event["type"] === "error" || isForeignError(event)) return failed(readStreamError(event));
       if (event["type"] === "message_stop" && typeof state.stopReason !== "string") {
         return failed(brokenStream("Anthropic's stream ended without saying why"));
       }
@@ -66,6 +66,11 @@ export function createAnthropicReader(call: CallFacts): AnthropicReader {
     },
     usage: () => toUsage(state.usage),
   };
+}
+
+/** Proxies that speak both wires send OpenAI's form of an error, which has no type. */
+function isForeignError(event: Record<string, unknown>): boolean {
+  return event["type"] === undefined && isObject(event["error"]);
 }
 
 /** The same for bytes that are split anywhere. */
