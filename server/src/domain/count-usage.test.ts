@@ -63,12 +63,12 @@ describe("tokens and cost roll up separately", () => {
       { c: [101_000, 0.26], t: [0, 0.0001] },
     ],
     [
-      "a stated cost for what nothing below prices",
+      "a stated cost if nothing below has a price",
       [fact("a", { ...agent, ...stated(0.42) }), fact("c", { parent: "a", tokens: 10 })],
       { a: [0, 0.42], c: [10, 0] },
     ],
     [
-      "what is left of a stated cost",
+      "the remainder of a stated cost",
       [
         fact("a", { ...agent, ...stated(0.42) }),
         fact("c", { parent: "a", tokens: 10, cost: 0.1 }),
@@ -77,7 +77,7 @@ describe("tokens and cost roll up separately", () => {
       { a: [0, 0.32], c: [10, 0.1], u: [5, 0] },
     ],
     [
-      "nothing of a stated cost that is less than what is priced below",
+      "nothing of a stated cost that is below the sum of the prices below it",
       [
         fact("a", { ...agent, ...stated(0.05) }),
         fact("c", { parent: "a", tokens: 10, cost: 0.1 }),
@@ -86,7 +86,7 @@ describe("tokens and cost roll up separately", () => {
       { a: [0, 0], c: [10, 0.1], u: [5, 0] },
     ],
     [
-      "nothing of a wrapper whose calls all have a price, whatever its tools cost",
+      "nothing of a wrapper whose calls all have a price, whatever the cost of its tools",
       [
         fact("a", { ...agent, tokens: 15, ...stated(0.42) }),
         fact("c", { parent: "a", tokens: 10, cost: 0.1 }),
@@ -95,12 +95,12 @@ describe("tokens and cost roll up separately", () => {
       { a: [0, 0], c: [10, 0.1], t: [0, 0.01] },
     ],
     [
-      "a wrapper with nothing but tools below, of which it states the whole",
+      "a wrapper with only tools below, which states their total",
       [fact("a", { ...agent, tokens: 15, ...stated(0.42) }), fact("t", { ...tool, parent: "a", ...stated(0.02) })],
       { a: [15, 0.4], t: [0, 0.02] },
     ],
     [
-      "no cost that was computed from restated tokens",
+      "no cost computed from restated tokens",
       [fact("a", { ...agent, tokens: 10, cost: 0.3 }), fact("c", { parent: "a", tokens: 10 })],
       { a: [0, 0], c: [10, null] },
     ],
@@ -124,12 +124,12 @@ describe("tokens and cost roll up separately", () => {
       { c: [10, null], t: [3, 0.01] },
     ],
     [
-      "a wrapper above attempts of which one failed without using anything",
+      "a wrapper above attempts, one of which failed without usage",
       [fact("a", { ...agent, ...stated(0.42) }), fact("f", { parent: "a", is_failed: true, ...stated(0) })],
       { a: [0, 0.42], f: [0, 0] },
     ],
     [
-      "a call that was tried again below itself",
+      "a call that was retried below itself",
       [
         fact("c", { tokens: 10, ...stated(0.1) }),
         fact("f", { parent: "c", is_failed: true }),
@@ -138,7 +138,7 @@ describe("tokens and cost roll up separately", () => {
       { c: [0, 0], f: [0, null], g: [10, 0.09] },
     ],
     [
-      "wrappers above a wrapper that stands in for its call",
+      "wrappers above a wrapper that covers its call",
       [
         fact("w", { log_type: "workflow", ...stated(1) }),
         fact("a", { ...agent, parent: "w", ...stated(0.42) }),
@@ -148,12 +148,12 @@ describe("tokens and cost roll up separately", () => {
       { w: [0, 0.58], a: [0, 0.42], c: [10, 0], u: [10, 0] },
     ],
     [
-      "zeros of wrappers, which say nothing",
+      "zeros of wrappers, which carry no information",
       [fact("a", { ...agent, tokens: 0, ...stated(0) }), fact("c", { parent: "a", tokens: 10 })],
       { a: [0, 0], c: [10, null] },
     ],
     [
-      "two that are each other's parent, which restate nobody, and a call below them, which restates both",
+      "two spans that are each other's parent, which restate nothing, and a call below them, which restates both",
       [
         fact("a", { parent: "b", tokens: 10, cost: 1 }),
         fact("b", { parent: "a", tokens: 20, cost: 2 }),
@@ -162,7 +162,7 @@ describe("tokens and cost roll up separately", () => {
       { a: [10, 1], b: [20, 2], o: [5, 3] },
     ],
     [
-      "what is below a circle",
+      "a span below a cycle",
       [
         fact("a", { parent: "b", tokens: 10, cost: 1 }),
         fact("b", { parent: "a", tokens: 20, cost: 2 }),

@@ -26,7 +26,7 @@ describe("the tree of a trace", () => {
     ["children before their parents", [span("c", "b"), span("b", "a"), span("a")], "a(b(c))"],
     ["siblings by start, to the nanosecond", [span("a"), span("x", "a", "…001"), span("y", "a", "…000")], "a(y x)"],
     ["two roots", [span("b"), span("a"), span("c", "b")], "a b(c)"],
-    ["a parent that never came", [span("a"), span("o", "gone"), span("p", "o")], "a o(p)"],
+    ["a parent that never arrived", [span("a"), span("o", "gone"), span("p", "o")], "a o(p)"],
     ["a span that is its own parent", [span("a", "a"), span("b", "a")], "a(b)"],
     ["a cycle of two, cut above the earliest", [span("b", "a"), span("a", "b")], "a(b)"],
     ["a cycle with a tail that began before it", [span("a", "c"), span("b", "c"), span("c", "b")], "b(c(a))"],

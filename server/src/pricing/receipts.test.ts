@@ -41,7 +41,7 @@ describe("M2: counts that cannot be read are reported", () => {
   };
 
   test.each([1e15, -5000, 10.5, "many", "-1", Number.MAX_VALUE])(
-    "%s prompt tokens have no cost, nor has the rest alone",
+    "%s prompt tokens make the cost of the whole call unknown",
     (count) => {
       for (const [side, other, name] of [
         ["prompt_tokens", "completion_tokens", "input"],
@@ -100,7 +100,7 @@ describe("M2: a counted bucket is priced at its own rate, or the cost is unknown
 
   test.each([
     [
-      "OpenAI's writes to a cache, of chat",
+      "OpenAI's cache writes in chat",
       "gpt-5.6-sol",
       {
         prompt_tokens: 20_000,
@@ -122,7 +122,7 @@ describe("M2: a counted bucket is priced at its own rate, or the cost is unknown
       0.0826,
     ],
     [
-      "speech that the table has no rate of",
+      "speech without a rate in the table",
       "gpt-4o-audio-preview",
       {
         prompt_tokens: 600,
@@ -134,20 +134,20 @@ describe("M2: a counted bucket is priced at its own rate, or the cost is unknown
       0.04875,
     ],
     [
-      "where the call was served",
+      "the region that served the call",
       "claude-opus-4-6",
       { input_tokens: 20_000, output_tokens: 1000, inference_geo: "us" },
       0.1375,
     ],
     [
-      "where an endpoint of Bedrock does not say",
+      "a Bedrock endpoint without a region",
       "global.anthropic.claude-opus-4-6-v1",
       { input_tokens: 20_000, output_tokens: 1000, inference_geo: "not_available" },
       0.125,
     ],
     ["everywhere", "claude-opus-4-6", { input_tokens: 20_000, output_tokens: 1000, inference_geo: "global" }, 0.125],
     [
-      "Gemini's speech, of which a part was cached",
+      "Gemini's speech, partly cached",
       "gemini-2.5-flash",
       {
         promptTokenCount: 1000,
@@ -163,7 +163,7 @@ describe("M2: a counted bucket is priced at its own rate, or the cost is unknown
       (400 * 0.3 + 300 * 1 + 300 * 0.1 + 10 * 2.5) / 1e6,
     ],
     [
-      "Gemini's pictures, and thoughts beside them",
+      "Gemini's images with separate reasoning",
       "gemini-2.5-flash-image",
       {
         promptTokenCount: 10,
@@ -196,15 +196,15 @@ describe("M2: a counted bucket is priced at its own rate, or the cost is unknown
   });
 
   test.each([
-    ["speech that a model of text wrote", "gpt-4o", { completion_tokens_details: { audio_tokens: 5 } }, "output_audio"],
+    ["speech output of a text model", "gpt-4o", { completion_tokens_details: { audio_tokens: 5 } }, "output_audio"],
     [
-      "a cache at a provider without a rate of it",
+      "a cache at a provider without a cache rate",
       "gpt-4",
       { prompt_tokens_details: { cached_tokens: 5 } },
       "cache_read",
     ],
     [
-      "pictures of a model that draws none",
+      "images from a model without image output",
       "gemini-2.5-pro",
       { completion_tokens_details: { image_tokens: 5 } },
       "output_image",

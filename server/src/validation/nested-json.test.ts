@@ -5,7 +5,7 @@ import { createNestedJson } from "./nested-json.ts";
 
 test.each([
   ["a tree", '{"a":[1,2]}', 5],
-  ["text that is no JSON", "[1, 2, and so on", 4],
+  ["text that is not JSON", "[1, 2, and so on", 4],
   [
     "a tree that is too deep",
     "[".repeat(filterLimits.spanDepth + 1) + "]".repeat(filterLimits.spanDepth + 1),

@@ -87,7 +87,7 @@ describe("S4: items of the Responses API in created spans", () => {
   });
 
   test.each(["hello", [], {}, [1, 2], [{ a: 1 }], "[not json", "{}", 5, "[".repeat(2000) + "]".repeat(2000)])(
-    "what holds no items is input and output as it came: %j",
+    "a value without items stays input and output unchanged: %j",
     (given) => {
       const row = rowOf({ log_type: "response", input: given, output: given });
       expect([row.prompt_messages, row.completion_message]).toEqual([undefined, undefined]);
@@ -139,7 +139,7 @@ describe("S4: the whole response of the provider", () => {
   });
 
   test.each(["text", [], { usage: "x" }, { usage: null, usageMetadata: [] }])(
-    "what is no response says nothing: %j",
+    "a value that is not a response is ignored: %j",
     (full_response) => {
       const row = rowOf({ log_type: "chat", model: "gpt-4o-mini", full_response });
       expect([row.prompt_tokens, row.completion_message, row.cost]).toEqual([undefined, undefined, undefined]);

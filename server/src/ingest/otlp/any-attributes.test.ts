@@ -334,7 +334,7 @@ test("S1: whatever the shape of a known attribute, all its content is in a field
 });
 
 test.each(["NaN", "Infinity", "-Infinity"])(
-  "S1: %s under a known key is in a field of text or in metadata, and in no number",
+  "S1: %s under a known key is in a text field or in metadata, not in a number",
   (word) => {
     const lost = [...knownKeys, ...readByCode].filter((key) => {
       const body = JSON.stringify(mapped({ [key]: word }), digits).toLowerCase();

@@ -37,7 +37,7 @@ describe("choices in any order", () => {
     ["a chat completion in one attribute", (given) => mapped({ "gen_ai.completion": json({ choices: given }) })],
     ["a chat completion by hand", (given) => mapped({ output: json({ choices: given }) })],
     [
-      "events as logfire has them",
+      "events as in logfire",
       (given) =>
         mapped(
           { events: json(given.map((choice) => ({ "event.name": "gen_ai.choice", ...choice }))) },

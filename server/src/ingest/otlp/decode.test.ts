@@ -368,7 +368,7 @@ describe("JSON", () => {
   });
 
   test.each(["[]", "{}", '{"resourceSpans":{}}', '{"resourceLogs":[]}', '{"resourceSpans":[', "3", ""])(
-    "refuses %j as no export",
+    "refuses %j, which is not an export",
     (body) => {
       expect(() => decodeJsonTraces(Buffer.from(body))).toThrow(expect.objectContaining({ reason: "malformed" }));
     },

@@ -26,7 +26,7 @@ describe("S11: the call that a record belongs to", () => {
   ];
   test.each<[name: string, event: OtlpEvent, id: string | undefined]>([
     ["by its model", details({ "gen_ai.request.model": "gpt-4o" }), "b"],
-    ["by the model that answered", details({ "gen_ai.request.model": "x", "gen_ai.response.model": "gpt-4o" }), "b"],
+    ["by the model that responded", details({ "gen_ai.request.model": "x", "gen_ai.response.model": "gpt-4o" }), "b"],
     ["below the span that it names, the latest", details({}), "b"],
     ["below the span that it names before others", details({ "gen_ai.request.model": "gpt-4o-mini" }), "a"],
     ["by time", details({}, 10n), "a"],

@@ -46,9 +46,9 @@ describe("one message list, however many conventions contain it", () => {
   });
 
   test.each([
-    ["a message, as the AI SDK 6 has it", { role: "system", content: "Be brief." }],
-    ["messages, as LiteLLM has them", [{ role: "system", parts: [{ type: "text", content: "Be brief." }] }]],
-    ["an object with parts, as Gemini has it", { parts: [{ text: "Be brief." }] }],
+    ["a message, as in the AI SDK 6", { role: "system", content: "Be brief." }],
+    ["messages, as in LiteLLM", [{ role: "system", parts: [{ type: "text", content: "Be brief." }] }]],
+    ["an object with parts, as in Gemini", { parts: [{ text: "Be brief." }] }],
     ["text in quotes", '"Be brief."'],
   ])("instructions as %s", (_name, given) => {
     const body = mapped({

@@ -29,13 +29,13 @@ describe("the outcome of a span", () => {
       { status: "error", error_message: "no" },
     ],
     [
-      "a code of HTTP",
+      "an HTTP status code",
       { "http.response.status_code": 429 },
       { status: { code: 2, message: "slow down" } },
       { status: "error", status_code: 429 },
     ],
     [
-      "an attribute that an SDK chose",
+      "an attribute specific to an SDK",
       { status_code: 429 },
       { status: { code: 2, message: "slow down" } },
       { status_code: 429, metadata: {} },
@@ -47,7 +47,7 @@ describe("the outcome of a span", () => {
       { status_code: 401 },
     ],
     [
-      "the stack trace of an exception, where its own message says nothing (S2)",
+      "the stack trace of an exception whose message has no status (S2)",
       {},
       {
         status: { code: 2, message: "it failed" },

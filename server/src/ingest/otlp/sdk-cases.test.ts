@@ -109,7 +109,7 @@ describe("S15: Logfire's message names the span", () => {
   });
 
   test.each<[name: string, attributes: Record<string, unknown>]>([
-    ["a name that is no template stays", { "logfire.msg_template": template, "logfire.msg": message }],
+    ["a name that is not a template is kept", { "logfire.msg_template": template, "logfire.msg": message }],
     ["without a template", { "logfire.msg": message }],
     ["without a message", { "logfire.msg_template": "span" }],
   ])("%s", (_name, attributes) => {

@@ -185,9 +185,9 @@ describe("M18: prices of 2026", () => {
     ["Friday, after it", "2026-11-27T10:00:00Z", 0.15],
     ["Saturday, at the same time", "2026-11-28T02:00:00Z", 0.15],
     ["Sunday", "2026-11-29T07:00:00Z", 0.15],
-    ["before there were peaks", "2026-08-14T02:00:00Z", 0.14],
-    ["peaks of the model before", "2026-08-21T02:00:00Z", 0.44],
-    ["off the peaks of the model before", "2026-08-21T12:00:00Z", 0.22],
+    ["before peak pricing", "2026-08-14T02:00:00Z", 0.14],
+    ["peaks of the previous model", "2026-08-21T02:00:00Z", 0.44],
+    ["outside the peaks of the previous model", "2026-08-21T12:00:00Z", 0.22],
   ])("DeepSeek's hours: %s", (_, at, rate) => {
     expect(perMillion("deepseek-v4-flash", "deepseek", at)).toBeCloseTo(rate, 9);
   });

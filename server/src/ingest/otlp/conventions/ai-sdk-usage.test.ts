@@ -145,7 +145,7 @@ describe("M4: providers that include cached tokens", () => {
       { ...openai, "ai.model.provider": "xai.chat", ...counts, ...metadata({ xai: { cachedPromptTokens: 64 } }) },
     ],
     [
-      "any provider that speaks OpenAI's API",
+      "any provider with OpenAI's API",
       {
         ...openai,
         "ai.model.provider": "together.chat",

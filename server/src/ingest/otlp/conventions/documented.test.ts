@@ -50,7 +50,7 @@ test.each(table("Usage"))("usage by %s: %s", (family, column, attributes) => {
 });
 
 test.each(table("What was said").filter(([family]) => family !== "the same before 1.37"))(
-  "what was said by %s: %s",
+  "content of %s: %s",
   (_family, column, attributes) => {
     expect(attributes).not.toEqual([]);
     for (const attribute of attributes.filter((name) => name !== "ai.response.toolCalls")) {

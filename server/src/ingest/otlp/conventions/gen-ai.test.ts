@@ -6,11 +6,11 @@ describe("counts made by an instrumentation itself are marked", () => {
   const scope = "@traceloop/instrumentation-openai";
 
   test.each([
-    ["of a stream that says so", { "gen_ai.operation.name": "chat", "gen_ai.request.stream": true }, true],
-    ["of a stream in older words", { "gen_ai.operation.name": "chat", "llm.is_streaming": true }, true],
+    ["of a stream, by its attribute", { "gen_ai.operation.name": "chat", "gen_ai.request.stream": true }, true],
+    ["of a stream, by the older attribute", { "gen_ai.operation.name": "chat", "llm.is_streaming": true }, true],
     ["of images", { "gen_ai.operation.name": "image_generation" }, true],
-    ["not where the model said them", { "gen_ai.operation.name": "chat" }, undefined],
-    ["not where a stream says that it is none", { "gen_ai.request.stream": false }, undefined],
+    ["not counts of the model", { "gen_ai.operation.name": "chat" }, undefined],
+    ["not if the attribute is false", { "gen_ai.request.stream": false }, undefined],
   ])("%s", (_name, attributes, expected) => {
     expect(mapped({ ...attributes, ...usage }, { scope })["usage_is_estimated"]).toBe(expected);
   });
@@ -221,7 +221,7 @@ test.each([
 
 test.each([
   ["texts", "hello", "hi"],
-  ["lists of texts, as Spring AI has them", '["hello"]', '["hi"]'],
+  ["lists of texts, as in Spring AI", '["hello"]', '["hi"]'],
 ])("gen_ai.prompt and gen_ai.completion as %s", (_name, prompt, completion) => {
   expect(mapped({ "gen_ai.prompt": prompt, "gen_ai.completion": completion })).toMatchObject({
     prompt_messages: [{ role: "user", content: "hello" }],

@@ -87,7 +87,7 @@ describe("S1: calls and definitions as one JSON text", () => {
 describe("S3: choices and embeddings", () => {
   test.each([
     ["choices", [{ index: 0, finish_reason: "stop", message: assistant("Sunny.") }]],
-    ["an answer with choices", { choices: [{ index: 0, finish_reason: "stop", message: assistant("Sunny.") }] }],
+    ["a response with choices", { choices: [{ index: 0, finish_reason: "stop", message: assistant("Sunny.") }] }],
     ["messages", [assistant("Sunny.")]],
   ])("output messages that are %s", (_name, output) => {
     const body = mapped({ "gen_ai.operation.name": "chat", "gen_ai.output.messages": json(output) });
