@@ -4,7 +4,7 @@ const timesFree = 4;
 /**
  * Divides a bounded amount (bytes, places) between an unknown number of parties: each may take more while it holds at
  * most four times the free amount. A single party gets four fifths; `n` parties that want everything get equal parts
- * and leave about a quarter of such a part free; a party that holds nothing is admitted immediately. ("Dynamic
+ * and leave about a quarter of such a part free; a party that holds nothing is usually admitted immediately. ("Dynamic
  * thresholds": Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998, for the shared memory of switches.)
  */
 export class FairShare {

@@ -53,7 +53,7 @@ export type Dialect = {
 
 export type ToolChoiceForm = "none" | "required" | "named" | "allowed_tools";
 
-/** The dialect of an unknown provider, which is assumed to accept everything: requests are sent unchanged. */
+/** The dialect of an unknown provider, which is assumed to accept everything: its requests are not adapted. */
 export const anyDialect = "any";
 
 const words = (text: string): readonly string[] => text.split(" ");

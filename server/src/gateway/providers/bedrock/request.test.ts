@@ -97,8 +97,8 @@ describe("content", () => {
 
   test.each<[string, unknown]>([
     ["a link", { type: "image_url", image_url: { url: "https://a.example/b.png" } }],
-    ["a file that is elsewhere", { type: "file", file: { file_id: "file-1" } }],
-    ["a document of a kind that is unknown", file(`data:application/zip;base64,${base64("PK")}`)],
+    ["a file of another provider", { type: "file", file: { file_id: "file-1" } }],
+    ["a document of an unknown kind", file(`data:application/zip;base64,${base64("PK")}`)],
   ])("%s is refused", (_what, part) => {
     expect(refused({ messages: [user([part])] })).toMatch(/^messages\.0\.content\.0/);
   });
