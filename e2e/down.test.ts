@@ -6,7 +6,7 @@ import { expectNone, whole } from "./support/whole.ts";
 
 const away = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|Failed to fetch/;
 const alerts = (page: Page) => page.getByRole("main").getByRole("alert");
-const saysAway = { hasText: "The server does not answer" };
+const saysAway = { hasText: "The server does not respond" };
 
 /** A server that goes down and comes back at its address, with what it knew. */
 async function startStoppable() {

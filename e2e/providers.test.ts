@@ -189,7 +189,7 @@ browserTest("a viewer sees which providers there are, and may change and call no
   const admin = await open("/providers");
   const viewer = await newViewer(admin);
   const page = await open("/providers?try=spanway", { as: viewer });
-  await page.getByText("Your role does not show them.").waitFor();
+  await page.getByText("Your role does not permit viewing them.").waitFor();
   const sign = page.getByRole("cell", { name: "openrouter", exact: true });
   await expectNone(page.getByRole("main").getByRole("button"), sign);
   await expectNone(page.getByRole("dialog"), sign);

@@ -42,7 +42,7 @@ export function FullChart({ fileName, isTable, onView, ...chart }: FullChartProp
             <Icon name={isTable ? "chart" : "columns"} size={14} />
             {isTable ? "Chart" : "Table"}
           </button>
-          <button type="button" className={button} title="What is shown, as a file for spreadsheets" onClick={download}>
+          <button type="button" className={button} title="Download the shown data for spreadsheets" onClick={download}>
             <Icon name="download" size={14} />
             CSV
           </button>

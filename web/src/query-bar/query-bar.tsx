@@ -57,7 +57,7 @@ export function QueryBar(options: DraftOptions): ReactNode {
           />
         </div>
         {draft !== value && problem === undefined && (
-          <span className="max-md:hidden" title="Enter makes the query hold">
+          <span className="max-md:hidden" title="Enter applies the query">
             <Kbd keys="Enter" />
           </span>
         )}

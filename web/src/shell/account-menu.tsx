@@ -35,7 +35,7 @@ export function AccountMenu({ isNarrow }: { isNarrow: boolean }): ReactNode {
       }
       items={[
         { heading: me?.email ?? "" },
-        { label: "Theme of the system", isChecked: theme === "system", onSelect: () => chooseTheme("system") },
+        { label: "System theme", isChecked: theme === "system", onSelect: () => chooseTheme("system") },
         { label: "Light", isChecked: theme === "light", onSelect: () => chooseTheme("light") },
         { label: "Dark", isChecked: theme === "dark", onSelect: () => chooseTheme("dark") },
         "separator",

@@ -9,8 +9,7 @@ import { Icon } from "./icon.tsx";
 function wordsOf(error: unknown): { title: string; detail: string } {
   if (!(error instanceof ApiError)) {
     const isAway = error instanceof TypeError && /fetch|network|load failed/i.test(error.message);
-    if (isAway)
-      return { title: "The server does not answer", detail: "Is it running? The page tries again when you ask it to." };
+    if (isAway) return { title: "The server does not respond", detail: "Is it running? You can try again." };
     if (error instanceof PageOutdatedError) return { title: "Spanway was updated", detail: error.message };
     return { title: "This could not be shown", detail: error instanceof Error ? error.message : String(error) };
   }

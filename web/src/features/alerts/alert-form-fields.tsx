@@ -42,10 +42,10 @@ export function AlertFormFields({ form, onChange, errorOf }: FieldsProps): React
         error={errorOf("group_by")}
       />
       <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
-        <Field label="At least so many requests" hint="With fewer, there is no data." error={errorOf("min_requests")}>
+        <Field label="Minimum requests" hint="With fewer, there is no data." error={errorOf("min_requests")}>
           {(control) => <Input {...control} inputMode="numeric" {...line("minRequests")} />}
         </Field>
-        <Field label="Cooldown" hint="Not told again for so long." error={errorOf("cooldown")}>
+        <Field label="Cooldown" hint="No further notification for this long." error={errorOf("cooldown")}>
           {(control) => (
             <Select
               {...control}

@@ -33,8 +33,8 @@ export function AlertsPage(): ReactNode {
           <SkeletonRows rows={6} />
         ) : alerts.length === 0 ? (
           <EmptyState icon="bell" title="No alerts" {...(create !== false && { action: create })}>
-            An alert watches a metric of spans every minute, and tells its channels when it is too high, too low or has
-            changed too much.
+            An alert evaluates a metric of spans every minute, and notifies its channels when it is too high, too low or
+            has changed too much.
           </EmptyState>
         ) : (
           <AlertsTable alerts={alerts} />

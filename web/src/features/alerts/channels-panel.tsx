@@ -30,8 +30,8 @@ export function ChannelsPanel({ alert }: { alert: Alert }): ReactNode {
   return (
     <Panel title="Channels" actions={button}>
       {channels.length === 0 ? (
-        <EmptyState icon="bell" title="Nobody is told">
-          Its state is shown here alone, and told to webhooks that listen to alerts.
+        <EmptyState icon="bell" title="No channels">
+          Its state is only shown here, and sent to webhooks that listen to alerts.
         </EmptyState>
       ) : (
         <>

@@ -84,7 +84,7 @@ export function ComparisonFields({ form, set, errorOf }: PartProps): ReactNode {
   const unit = form.comparison === "change" ? "%" : metricUnit(form.metric);
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_4rem_minmax(0,1fr)] items-start gap-2">
-      <Field label="Alert when" hint={form.comparison === "change" ? "From the window before." : undefined}>
+      <Field label="Alert when" hint={form.comparison === "change" ? "From the previous window." : undefined}>
         {(control) => (
           <Select
             {...control}

@@ -43,7 +43,7 @@ export function ComparedValue({
 
 function whyNoChange(value: number | null, before: number | null): string {
   if (value === null || before === null) return "One of the two windows has no value.";
-  return "The window before has 0, of which nothing is a share.";
+  return "The previous window has 0, so there is no percentage.";
 }
 
 export function StateMark({ state }: { state: Alert["state"] }): ReactNode {
@@ -60,7 +60,7 @@ export function StateMark({ state }: { state: Alert["state"] }): ReactNode {
 export function SpansLink({ url }: { url: string | null }): ReactNode {
   const link = url === null ? undefined : logsLinkOf(url);
   if (url === null) return <Unknown why="No window was evaluated." />;
-  if (link === undefined) return <Unknown why="Its filters say what no query in Logs does." />;
+  if (link === undefined) return <Unknown why="A query in Logs cannot express its filters." />;
   return (
     <Link to="/logs" search={link} className="text-accent hover:underline">
       Spans

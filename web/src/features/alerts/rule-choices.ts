@@ -17,7 +17,7 @@ function durationWords(text: string): string {
 
 export const windowOptions = ["5m", "15m", "30m", "1h", "3h", "6h", "12h", "1d", "7d", "30d"].map(spelled);
 export const cooldownOptions = [
-  { value: "0m", label: "none: told each time" },
+  { value: "0m", label: "none: notify each time" },
   ...["5m", "15m", "30m", "1h", "3h", "6h", "12h", "1d"].map(spelled),
 ];
 

@@ -21,7 +21,7 @@ export function DeleteCustomer({ customerId, onClose, onDeleted }: DeleteProps):
       size="sm"
       onOpenChange={(open) => !open && onClose()}
       title="Delete this customer?"
-      description="This is for good."
+      description="This cannot be undone."
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -39,8 +39,8 @@ export function DeleteCustomer({ customerId, onClose, onDeleted }: DeleteProps):
         }}
       >
         <p>
-          Profile and budgets are removed. Spans stay, with what was said in them, and name nobody. A new call that
-          names <strong className="break-all">{customerId}</strong> makes a new customer, without a budget.
+          Profile and budgets are removed. Spans are kept with their content, but name nobody. A new call that names{" "}
+          <strong className="break-all">{customerId}</strong> makes a new customer, without a budget.
         </p>
         <Field label={<>Type the id to confirm</>}>
           {(control) => (

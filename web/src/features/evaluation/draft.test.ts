@@ -48,7 +48,7 @@ test("a rule gets a value type that it supports, and an invalid schema is report
   expect(draft.valueType).toBe("numerical");
   expect(readDraft(withChange(draft, { rule: "json_schema", schema: "[" }))).toEqual({
     ok: false,
-    problems: { rule_config: ["The schema is no JSON object."] },
+    problems: { rule_config: ["The schema is not a JSON object."] },
   });
 });
 

@@ -210,6 +210,6 @@ function schemaOf(text: string, problems: Record<string, string[]>): Record<stri
   } catch {
     // Reported below.
   }
-  problems["rule_config"] = ["The schema is no JSON object."];
+  problems["rule_config"] = ["The schema is not a JSON object."];
   return {};
 }

@@ -52,7 +52,7 @@ export function RuleFields(props: FieldsProps): ReactNode {
 function ContainsFields({ draft, problems, onChange }: FieldsProps): ReactNode {
   return (
     <>
-      <Field label="Texts" hint="One a line." error={problems["rule_config"]}>
+      <Field label="Texts" hint="One per line." error={problems["rule_config"]}>
         {(control) => (
           <TextArea
             {...control}
@@ -72,7 +72,7 @@ function ContainsFields({ draft, problems, onChange }: FieldsProps): ReactNode {
             checked={draft.isCaseSensitive}
             onCheckedChange={(isCaseSensitive) => onChange({ isCaseSensitive })}
           />
-          Upper and lower case differ
+          Case-sensitive
         </label>
       </div>
     </>

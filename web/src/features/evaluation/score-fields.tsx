@@ -34,7 +34,7 @@ export function ScoreFields({ draft, problems, onChange }: FieldsProps): ReactNo
   }
   if (draft.valueType !== "single_select" && draft.valueType !== "multi_select") return null;
   return (
-    <Field label="Choices" hint="One a line." error={problems["score_config"]}>
+    <Field label="Choices" hint="One per line." error={problems["score_config"]}>
       {(control) => (
         <TextArea {...control} value={draft.choices} onChange={({ target }) => onChange({ choices: target.value })} />
       )}

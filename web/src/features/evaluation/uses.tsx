@@ -16,7 +16,7 @@ export function UsesPanel({ isUser }: { isUser: (automation: Automation) => bool
         {automations.error !== null && <ErrorPanel error={automations.error} />}
         {uses !== undefined && <AutomationLinks uses={uses} />}
         {uses !== undefined && uses.length > 0 && (
-          <p className="text-xs text-faint">A change holds for logs from then on.</p>
+          <p className="text-xs text-faint">A change applies to new logs only.</p>
         )}
       </div>
     </Panel>

@@ -20,7 +20,7 @@ export function LiveToolbar({ live, isPaused, onPause }: LiveProps): ReactNode {
       <span className="text-muted">{formatInteger(rows.length)} arrived</span>
       {isPaused && waiting > 0 && <span className="text-accent">{formatInteger(waiting)} new</span>}
       {skipped !== 0 && (
-        <span className="text-warn" title="More came than a page can take. The list has them all.">
+        <span className="text-warn" title="More spans arrived than the page can show. The list has all of them.">
           {skipped === null ? "some" : formatInteger(skipped)} skipped
         </span>
       )}

@@ -99,7 +99,9 @@ const FileName = ({ name }: { name: string }): ReactNode => (
 function Reasoning({ text }: { text: string }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   if (text === "")
-    return <p className="text-xs text-muted italic">The model thought; the provider keeps what to itself.</p>;
+    return (
+      <p className="text-xs text-muted italic">The model reasoned; the provider does not disclose its thoughts.</p>
+    );
   return (
     <div className="border-l-2 border-line-strong pl-2 text-muted">
       <button

@@ -38,11 +38,7 @@ export function RateFields({ rates, onChange, errorOf }: RateProps): ReactNode {
           </Field>
         ))}
       </div>
-      <Field
-        label="Another rate"
-        error={problem}
-        hint="What is counted and has no rate leaves the cost unknown. 0 is free."
-      >
+      <Field label="Another rate" error={problem} hint="The cost is unknown if a counted unit has no rate. 0 is free.">
         {(control) => (
           <Select
             {...control}

@@ -105,7 +105,7 @@ function CustomersCount({ count, query }: { count: number | undefined; query: st
     <Link
       to="/"
       search={(search) => ({ ...search, q: query, chart: "errors" as const, by: "customer" })}
-      title={`${formatInteger(count)} customers met it`}
+      title={`${formatInteger(count)} affected customers`}
       className="hover:text-accent"
     >
       {formatCount(count)}

@@ -49,7 +49,7 @@ export function GettingStarted(): ReactNode {
         <p className="text-sm text-muted">
           {language === "otlp"
             ? "Traces of OpenTelemetry, OpenInference, OpenLLMetry, the Vercel AI SDK, Langfuse and more arrive without changes to the code."
-            : "The model spanway/echo repeats what it is told. Real models need a key of their provider."}{" "}
+            : "The model spanway/echo repeats its prompt. Real models need a key of their provider."}{" "}
           <a href="/docs" className="text-accent underline">
             API reference
           </a>
@@ -127,7 +127,7 @@ function ShownKey({ value }: { value: string }): ReactNode {
         <span className="figures min-w-0 flex-1 truncate select-all">{value}</span>
         <CopyButton text={value} label="Copy the key" />
       </div>
-      <span className="text-sm text-muted">Shown this once. It is in the code below.</span>
+      <span className="text-sm text-muted">Shown only once. It is in the code below.</span>
     </div>
   );
 }

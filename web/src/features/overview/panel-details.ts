@@ -38,7 +38,7 @@ export function unpricedDetail(count: number | null | undefined): Detail | undef
   if (count === null || count === undefined || count === 0) return undefined;
   return {
     text: `no price for ${formatInteger(count)} ${count === 1 ? "call" : "calls"}`,
-    title: "What these calls cost is not known: they are in no sum",
+    title: "The cost of these calls is unknown: no sum includes them",
     terms: unpricedTerms,
     isWarning: true,
   };

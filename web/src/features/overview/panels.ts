@@ -45,7 +45,7 @@ export const panels: readonly Panel[] = [
   {
     id: "requests",
     title: "Spans",
-    hint: "Spans of every kind: model calls, tools, agents and the rest. A request of yours may have made many",
+    hint: "Spans of every kind: model calls, tools, agents and others. One of your requests may create many",
     kind: "count",
     shape: "bars",
     lines: [

@@ -37,7 +37,7 @@ export function AnswerPanel({ model, label, run, modelList, onName, onRemove }: 
         {onRemove !== undefined && <IconButton icon="close" label="Remove model" onClick={onRemove} />}
       </header>
       <div className="min-h-24 flex-1">
-        {run === undefined ? <p className="p-3 text-muted">The answer comes here.</p> : <RunView run={run} />}
+        {run === undefined ? <p className="p-3 text-muted">The answer appears here.</p> : <RunView run={run} />}
       </div>
       {run !== undefined && <RunFigures run={run} />}
     </section>
@@ -67,7 +67,7 @@ export function RunView({ run }: { run: Run }): ReactNode {
 export function RunFigures({ run }: { run: Run }): ReactNode {
   const { state, spanId } = run;
   const figures = useRunFigures(run);
-  const why = state === "running" ? "The answer is not whole yet." : "The call did not end with its figures.";
+  const why = state === "running" ? "The answer is not complete yet." : "The call ended without its figures.";
   return (
     <footer className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-3 py-1.5 text-xs text-muted">
       <span role="status" className="inline-flex items-center gap-1.5">

@@ -31,7 +31,7 @@ export function withChunk(answer: Answer, chunk: unknown): Answer {
   const next = { ...answer };
   if (isRecord(chunk["error"])) {
     const { message } = chunk["error"];
-    next.failure = typeof message === "string" ? message : "The answer broke off.";
+    next.failure = typeof message === "string" ? message : "The answer was interrupted.";
   }
   const usage = chunk["usage"];
   if (isRecord(usage)) {

@@ -54,18 +54,18 @@ function hintOf(name: string, { stored, known, isReplaced }: About & { isReplace
   if (name === "base_url" && known !== undefined) return emptyAddress[known.provider] ?? ownAddress(known);
   if (name !== "api_key") return undefined;
   if (known?.provider === "bedrock") return "A key of Bedrock, or an access key of AWS below.";
-  if (stored?.has_secret === true) return isReplaced ? `In place of ${keyHint(stored)}` : "Empty keeps the stored key.";
-  return known === undefined || known.is_key_optional ? "Empty where your server asks for none." : undefined;
+  if (stored?.has_secret === true) return isReplaced ? `Replaces ${keyHint(stored)}` : "Empty keeps the stored key.";
+  return known === undefined || known.is_key_optional ? "Empty if your server needs none." : undefined;
 }
 
 /** Providers whose URL follows from other members. */
 const emptyAddress: Readonly<Record<string, string>> = {
-  bedrock: "Empty for that of the region.",
-  cloudflare: "Empty for that of the account.",
+  bedrock: "Empty for the URL of the region.",
+  cloudflare: "Empty for the URL of the account.",
 };
 
 function ownAddress({ base_url: address }: KnownProvider): string {
-  return address === null ? "Every customer has one of their own." : "Empty for the provider's own address.";
+  return address === null ? "Each customer of the provider has a different URL." : "Empty for the provider's own URL.";
 }
 
 function placeholderOf(name: string, isSecret: boolean, { stored, known }: About): string | undefined {

@@ -36,7 +36,7 @@ export function SettingsPanel({ canRead, canWrite, onEdit }: PanelProps): ReactN
       }
     >
       {!canRead ? (
-        <p className="px-3 py-2 text-muted">Your role does not show them.</p>
+        <p className="px-3 py-2 text-muted">Your role does not permit viewing them.</p>
       ) : error !== null ? (
         <ErrorPanel error={error} onRetry={() => void refetch()} />
       ) : settings === undefined ? (

@@ -30,7 +30,11 @@ export function SettingsTable({ settings, ...rest }: TableProps): ReactNode {
           <HeadCell className="max-md:hidden">Address</HeadCell>
           <HeadCell className="max-md:hidden">Models</HeadCell>
           <HeadCell className="max-md:hidden">Environment</HeadCell>
-          <HeadCell isNumber className="max-md:hidden" title="How often it is drawn among several of one provider">
+          <HeadCell
+            isNumber
+            className="max-md:hidden"
+            title="How often it is chosen among several of the same provider"
+          >
             Weight
           </HeadCell>
           {rest.canWrite && (

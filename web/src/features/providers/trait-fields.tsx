@@ -37,8 +37,8 @@ export function TraitFields({ form, onChange, errorOf }: FieldsProps): ReactNode
   return (
     <>
       <div className="grid gap-3 sm:grid-cols-2">
-        {models("available", "available_models", "Models it serves", "One in each line; empty for all.")}
-        {models("excluded", "exclude_models", "Models it does not serve", "One in each line.")}
+        {models("available", "available_models", "Models it serves", "One per line; empty for all.")}
+        {models("excluded", "exclude_models", "Models it does not serve", "One per line.")}
       </div>
       <div className="grid gap-3 sm:grid-cols-3">
         <Field label="Name" error={errorOf("name")}>

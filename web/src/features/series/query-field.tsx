@@ -29,7 +29,7 @@ export function QueryField({ label, hint, value, kept, onChange, window, error }
       {value === undefined ? (
         <div className="flex flex-col items-start gap-1 text-sm text-muted">
           {kept !== undefined && <code className="text-text [overflow-wrap:anywhere]">{kept}</code>}
-          <p>Its filters were written for the API, and say what no query here does. They stay as they are.</p>
+          <p>Its filters were set through the API and cannot be expressed as a query. They are kept.</p>
           <Button size="sm" onClick={() => onChange("")}>
             Replace them
           </Button>

@@ -19,7 +19,7 @@ export function SessionDialog({ before }: { before: Me }): ReactNode {
       size="sm"
       onOpenChange={() => undefined}
       title="Your session has ended"
-      description="Sign in to go on. What you typed is still there."
+      description="Sign in to continue. What you typed is still there."
     >
       <SignInForm
         email={before.email}

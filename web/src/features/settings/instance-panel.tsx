@@ -54,7 +54,7 @@ const figures: readonly Figure[] = [
   { label: "Requests in the journal, not stored yet", name: "spanway_journal_entries", format: formatInteger },
   { label: "Their bytes", name: "spanway_journal_bytes", format: formatBytes },
   {
-    label: "Requests refused for a full journal",
+    label: "Requests refused because the journal is full",
     name: "spanway_journal_refusals_total",
     format: formatInteger,
     isBad: isAny,

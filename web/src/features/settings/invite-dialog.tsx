@@ -64,7 +64,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }): ReactNode {
         <>
           <SecretOnce label="link" secret={`${location.origin}/invite/${invited.invite_token}`} />
           <p className="mt-2 text-sm text-muted">
-            Whoever opens it chooses a password and becomes {invited.role}. It works once.
+            The person who opens it chooses a password and becomes {invited.role}. It works once.
           </p>
         </>
       )}

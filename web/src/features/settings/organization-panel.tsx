@@ -13,9 +13,9 @@ import { useChangeOrganization } from "./queries.ts";
 import { deletesSpans, retentionOf, retentionText, type RetentionKind } from "./retention.ts";
 
 const kinds = [
-  { value: "instance", label: "As the server is set up" },
+  { value: "instance", label: "The server's setting" },
   { value: "forever", label: "For ever" },
-  { value: "days", label: "For so many days" },
+  { value: "days", label: "For a number of days" },
 ] as const;
 
 /** The name, the retention of spans, and the limits of test keys. Only admins can change them. */
@@ -74,7 +74,7 @@ export function OrganizationPanel({ me }: { me: Me }): ReactNode {
         />
         <label className="flex items-start gap-2">
           <Checkbox className="mt-[3px]" disabled={!canChange} checked={usesProd} onCheckedChange={setUsesProd} />
-          <span>Calls of test keys use the provider keys of prod where test has none</span>
+          <span>Calls with test keys use the provider keys of prod if test has none</span>
         </label>
         {change.error !== null && Object.keys(problems).length === 0 && <ErrorPanel error={change.error} />}
         <SaveButton canChange={canChange} isBusy={change.isPending} disabled={retention === undefined} />
@@ -87,7 +87,7 @@ export function OrganizationPanel({ me }: { me: Me }): ReactNode {
         isBusy={change.isPending}
         onConfirm={save}
       >
-        Spans that are older than {days} days are deleted, within the hour and for good.
+        Spans that are older than {days} days are deleted within the hour. This cannot be undone.
       </ConfirmDialog>
     </Panel>
   );

@@ -26,7 +26,7 @@ export function SessionsPanel(): ReactNode {
               <HeadCell>With</HeadCell>
               <HeadCell
                 className="max-sm:hidden"
-                title="When it ends if it is not used. Each use moves this, at most to the end of its life"
+                title="When it expires if it is not used. Each use extends it, up to its maximum lifetime"
               >
                 Ends unused
               </HeadCell>

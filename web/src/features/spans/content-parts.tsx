@@ -79,7 +79,7 @@ function addressIn(value: unknown): unknown {
 }
 
 function whyEmpty(span: Span): string {
-  if (span["is_log_omitted"] === true) return "The sender asked that input and output are not kept.";
+  if (span["is_log_omitted"] === true) return "The sender asked not to store input and output.";
   if (listOf(span, "tools").length > 0 || textOf(span, "error_message") !== undefined)
     return "The span has no input and no output.";
   return "The span was sent without input and output.";

@@ -7,7 +7,7 @@ export function Editable({ children }: { children: ReactNode }): ReactNode {
   return (
     <fieldset
       disabled={!mayEdit}
-      title={mayEdit ? undefined : "Your role does not permit to edit."}
+      title={mayEdit ? undefined : "Your role does not permit editing."}
       className="min-w-0"
     >
       {children}

@@ -12,6 +12,6 @@ export function whyNoCost(span: Span): string {
 
 export function whyNoTokens(span: Span): string {
   return textOf(span, "model") === undefined
-    ? "No tokens: the span is no call of a model."
+    ? "No tokens: the span is not a model call."
     : "No tokens: neither the sender nor the provider stated its usage.";
 }

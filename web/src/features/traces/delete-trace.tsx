@@ -51,7 +51,7 @@ export function DeleteTrace({ header, onDeleted }: { header: TraceHeader; onDele
         onOpenChange={change}
         size="sm"
         title="Delete this trace"
-        description={`All of its ${formatInteger(header.span_count)} spans are gone at once, for everybody. This cannot be undone.`}
+        description={`All of its ${formatInteger(header.span_count)} spans are deleted immediately, for everybody. This cannot be undone.`}
         footer={
           <>
             <Button onClick={() => change(false)}>Cancel</Button>

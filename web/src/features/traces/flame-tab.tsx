@@ -50,7 +50,7 @@ export function FlameTab({ model, search, change, onOpen }: FlameTabProps): Reac
         </fieldset>
         <label
           className="flex items-center gap-1.5"
-          title="Otherwise spans of one name below the same parent are one bar."
+          title="Otherwise spans with the same name below the same parent are merged into one bar."
         >
           <Checkbox
             checked={isEach}

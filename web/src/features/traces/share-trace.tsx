@@ -46,7 +46,7 @@ export function ShareTrace({ header }: { header: TraceHeader }): ReactNode {
         open={isOpen}
         onOpenChange={setIsOpen}
         title="Share this trace"
-        description="Everyone who has the link can read the trace without signing in: its spans with what they were given and answered, but no metadata, no customer and no key."
+        description="Everyone with the link can read the trace without signing in: its spans with their inputs and outputs, but no metadata, customer or key."
         footer={
           isShared === true ? (
             <Button isBusy={share.isPending} onClick={() => share.mutate(false)}>

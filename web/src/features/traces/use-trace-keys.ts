@@ -20,7 +20,7 @@ export function useTraceKeys({ steps, focusSearch, togglePath, resetZoom, zoomTo
     { keys: "s", label: "Next slow span (Shift: previous)", run: (event) => steps.toSlow(way(event)) },
     { keys: "/", label: "Search in the trace", run: focusSearch },
     { keys: "n", label: "Next match (Shift: previous)", run: (event) => steps.toMatch(way(event)) },
-    { keys: "p", label: "Show the critical path, or not", run: togglePath },
+    { keys: "p", label: "Show or hide the critical path", run: togglePath },
     { keys: "z", label: "Zoom to the span", run: zoomToSpan },
     { keys: "0", label: "Show all of the time", run: resetZoom },
     { keys: "Escape", run: () => steps.close() },

@@ -18,7 +18,7 @@ export function RotateSecret({ webhook, onClose }: { webhook: Webhook; onClose: 
         onOpenChange={onOpenChange}
         size="sm"
         title={name}
-        description="For 24 hours, the old secret signs beside it."
+        description="For 24 hours, deliveries are signed with the old secret too."
         footer={<Button onClick={onClose}>Done</Button>}
       >
         <SecretOnce label="secret" secret={rotate.data.secrets} />

@@ -104,7 +104,7 @@ function Footer({ pages, hasQuery, onClear }: FooterProps): ReactNode {
       action={hasQuery && <Button onClick={onClear}>Clear the query</Button>}
     >
       {hasQuery
-        ? "A trace is listed where one of its spans matches. Try a longer range or another query."
+        ? "A trace is listed if one of its spans matches. Try a longer range or another query."
         : "Spans that share a trace_unique_id are one trace. Try a longer range."}
     </EmptyState>
   );

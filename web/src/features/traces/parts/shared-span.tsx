@@ -35,7 +35,7 @@ export function SharedSpan({ model, index, zone, onClose }: SharedSpanProps): Re
         ))}
         {(hasFlag(spans, index, "failed") || error !== "") && <Text label="Error" text={error || "Failed."} isError />}
         {texts === undefined ? (
-          <p className="text-muted">This trace is too large to show what each span was given and answered.</p>
+          <p className="text-muted">This trace is too large to show the input and output of each span.</p>
         ) : (
           <>
             <Text label="Input" text={texts.inputs[index]} />
