@@ -25,7 +25,7 @@ export function exportQuery<Format extends ExportFormat>(formats: readonly [Form
       .string({ error: "fields must be given once" })
       .max(apiLimits.exportFieldsChars)
       .optional()
-      .meta({ description: "Comma-separated names, in the order of the columns. Absent: those of lists." }),
+      .meta({ description: "Comma-separated names, in the order of the columns. Default: the fields of lists." }),
   };
 }
 

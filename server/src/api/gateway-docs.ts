@@ -12,7 +12,7 @@ const params = Object.fromEntries(
 );
 const serviceParams = z
   .looseObject(params)
-  .meta({ id: "ServiceParams", description: "What no provider sees; null counts as absent." });
+  .meta({ id: "ServiceParams", description: "Not sent to any provider; null counts as absent." });
 
 /** Members of a body that the gateway itself consumes: service parameters, at the top level or nested. */
 export const serviceParamMembers = { ...params, svc_params: serviceParams.optional() };
@@ -27,23 +27,23 @@ export const gatewayHeaders = {
       "Service parameters as a JSON object in base64; members of the body and of `svc_params` win. All headers together have at most " +
       `${maxHeaderSize} bytes (431 beyond), and the object nests at most ${httpLimits.controlBodyDepth} levels deep and holds at most ` +
       `${httpLimits.controlBodyNodes} values (400 beyond).`,
-    [providerHeader]: "The provider that is to answer, whatever the model's name says.",
+    [providerHeader]: "The provider to call, regardless of the model's name.",
     [betaHeader]: "Flags, separated by commas: token-breakdown-2026-03-26, env-scoped-integrations-2026-03-28.",
   },
   answer: {
     "x-request-id": "The request.",
-    "x-spanway-log-id": "The span of the call; absent where it leaves none.",
-    "x-spanway-attempts": "Calls made of providers.",
+    "x-spanway-log-id": "The span of the call; absent if there is none.",
+    "x-spanway-attempts": "Number of calls to providers.",
     "x-spanway-overhead-ms": "The gateway's own share of the time.",
     "x-spanway-provider": "Who answered.",
     "x-spanway-model": "The model, as its provider calls it.",
     "x-spanway-cache": "`hit` or `miss`.",
     "x-spanway-adjusted":
-      "Members of the request that were changed or left out for the provider, as it does not take them.",
+      "Members of the request that were changed or omitted, because the provider does not accept them.",
   },
   error: {
-    "retry-after": "Seconds, on 429 and 503, and on 424 where the provider asks to wait.",
-    "x-should-retry": "`false` where a retry is of no use.",
+    "retry-after": "Seconds, on 429 and 503, and on 424 if the provider states a delay.",
+    "x-should-retry": "`false` if a retry is useless.",
   },
 } as const;
 
@@ -60,11 +60,11 @@ export const gatewayHeaderParameters = gatewayParameters.map(({ parameter, permi
 
 /** Values of `code` in addition to those of every operation, by status. */
 export const gatewayErrorNotes = {
-  400: "The request is at fault, for the gateway or in the words of the provider.",
-  413: "The body is too large, or holds too much.",
-  424: "No provider answered: `code` is `upstream_rate_limited`, `upstream_overloaded`, `upstream_timeout`, `upstream_authentication_failed`, `upstream_out_of_credit`, `upstream_failed`, `timeout`, `bad_reply`, `stream_truncated` or the provider's own.",
-  429: "`budget_exceeded` or `rate_limited`, both of the customer.",
-  503: "The server is full or stops.",
+  400: "The gateway or the provider rejected the request; with a provider's own message.",
+  413: "The body is too large, or contains too many values.",
+  424: "No provider served the call: `code` is `upstream_rate_limited`, `upstream_overloaded`, `upstream_timeout`, `upstream_authentication_failed`, `upstream_out_of_credit`, `upstream_failed`, `timeout`, `bad_reply`, `stream_truncated` or the provider's own.",
+  429: "`budget_exceeded` or `rate_limited`, for the customer.",
+  503: "The server is overloaded or stopping.",
 } as const;
 
 /** Errors that the handlers of all these operations may return. */
@@ -81,19 +81,22 @@ export const gatewayErrors = [
 export const messagesDocs = {
   headers: {
     request: {
-      "anthropic-version": "Goes on as it is, as all headers of Anthropic's API do.",
+      "anthropic-version": "Passed on unchanged, like all headers of Anthropic's API.",
       "anthropic-beta": "Names of features, separated by commas.",
       ...gatewayHeaders.request,
       [paramsHeader]:
         gatewayHeaders.request[paramsHeader]?.replace("; members of the body and of `svc_params` win", "") ?? "",
     },
-    answer: { ...gatewayHeaders.answer, "request-id": "Anthropic's own id of the request, or ours where it has none." },
+    answer: {
+      ...gatewayHeaders.answer,
+      "request-id": "Anthropic's id of the request, or the gateway's if there is none.",
+    },
     error: gatewayHeaders.error,
   },
   errorNotes: {
-    400: "The request is at fault, for the gateway or in the words of Anthropic; the model is another provider's.",
+    400: "The gateway or Anthropic rejected the request, or the model belongs to another provider.",
     413: gatewayErrorNotes[413],
-    429: "Of the customer's budget or rate, or Anthropic's.",
+    429: "The customer's budget or rate, or Anthropic's limit.",
     503: gatewayErrorNotes[503],
   },
 } as const;

@@ -17,7 +17,9 @@ export function selectionQuery() {
     filters: z
       .string({ error: "filters must be given once" })
       .optional()
-      .meta({ description: "The `filters` of the body as JSON, for links. Those of body and URL hold together." }),
+      .meta({
+        description: "The `filters` of the body as JSON, for links. Filters of body and URL are combined with AND.",
+      }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { RefusalOf } from "../outgoing/refused-address.ts";
 /** For objects with an address that the server calls. */
 export const refusalField = z.string().optional().meta({
   description:
-    "Why calls to this address are refused as the server is configured. Absent where nothing is known against it: names are resolved when they are called.",
+    "Why the server's configuration refuses calls to this address. Absent if no reason is known: names are resolved when they are called.",
 });
 
 export function shownRefusal(refusalOf: RefusalOf, address: string | null): { refused_reason?: string } {

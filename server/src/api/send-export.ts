@@ -19,7 +19,7 @@ const exportMediaTypes: Readonly<Record<ExportFormat, string>> = {
 export const exportedTable = {
   status: 200,
   contentType: exportMediaTypes.jsonl,
-  description: "One JSON object a line",
+  description: "One JSON object per line",
   alternatives: { [exportMediaTypes.csv]: "With a header line" },
 } as const;
 export const exportedFile = {

@@ -20,7 +20,7 @@ const aboutBuckets = 60;
 const metric = z.number().nullable();
 const values = z
   .record(z.string(), z.array(metric))
-  .meta({ description: "By metric, a value for each bucket; null is unknown." });
+  .meta({ description: "By metric, one value per bucket; null is unknown." });
 const totals = z.record(z.string(), metric).meta({ description: "By metric, over the whole window." });
 
 export const timeseriesSchema = (id: string) =>
@@ -30,13 +30,13 @@ export const timeseriesSchema = (id: string) =>
       timezone: z.string(),
       buckets: z.array(z.string().meta({ format: "date-time" })).meta({
         description:
-          "The start of every bucket of the window. The first may begin before the window, which it then holds a part of.",
+          "The start of every bucket of the window. The first bucket may begin before the window; it then covers only a part of it.",
       }),
       series: z.array(z.object({ group: z.record(z.string(), z.unknown()), values, totals })),
       other: z
         .object({ values, totals })
         .nullable()
-        .meta({ description: "All groups without a series of their own, together. Null where there are none." }),
+        .meta({ description: "All groups without a series of their own, together. Null if there are none." }),
       ...coverageSchema,
     })
     .meta({ id });

@@ -13,7 +13,7 @@ export const alertEventSchema = z
     alert: z.object({
       id: z.string(),
       name: z.string(),
-      url: z.string().nullable().meta({ description: "Its page; null where SPANWAY_PUBLIC_URL is not set." }),
+      url: z.string().nullable().meta({ description: "URL of its page; null if SPANWAY_PUBLIC_URL is not set." }),
     }),
     unique_organization_id: z.string(),
     environment: z.enum(environments),
@@ -24,7 +24,7 @@ export const alertEventSchema = z
     change_percentage: number,
     state: z.enum(alertStates),
     previous_state: z.enum(alertStates),
-    customer_identifier: z.string().optional().meta({ description: "Of a group that is one customer's." }),
+    customer_identifier: z.string().optional().meta({ description: "For a group of a single customer." }),
     group: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
     since: time,
     value: number,
@@ -35,7 +35,7 @@ export const alertEventSchema = z
     spans_url: z
       .string()
       .nullable()
-      .meta({ description: "The list of the spans behind it; a path where SPANWAY_PUBLIC_URL is not set." }),
+      .meta({ description: "The list of its spans; a path if SPANWAY_PUBLIC_URL is not set." }),
     is_test: z.boolean(),
   } satisfies Record<keyof AlertEvent, z.ZodType>)
   .meta({ id: "AlertEvent" });

@@ -30,7 +30,7 @@ const filters = z
     (value) => JSON.stringify(value).length <= apiLimits.alertFiltersChars,
     `filters may have ${apiLimits.alertFiltersChars} characters as JSON`,
   )
-  .meta({ type: "object", additionalProperties: true, description: "Which spans: see the filter language." });
+  .meta({ type: "object", additionalProperties: true, description: "Selects the spans: see the filter language." });
 
 const metric = z
   .string()
@@ -52,16 +52,16 @@ const window = duration("window", {
   minMs: apiLimits.alertWindowMinMs,
   maxMs: apiLimits.alertWindowMaxMs,
   shown: "5m to 30d",
-}).describe("The value is that of so much time, up to the last full minute.");
+}).describe("The length of the window that is measured; it ends at the last full minute.");
 
 const cooldown = duration("cooldown", { minMs: 0, maxMs: apiLimits.alertCooldownMaxMs, shown: "0m to 1d" }).describe(
-  "For so long after a group was reported as triggered it is not reported again.",
+  "A group that was reported as triggered is not reported again for this time.",
 );
 
 const threshold = z.number().nullable();
 const changePercentage = z.number().nullable().meta({
   description:
-    "Compares the change from the window before, in percent, instead of the value: 50 is half as much again.",
+    "Compares the change from the window before, in percent, instead of the value: 50 means an increase by half.",
 });
 
 const groupBy = z
@@ -73,7 +73,7 @@ const groupBy = z
     context.addIssue({ code: "custom", message: read.message });
     return z.NEVER;
   })
-  .meta({ type: ["string", "null"], description: `${groupByDescription} Each group has a state of its own.` });
+  .meta({ type: ["string", "null"], description: `${groupByDescription} Each group has its own state.` });
 
 const minRequests = z
   .int()
@@ -124,7 +124,7 @@ export const alertExample = {
 const time = z.string().meta({ format: "date-time" });
 const value = z.number().nullable().meta({ description: "null is unknown." });
 const group = z.record(z.string(), z.unknown()).meta({ description: "The value of each field of group_by." });
-const spansUrl = z.string().meta({ description: "The list of the spans behind it." });
+const spansUrl = z.string().meta({ description: "The list of its spans." });
 
 const figures = { value, previous_value: value, number_of_requests: z.int() };
 
@@ -141,7 +141,7 @@ const alertStateSchema = z.object({
 export const alertSchema = z
   .object({
     id: z.string(),
-    environment: z.enum(environments).meta({ description: "Whose spans it watches." }),
+    environment: z.enum(environments).meta({ description: "The environment whose spans it watches." }),
     ...fields,
     is_enabled: z.boolean(),
     filters: z.record(z.string(), z.unknown()),
@@ -153,13 +153,15 @@ export const alertSchema = z
     min_requests: z.int(),
     cooldown: z.string(),
     channels: z.array(channelSchema),
-    state: z.enum(alertStates).meta({ description: "triggered if a group is, else ok if one is, else no_data." }),
+    state: z
+      .enum(alertStates)
+      .meta({ description: "triggered if any group is, otherwise ok if any group is, otherwise no_data." }),
     group_counts: z.object({ ok: z.int(), triggered: z.int(), no_data: z.int() }),
     evaluated_until: time.nullable().meta({ description: "The end of the last window that was evaluated." }),
     last_error: z
       .string()
       .nullable()
-      .meta({ description: "Why the last evaluation failed or was put off; else null." }),
+      .meta({ description: "Why the last evaluation failed or was postponed; otherwise null." }),
     last_error_at: time.nullable(),
     created_at: time,
     updated_at: time,
@@ -168,7 +170,7 @@ export const alertSchema = z
 
 export const alertWithStatesSchema = alertSchema.extend({
   states: z.array(alertStateSchema).meta({
-    description: `The groups with their states, those that are triggered first; at most ${apiLimits.alertGroupsShown}.`,
+    description: `The groups with their states, triggered ones first; at most ${apiLimits.alertGroupsShown}.`,
   }),
 });
 
@@ -176,7 +178,7 @@ export const historySchema = z
   .object({
     id: z.int(),
     created_at: time,
-    event: z.enum(alertEventTypes).nullable().meta({ description: "What the channels are told; null: nothing." }),
+    event: z.enum(alertEventTypes).nullable().meta({ description: "The event for the channels; null: none." }),
     group: group.nullable(),
     state: z.enum(alertStates).nullable().meta({ description: "null of an error." }),
     previous_state: z.enum(alertStates).nullable(),
@@ -200,7 +202,7 @@ export const historySchema = z
           error: z.string().nullable(),
         }),
       )
-      .meta({ description: "What became of the event at each channel that there still is." }),
+      .meta({ description: "The delivery of the event to each channel that still exists." }),
   })
   .meta({ id: "AlertHistoryEntry" });
 

@@ -7,7 +7,7 @@ import { refusalField, shownRefusal } from "../refusal.ts";
 import { callableUrl } from "../webhooks/webhook-schemas.ts";
 
 const type = z.enum(alertChannelTypes).meta({
-  description: "webhook: signed events; slack: a URL that takes Slack's incoming webhooks; email: plain text.",
+  description: "webhook: signed events; slack: a URL that accepts Slack's incoming webhooks; email: plain text.",
 });
 
 /** Like HTML's e-mail addresses: no names, comments, quotes or line breaks, which have a meaning in a header. */
@@ -21,10 +21,10 @@ const address = z
 
 const newChannelSchema = z
   .object({
-    id: z.int().optional().meta({ description: "Of a channel that stays; without it a channel is new." }),
+    id: z.int().optional().meta({ description: "Identifies an existing channel; a channel without an id is new." }),
     type,
-    url: callableUrl(apiLimits.alertChannelUrlChars).optional().meta({ description: "Of webhook and slack." }),
-    to: address.optional().meta({ description: "Of email: one address." }),
+    url: callableUrl(apiLimits.alertChannelUrlChars).optional().meta({ description: "Only for webhook and slack." }),
+    to: address.optional().meta({ description: "Only for email: one address." }),
   })
   .superRefine((channel, context) => {
     const [needed, other] = channel.type === "email" ? (["to", "url"] as const) : (["url", "to"] as const);
@@ -45,7 +45,10 @@ export type NewChannel = z.output<typeof newChannelSchema>;
 export const newChannelsSchema = z
   .array(newChannelSchema)
   .max(apiLimits.alertChannels)
-  .meta({ description: "The whole list: what is not in it goes. Channels that stay are named by their id." });
+  .meta({
+    description:
+      "The whole list: channels that are not in it are deleted. Existing channels are identified by their id.",
+  });
 
 const time = z.string().meta({ format: "date-time" });
 
@@ -53,20 +56,22 @@ export const channelSchema = z
   .object({
     id: z.int(),
     type,
-    url: z.string().optional().meta({ description: "Of slack only the host: the rest is a secret." }),
+    url: z.string().optional().meta({ description: "For slack only the host: the rest is a secret." }),
     refused_reason: refusalField,
     to: z.string().optional(),
     active: z
       .boolean()
-      .meta({ description: "false once it failed for days or is gone; sending it again switches it on." }),
+      .meta({ description: "false after it failed for days or responded 410; sending it again activates it." }),
     failing_since: time.nullable().meta({ description: "Since when no delivery has succeeded." }),
     disabled_at: time.nullable(),
     disabled_reason: z.string().nullable(),
-    skipped_events: z.int().meta({ description: "Events that were not queued because too many waited." }),
+    skipped_events: z.int().meta({ description: "Events that were not queued because the queue was full." }),
     secrets: z
       .string()
       .optional()
-      .meta({ description: "whsec_… that signs what a webhook gets. Only in the answer that made the channel." }),
+      .meta({
+        description: "whsec_… that signs the events of a webhook. Only in the response that created the channel.",
+      }),
   })
   .meta({ id: "AlertChannel" });
 

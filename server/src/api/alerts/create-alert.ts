@@ -16,7 +16,7 @@ export const createAlert = (deps: AlertDeps) =>
     path: "/api/alerts/",
     summary: "Make an alert",
     description:
-      "It is evaluated at once, and then every minute. Made with an API key, it watches spans of the key's environment. The answer has the secrets of webhook channels.",
+      "It is evaluated immediately, and then every minute. If created with an API key, it watches spans of the key's environment. The response contains the secrets of webhook channels.",
     tags: ["Alerts"],
     auth: "key_or_user",
     permission: "alerts:write",

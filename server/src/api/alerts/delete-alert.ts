@@ -9,7 +9,7 @@ export const deleteAlert = (deps: Pick<AlertDeps, "stores" | "webhookDirectory">
     method: "DELETE",
     path: "/api/alerts/{id}/",
     summary: "Delete an alert",
-    description: "With its channels, what waits for them, and its history.",
+    description: "Also deletes its channels, their queues, and its history.",
     tags: ["Alerts"],
     auth: "key_or_user",
     permission: "alerts:write",

@@ -16,7 +16,7 @@ export const listAlertHistory = (deps: Pick<AlertDeps, "stores">) =>
     path: "/api/alerts/{id}/history/",
     summary: "List what an alert did",
     description:
-      "Newest first: each change of a group's state, what the channels were told of it and whether they took it, and errors.",
+      "Newest first: each change of a group's state, the event for the channels and its deliveries, and errors.",
     tags: ["Alerts"],
     auth: "key_or_user",
     permission: "alerts:read",

@@ -11,7 +11,7 @@ export const listAlerts = ({ stores, refusalOf }: Pick<AlertDeps, "stores" | "re
     method: "GET",
     path: "/api/alerts/",
     summary: "List alerts",
-    description: "Newest first, those of both environments. Retrieving one shows the states of its groups.",
+    description: "Newest first, from both environments. Retrieving an alert shows the states of its groups.",
     tags: ["Alerts"],
     auth: "key_or_user",
     permission: "alerts:read",

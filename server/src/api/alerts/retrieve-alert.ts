@@ -8,7 +8,7 @@ export const retrieveAlert = (deps: Pick<AlertDeps, "stores" | "refusalOf">) =>
     method: "GET",
     path: "/api/alerts/{id}/",
     summary: "Retrieve an alert",
-    description: "With the states of its groups.",
+    description: "Includes the states of its groups.",
     tags: ["Alerts"],
     auth: "key_or_user",
     permission: "alerts:read",

@@ -15,7 +15,7 @@ const result = z.object({
   type: z.enum(alertChannelTypes),
   is_delivered: z.boolean(),
   response_status: z.int().nullable(),
-  response_body: z.string().nullable().meta({ description: "The first kilobyte of the answer." }),
+  response_body: z.string().nullable().meta({ description: "The first kilobyte of the response." }),
   error: z.string().nullable(),
 });
 
@@ -26,7 +26,7 @@ export const testAlert = (deps: Pick<AlertDeps, "stores" | "attempt" | "nowMs">)
     path: "/api/alerts/{id}/test/",
     summary: "Test the channels of an alert",
     description:
-      "Sends each channel an event that says `is_test`, once and at once, and answers what became of it. Once in ten seconds.",
+      "Sends each channel one event with `is_test` immediately, and returns the results. At most once in ten seconds.",
     tags: ["Alerts"],
     auth: "key_or_user",
     permission: "alerts:write",

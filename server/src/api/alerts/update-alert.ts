@@ -22,7 +22,7 @@ export const updateAlert = (deps: AlertDeps) =>
     path: "/api/alerts/{id}/",
     summary: "Change an alert",
     description:
-      "Only what is given changes. Its groups begin anew if what it watches changes; what was triggered before is reported as resolved.",
+      "Omitted members keep their value. If the definition changes, all groups start again, and triggered ones are reported as resolved.",
     tags: ["Alerts"],
     auth: "key_or_user",
     permission: "alerts:write",

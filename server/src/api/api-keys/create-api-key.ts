@@ -14,7 +14,7 @@ export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs
     method: "POST",
     path: "/api/api-keys/",
     summary: "Make an API key",
-    description: "`key` is shown this once. `permissions` default to all that a key may have.",
+    description: "`key` is shown only once. `permissions` default to all permissions of keys.",
     tags: ["API keys"],
     auth: "user",
     permission: "keys:manage",

@@ -15,7 +15,7 @@ export const deleteApiKey = (deps: {
     method: "DELETE",
     path: "/api/api-keys/{id}/",
     summary: "Revoke an API key",
-    description: "This node refuses it from now on, other nodes within 30 seconds.",
+    description: "This node refuses it immediately, other nodes within 30 seconds.",
     tags: ["API keys"],
     auth: "user",
     permission: "keys:manage",

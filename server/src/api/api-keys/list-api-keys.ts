@@ -11,7 +11,7 @@ export const listApiKeys = (deps: { apiKeys: Pick<ApiKeyStore, "list">; nowMs: (
     method: "GET",
     path: "/api/api-keys/",
     summary: "List the organization's API keys",
-    description: "Oldest first, without those that ended and temporary ones. The keys themselves are not kept.",
+    description: "Oldest first, without expired and temporary ones. The keys themselves are not stored.",
     tags: ["API keys"],
     auth: "user",
     permission: "keys:manage",

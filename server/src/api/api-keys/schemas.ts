@@ -11,17 +11,17 @@ export const apiKeySchema = z.object({
   id: z.string(),
   name: z.string(),
   environment: z.enum(environments),
-  prefix: z.string().meta({ description: "The first characters of the key, to tell keys apart." }),
+  prefix: z.string().meta({ description: "The first characters of the key, to distinguish keys." }),
   permissions: keyPermissionsSchema,
   created_at: z.string().meta({ format: "date-time" }),
   expires_at: z
     .string()
     .nullable()
-    .meta({ format: "date-time", description: "From then on it is refused; null: never." }),
+    .meta({ format: "date-time", description: "The key is refused from then on; null: it does not expire." }),
   last_used_at: z
     .string()
     .nullable()
-    .meta({ format: "date-time", description: "To the minute; null where it was never used." }),
+    .meta({ format: "date-time", description: "To the minute; null if it was never used." }),
 });
 
 /** The expiry of a key, as clients send it. */

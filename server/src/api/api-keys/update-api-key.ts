@@ -18,7 +18,7 @@ export const updateApiKey = (deps: {
     path: "/api/api-keys/{id}/",
     summary: "Rename an API key, or change its expiry",
     description:
-      "Omitted members keep their value. This node applies a new `expires_at` at once, other nodes within 30 seconds. The permissions of a key cannot change: create another key.",
+      "Omitted members keep their value. This node applies a new `expires_at` immediately, other nodes within 30 seconds. The permissions of a key cannot change: create another key.",
     tags: ["API keys"],
     auth: "user",
     permission: "keys:manage",

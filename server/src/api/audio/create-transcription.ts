@@ -24,7 +24,7 @@ const transcriptionForm = z
     prompt: z.string().optional(),
     response_format: z.enum(["json", "text", "srt", "verbose_json", "vtt"]).default("json").optional(),
     temperature: z.number().min(0).max(1).optional(),
-    stream: z.boolean().optional().meta({ description: "Server-sent events, where the model has them." }),
+    stream: z.boolean().optional().meta({ description: "Server-sent events, if the model supports them." }),
     timestamp_granularities: z
       .array(z.enum(["word", "segment"]))
       .optional()
@@ -62,9 +62,9 @@ export const createTranscription = (deps: { calls: CallRunner; transcription: Tr
     ],
     summary: "Transcribe a recording",
     description:
-      "Sends a recording to the provider of its model, and records the call as a span without the recording. The answer is " +
-      "the provider's, byte for byte: JSON, or text for `text`, `srt` and `vtt`. A breakdown of the request that was asked " +
-      "for stands in the JSON, beside text in the header `x-spanway-request-breakdown`.",
+      "Sends a recording to the provider of its model, and records the call as a span without the recording. The response is " +
+      "the provider's, byte for byte: JSON, or text for `text`, `srt` and `vtt`. A requested breakdown " +
+      "is part of the JSON; with text it is in the header `x-spanway-request-breakdown`.",
     tags: ["Gateway"],
     auth: "key",
     permission: "gateway:call",
@@ -82,7 +82,7 @@ export const createTranscription = (deps: { calls: CallRunner; transcription: Tr
     success: {
       status: 200,
       schema: transcription,
-      description: "The transcription, or its stream where `stream` is true.",
+      description: "The transcription, or its stream if `stream` is true.",
       alternatives: { ...eventStream, "text/plain": "`text`, `srt` and `vtt`." },
     },
     docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },

@@ -18,16 +18,16 @@ const entrySchema = z
     id: z.string(),
     created_at: time,
     actor_type: z.enum(actorTypes),
-    actor_id: text.meta({ description: "Of the user or API key; null of an operator." }),
-    actor_name: z.string().meta({ description: "The e-mail address, or the name of the key, as it was then." }),
+    actor_id: text.meta({ description: "Id of the user or API key; null for an operator." }),
+    actor_name: z.string().meta({ description: "The e-mail address, or the name of the key, at that time." }),
     action: z.string().meta({ description: "The operation of this reference, or the command of `npm run admin`." }),
-    target: text.meta({ description: "The id of what was acted on." }),
+    target: text.meta({ description: "The id of the target of the action." }),
     environment: z.enum(environments).nullable(),
     changes: z.record(z.string(), z.unknown()).meta({
-      description: "The members that were sent; null stands for a value that is not kept, as it may be secret.",
+      description: "The members that were sent; null replaces a value that is not stored, because it may be secret.",
     }),
     ip: text,
-    request_id: text.meta({ description: "The x-request-id of the answer." }),
+    request_id: text.meta({ description: "The x-request-id of the response." }),
   })
   .meta({ id: "AuditEntry" });
 
@@ -40,8 +40,8 @@ export const listAuditLog = (deps: { auditLog: Pick<AuditStore, "list"> }) =>
     path: "/api/audit-log/",
     summary: "Who did what?",
     description:
-      `Actions of management that succeeded, newest first: what changed members, keys, settings, customers and traces. Wrong passwords of known accounts (\`failed_login\`) too, at most one an hour for each account and ${authLimits.failedLoginAuditsPerDay} a day. Kept for ${jobsLimits.auditDays} days, ` +
-      `at most ${storageLimits.auditEntriesPerOrganization} of them. Without start_time and end_time: all.`,
+      `Successful management actions, newest first: changes of members, keys, settings, customers and traces. Includes wrong passwords of known accounts (\`failed_login\`), at most one an hour for each account and ${authLimits.failedLoginAuditsPerDay} a day. Kept for ${jobsLimits.auditDays} days, ` +
+      `at most ${storageLimits.auditEntriesPerOrganization} of them. Without start_time and end_time, all entries are returned.`,
     tags: ["Members"],
     auth: "user",
     permission: "audit:read",
@@ -49,7 +49,7 @@ export const listAuditLog = (deps: { auditLog: Pick<AuditStore, "list"> }) =>
     query: z.object({
       ...pagingQuery(),
       ...timeWindowQuery(),
-      actor: filter.meta({ description: "Id or name of who acted." }),
+      actor: filter.meta({ description: "Id or name of the actor." }),
       action: filter,
       target: filter,
     }),

@@ -26,8 +26,8 @@ export const changePassword = (deps: {
     path: "/api/auth/password/",
     summary: "Change my password",
     description:
-      "Ends all sessions of the person, on every node, with their tokens and temporary keys. The answer begins a new one of the " +
-      "caller's kind: a session cookie, or a pair of tokens. A wrong current password counts as a failed sign-in.",
+      "Ends all sessions of the person, on every node, with their tokens and temporary keys. The response starts a new one of the " +
+      "same kind as the caller's: a session cookie, or a pair of tokens. A wrong current password counts as a failed sign-in.",
     tags: ["Authentication"],
     auth: "user",
     isAudited: true,

@@ -9,10 +9,10 @@ const time = z.string().meta({ format: "date-time" });
 const sessionSchema = z
   .object({
     id: z.string(),
-    kind: z.enum(["browser", "token"]).meta({ description: "A session cookie, or tokens." }),
-    is_current: z.boolean().meta({ description: "Whether this request came with it." }),
+    kind: z.enum(["browser", "token"]).meta({ description: "A session cookie or tokens." }),
+    is_current: z.boolean().meta({ description: "Whether this request belongs to it." }),
     created_at: time.meta({ description: "When the person signed in." }),
-    expires_at: time.meta({ description: "When it ends if it is not used." }),
+    expires_at: time.meta({ description: "When it ends unless it is used." }),
     ends_at: time
       .nullable()
       .meta({ description: "When it ends in any case; null for tokens, which can be refreshed." }),

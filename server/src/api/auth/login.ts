@@ -32,9 +32,9 @@ export const login = (deps: {
     path: "/api/auth/login/",
     summary: "Sign in with an e-mail address and a password",
     description:
-      `After ${authLimits.loginFailures} failures the account is closed to the address for a while; one that many addresses ` +
-      "guess at answers more slowly to those that it never signed in from.\n\n" +
-      "With `session: true` a browser gets a session cookie instead of tokens, which pages of this server call with: see " +
+      `After ${authLimits.loginFailures} failures, the account is locked for that IP address for a while. If many addresses ` +
+      "guess the password, responses to addresses that never signed in become slower.\n\n" +
+      "With `session: true` a browser gets a session cookie instead of tokens, for calls from pages of this server: see " +
       "docs/people.md, Sign in from a browser.",
     tags: ["Authentication"],
     auth: "none",
@@ -44,7 +44,7 @@ export const login = (deps: {
       schema: z.object({
         email: emailSchema,
         password: z.string().max(apiLimits.passwordChars),
-        session: z.boolean().optional().meta({ description: "Set a session cookie, and answer no tokens." }),
+        session: z.boolean().optional().meta({ description: "Sets a session cookie, and returns no tokens." }),
       }),
     },
     success: { status: 200, schema: z.union([tokenPairSchema, browserSessionSchema]) },

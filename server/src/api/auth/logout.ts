@@ -22,8 +22,8 @@ export const logout = (deps: {
     path: "/api/auth/logout/",
     summary: "Sign out",
     description:
-      "Ends the session of the refresh token in the body, else that of the access token in the Authorization header, else that of " +
-      "the session cookie: none of its tokens works any more, on any node.",
+      "Ends the session of the refresh token in the body, otherwise that of the access token in the Authorization header, otherwise that of " +
+      "the session cookie: all of its tokens stop working, on every node.",
     tags: ["Authentication"],
     auth: "none",
     body: {

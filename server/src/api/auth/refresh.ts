@@ -10,7 +10,7 @@ export const refresh = (deps: { signedIn: Pick<Sessions, "refresh"> }) =>
     id: "refresh",
     method: "POST",
     path: "/api/auth/refresh/",
-    summary: "Trade a refresh token for the next pair of tokens",
+    summary: "Exchange a refresh token for the next pair of tokens",
     description:
       "A refresh token works once. A second use suggests that it was stolen, and ends the session with all of its tokens.",
     tags: ["Authentication"],

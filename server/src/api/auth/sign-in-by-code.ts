@@ -21,10 +21,10 @@ export const signInByCode = (deps: {
     id: "sign_in_by_code",
     method: "GET",
     path: "/sign-in",
-    summary: "Sign in once by the link that the first start printed",
+    summary: "Sign in once with the link that the first start printed",
     description:
-      "Sets a session cookie and leads to the web application at `/`. It works once, for an hour, on the machine of the server; " +
-      "a browser that follows it again is led there without a new session.",
+      "Sets a session cookie and redirects to the web application at `/`. It works once, for an hour, on the machine of the server; " +
+      "a browser that follows it again is redirected without a new session.",
     tags: ["Authentication"],
     auth: "none",
     query: z.object({ code: z.string().max(apiLimits.tokenChars) }),

@@ -15,13 +15,13 @@ const samplingRate = z
   .number({ error: "sampling_rate must be a number from 0.0 to 1.0" })
   .min(0, "sampling_rate must be from 0.0 to 1.0")
   .max(1, "sampling_rate must be from 0.0 to 1.0")
-  .meta({ description: "Share of the matching logs that is evaluated; the same log is always in or always out." });
+  .meta({ description: "Share of the matching logs that is evaluated; the decision for a log never changes." });
 
 const dailyBudget = z
   .number()
   .min(0)
   .max(pricingLimits.costUsdMax)
-  .meta({ description: "USD that model judges may cost a UTC day. Default: SPANWAY_AUTOMATION_DAILY_BUDGET." });
+  .meta({ description: "USD that model judges may cost per UTC day. Default: SPANWAY_AUTOMATION_DAILY_BUDGET." });
 
 /** Other members are stored as sent; `evaluator_ids` is that of the automation. */
 export const newConfigurationSchema = z.looseObject({
@@ -45,15 +45,13 @@ export const evaluatorIdsSchema = z
     items: { type: "string" },
     minItems: 1,
     maxItems: apiLimits.evaluatorsPerAutomation,
-    description: "Ids or slugs; answers have ids.",
+    description: "Ids or slugs; responses have ids.",
   });
 
 export const configurationChangeSchema = z.looseObject({
   sampling_rate: samplingRate.optional(),
-  daily_budget: dailyBudget.nullish().meta({ description: "Null: the default again." }),
-  evaluator_ids: evaluatorIdsSchema
-    .optional()
-    .meta({ description: "Counts where there is none beside the configuration." }),
+  daily_budget: dailyBudget.nullish().meta({ description: "Null: the default." }),
+  evaluator_ids: evaluatorIdsSchema.optional().meta({ description: "Used if there is none beside the configuration." }),
 });
 
 export const automationSchema = z
@@ -62,7 +60,9 @@ export const automationSchema = z
     automation_slug: z.string(),
     name: z.string(),
     automation_type: z.enum(automationTypes),
-    environment: z.enum(environments).meta({ description: "That of the key that made it: whose logs are evaluated." }),
+    environment: z
+      .enum(environments)
+      .meta({ description: "The environment of the key that created it: logs of this environment are evaluated." }),
     condition: conditionSchema.pick({ id: true, condition_slug: true, name: true, condition_type: true }),
     evaluator_ids: z.array(z.string()),
     evaluator_details: z.array(
@@ -70,7 +70,10 @@ export const automationSchema = z
     ),
     is_enabled: z.boolean(),
     configuration: z.looseObject({ evaluator_ids: z.array(z.string()), sampling_rate: z.number() }),
-    last_error: z.string().nullable().meta({ description: "Of the last evaluation that failed or was left out." }),
+    last_error: z
+      .string()
+      .nullable()
+      .meta({ description: "The error of the last evaluation that failed or was skipped." }),
     last_error_at: z.string().nullable().meta({ format: "date-time" }),
     created_at: z.string().meta({ format: "date-time" }),
     updated_at: z.string().meta({ format: "date-time" }),

@@ -32,7 +32,7 @@ const newAutomationSchema = z.object({
   condition: z.string().meta({ description: "Id or slug of the condition." }),
   evaluator_ids: evaluatorIdsSchema,
   configuration: newConfigurationSchema,
-  is_enabled: z.boolean().default(false).meta({ description: "One that is not enabled judges nothing." }),
+  is_enabled: z.boolean().default(false).meta({ description: "A disabled automation evaluates nothing." }),
 });
 
 export type AutomationDeps = {
@@ -49,7 +49,7 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
     aliases: ["/api/automations/"],
     summary: "Make an automation",
     description:
-      "Evaluators judge every log of the key's environment that matches the condition and falls into the sample, once " +
+      "The evaluators score every log of the key's environment that matches the condition and is in the sample, once " +
       "each. The slug is unique in the organization and cannot be changed.",
     tags: ["Automations"],
     auth: "key",

@@ -11,7 +11,7 @@ export const deleteAutomation = ({ stores, activeAutomations }: AutomationDeps) 
     path: "/automation/automations/{automation_id}/",
     aliases: ["/api/automations/{automation_id}/"],
     summary: "Delete an automation",
-    description: "By id or slug. Logs that wait for it are left out; the scores that it made stay.",
+    description: "By id or slug. Waiting logs are not evaluated; existing scores remain.",
     tags: ["Automations"],
     auth: "key",
     permission: "automations:write",

@@ -8,7 +8,7 @@ import { automationSchema, describeAutomations } from "./automation-schemas.ts";
 
 const listQuery = z.object({
   ...pagingQuery(apiLimits.conditionPageSizeDefault),
-  search: z.string().optional().meta({ description: "Part of the name or the slug, in any case." }),
+  search: z.string().optional().meta({ description: "Part of the name or the slug, case-insensitive." }),
   is_enabled: z.stringbool().optional(),
 });
 
@@ -19,7 +19,7 @@ export const listAutomations = ({ stores }: { stores: ControlStores }) =>
     path: "/automation/automations/",
     aliases: ["/api/automations/"],
     summary: "List automations",
-    description: "Newest first, those of both environments.",
+    description: "Newest first, from both environments.",
     tags: ["Automations"],
     auth: "key",
     permission: "automations:read",

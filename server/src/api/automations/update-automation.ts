@@ -32,8 +32,8 @@ export const updateAutomation = ({ stores, activeAutomations, nowMs }: Automatio
     aliases: ["/api/automations/{automation_id}/"],
     summary: "Change an automation",
     description:
-      "By id or slug. Only what is given changes; `configuration` is merged with what it was, `evaluator_ids` replaces " +
-      "the whole list. A disabled automation also leaves out the logs that wait for it.",
+      "By id or slug. Omitted members keep their value; `configuration` is merged with the stored one, `evaluator_ids` replaces " +
+      "the whole list. Disabling an automation also discards its waiting logs.",
     tags: ["Automations"],
     auth: "key",
     permission: "automations:write",

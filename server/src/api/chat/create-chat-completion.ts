@@ -15,8 +15,8 @@ export const createChatCompletion = (deps: { calls: CallRunner; chat: CallOperat
     summary: "Create a chat completion",
     description:
       "Sends a chat to the provider of its model, in OpenAI's format whatever the provider, and records it as a span: " +
-      "`x-spanway-log-id` names it. Every parameter of OpenAI's is taken. Service parameters stand in the body, in " +
-      "`svc_params`, or in the header `X-Data-Svc-Params` as a JSON object in base64. `spanway/echo` answers without any " +
+      "`x-spanway-log-id` names it. All of OpenAI's parameters are accepted. Service parameters are in the body, in " +
+      "`svc_params`, or in the header `X-Data-Svc-Params` as a JSON object in base64. `spanway/echo` responds without any " +
       "provider.",
     tags: ["Gateway"],
     auth: "key",
@@ -32,7 +32,7 @@ export const createChatCompletion = (deps: { calls: CallRunner; chat: CallOperat
     success: {
       status: 200,
       schema: chatCompletion,
-      description: "A completion, or a stream of chunks where `stream` is true.",
+      description: "A completion, or a stream of chunks if `stream` is true.",
       alternatives: eventStream,
     },
     docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },

@@ -24,7 +24,7 @@ export const chatBody = z
     max_completion_tokens: z.number().optional(),
     n: z.number().optional(),
     logprobs: z.boolean().optional(),
-    echo: z.boolean().optional().meta({ description: "The answer holds `prompt_messages`." }),
+    echo: z.boolean().optional().meta({ description: "The response contains `prompt_messages`." }),
     stop: z.union([z.string(), z.array(z.string())]).optional(),
     response_format: z.looseObject({ type: z.string() }).optional(),
     ...serviceParamMembers,

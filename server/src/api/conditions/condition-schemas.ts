@@ -28,7 +28,7 @@ const rule = z.looseObject({
 });
 
 const policySchema = z.object({
-  rules: z.array(rule).meta({ description: "None: every log matches." }),
+  rules: z.array(rule).meta({ description: "Empty: every log matches." }),
   connector: z.enum(["AND", "OR"]).optional(),
 });
 
@@ -49,7 +49,7 @@ export const conditionSchema = z
 const description = z.string().max(httpLimits.nameChars);
 // The policy reader reports all errors of a policy under this one name.
 const policy = z.unknown().meta({
-  description: "`{rules: [{field, operator, value}], connector}`, where connector is AND (default) or OR.",
+  description: "`{rules: [{field, operator, value}], connector}`, with the connector AND (default) or OR.",
   examples: [{ rules: [{ field: "status_code", operator: "equals", value: 200 }], connector: "AND" }],
 });
 

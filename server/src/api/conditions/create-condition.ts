@@ -26,8 +26,7 @@ export const createCondition = (deps: {
     path: "/automation/conditions/",
     aliases: ["/api/conditions/"],
     summary: "Make a condition",
-    description:
-      "Says which logs an automation is about. The slug is unique in the organization and cannot be changed.",
+    description: "Selects the logs of an automation. The slug is unique in the organization and cannot be changed.",
     tags: ["Automations"],
     auth: "key",
     permission: "automations:write",

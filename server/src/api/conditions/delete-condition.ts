@@ -11,7 +11,7 @@ export const deleteCondition = (deps: { stores: Pick<ControlStores, "transaction
     path: "/automation/conditions/{condition_id}/",
     aliases: ["/api/conditions/{condition_id}/"],
     summary: "Delete a condition",
-    description: "By id or slug. One that an automation uses is not deleted: 409 names those automations.",
+    description: "By id or slug. If automations use it, the response is 409 with their names.",
     tags: ["Automations"],
     auth: "key",
     permission: "automations:write",

@@ -9,7 +9,7 @@ import { conditionSchema, presentCondition } from "./condition-schemas.ts";
 
 const listQuery = z.object({
   ...pagingQuery(apiLimits.conditionPageSizeDefault),
-  search: z.string().optional().meta({ description: "Part of the name or the slug, in any case." }),
+  search: z.string().optional().meta({ description: "Part of the name or the slug, case-insensitive." }),
   condition_type: z.string().optional(),
 });
 
@@ -20,7 +20,7 @@ export const listConditions = (deps: { conditions: Pick<ConditionStore, "list"> 
     path: "/automation/conditions/",
     aliases: ["/api/conditions/"],
     summary: "List conditions",
-    description: "Newest first. `filters_data` tells which filters of the query were applied.",
+    description: "Newest first. `filters_data` contains the applied filters of the query.",
     tags: ["Automations"],
     auth: "key",
     permission: "automations:read",

@@ -20,7 +20,8 @@ export const updateCondition = (deps: {
     path: "/automation/conditions/{condition_id}/",
     aliases: ["/api/conditions/{condition_id}/"],
     summary: "Change a condition",
-    description: "By id or slug. Only what is given changes; automations that use it follow it for logs from now on.",
+    description:
+      "By id or slug. Omitted members keep their value; automations that use it apply the change to later logs.",
     tags: ["Automations"],
     auth: "key",
     permission: "automations:write",

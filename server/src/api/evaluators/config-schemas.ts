@@ -14,7 +14,7 @@ export const scoreConfig = z.strictObject({
     .array(z.strictObject({ name: text.min(1), value: z.union([text, number]).optional() }))
     .max(apiLimits.scoreChoices)
     .optional()
-    .meta({ description: "Of single_select and multi_select; a score holds names." }),
+    .meta({ description: "For single_select and multi_select; a score contains names." }),
 });
 
 export const sampling = {
@@ -35,15 +35,15 @@ const notTaken = z
   .optional()
   .meta({
     deprecated: true,
-    description: "Taken where it is empty: judges answer in the form of the score, without tools.",
+    description: "Accepted only if empty: judges answer in the form of the score, without tools.",
   });
 
 export const llmConfig = z.strictObject({
   model: text.min(1).meta({ description: "A model of this gateway." }),
   evaluator_definition: text.min(1).meta({
     description:
-      "The prompt. {{input}}, {{output}}, {{expected_output}}, {{metadata.x}} and {{metrics.x}} are replaced by the " +
-      "log's, as text; older names are {{llm_input}} and {{llm_output}}.",
+      "The prompt. {{input}}, {{output}}, {{expected_output}}, {{metadata.x}} and {{metrics.x}} are replaced by the values of the " +
+      "log, as text; older names are {{llm_input}} and {{llm_output}}.",
   }),
   scoring_rubric: text.optional(),
   ...sampling,
@@ -59,9 +59,9 @@ export const codeConfig = z.strictObject({
     .optional(),
   eval_code_snippet: text.min(1).meta({
     description:
-      "JavaScript that defines main(eval_inputs), which returns the score, or {score, explanation}, or a promise of " +
-      "either. eval_inputs is {input, output, expected_output, metadata, metrics}: the first three are text, JSON where the log " +
-      "has no plain one; metrics are the log's model, status, latency, tokens and cost. It has no I/O, and little time and memory.",
+      "JavaScript that defines main(eval_inputs), which returns the score, {score, explanation}, or a promise of " +
+      "either. eval_inputs is {input, output, expected_output, metadata, metrics}: the first three are text, or JSON text if the log " +
+      "has no plain text; metrics are the log's model, status, latency, tokens and cost. The code has no I/O, and limited time and memory.",
   }),
 });
 

@@ -12,7 +12,7 @@ export const deleteEvaluator = ({ stores }: { stores: Pick<ControlStores, "trans
     aliases: ["/evaluators/{evaluator_id}/"],
     summary: "Delete an evaluator",
     description:
-      "By id or slug, with its versions; its scores stay. One that an automation uses is not deleted: 409 names those.",
+      "By id or slug, with its versions; its scores remain. If automations use it, the response is 409 with their names.",
     tags: ["Evaluators"],
     auth: "key",
     permission: "automations:write",

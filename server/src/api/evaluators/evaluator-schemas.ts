@@ -65,7 +65,7 @@ export const newEvaluatorSchema = z.object({
   type: z.enum(evaluatorTypes),
   score_value_type: scoreValueType,
   evaluator_slug: slugSchema.optional().meta({
-    description: "Made from the name and a random ending where absent; cannot be changed.",
+    description: "Default: the name with a random suffix. Cannot be changed.",
   }),
 });
 
@@ -97,8 +97,10 @@ export const evaluatorSchema = z
     eval_class: z.string(),
     id: z.string(),
     evaluator_slug: z.string(),
-    version_id: z.string().meta({ description: "Of a version its own, of the evaluator itself its id." }),
-    version: z.int().meta({ description: "0 is the evaluator itself, which runs and can be changed." }),
+    version_id: z.string().meta({ description: "The id of the version, or of the evaluator itself." }),
+    version: z
+      .int()
+      .meta({ description: "0 is the evaluator itself, which automations run and which can be changed." }),
     version_description: z.string(),
     is_read_only: z.boolean(),
     created_at: z.string().meta({ format: "date-time" }),

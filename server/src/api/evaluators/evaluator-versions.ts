@@ -20,7 +20,7 @@ export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "tran
     path,
     aliases,
     summary: "Freeze an evaluator as a version",
-    description: "Keeps the evaluator as it is now under the next number. Automations run the evaluator itself.",
+    description: "Stores the current evaluator under the next number. Automations run the evaluator itself.",
     tags,
     auth: "key",
     permission: "automations:write",

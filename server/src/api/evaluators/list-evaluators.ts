@@ -9,11 +9,11 @@ import { evaluatorSchema, presentEvaluator } from "./evaluator-schemas.ts";
 
 const listQuery = z.object({
   ...pagingQuery(apiLimits.conditionPageSizeDefault),
-  search: z.string().optional().meta({ description: "Part of the name or the slug, in any case." }),
+  search: z.string().optional().meta({ description: "Part of the name or the slug, case-insensitive." }),
   type: z.enum(evaluatorTypes).optional(),
   score_value_type: z.enum(scoreValueTypes).optional(),
   starred: z.stringbool().optional(),
-  tags: z.string().optional().meta({ description: "Comma-separated; all of them." }),
+  tags: z.string().optional().meta({ description: "Comma-separated; an evaluator must have all of them." }),
 });
 
 export const listEvaluators = (deps: { evaluators: Pick<EvaluatorStore, "list"> }) =>

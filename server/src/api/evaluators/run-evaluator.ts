@@ -22,7 +22,7 @@ const inputsSchema = z
     llm_input: older,
     llm_output: older,
   })
-  .meta({ description: "As of a log: text, or JSON that becomes its text." });
+  .meta({ description: "Like the output of a log: text, or JSON that is converted to text." });
 
 const runSchema = z.strictObject({
   inputs: inputsSchema,
@@ -56,7 +56,7 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
     path: "/api/evaluators/{evaluator_id}/run/",
     aliases: ["/evaluators/{evaluator_id}/run/"],
     summary: "Try an evaluator",
-    description: "On inputs of your own; nothing is stored but the log of a judge's call.",
+    description: "With inputs from the request; only the log of a judge's call is stored.",
     tags: ["Evaluators"],
     auth: "key",
     permission: "automations:write",

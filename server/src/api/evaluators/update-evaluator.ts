@@ -37,7 +37,7 @@ export const updateEvaluator = (deps: Deps) =>
     id: "update_evaluator",
     method: "PATCH",
     summary: "Change an evaluator",
-    description: "By id or slug. Only what is given changes; a configuration object replaces the one before it.",
+    description: "By id or slug. Omitted members keep their value; a configuration object replaces the stored one.",
     body: {
       kind: "json",
       schema: evaluatorChangeSchema,
@@ -57,7 +57,7 @@ export const replaceEvaluator = (deps: Deps) =>
     id: "replace_evaluator",
     method: "PUT",
     summary: "Replace an evaluator",
-    description: "By id or slug. What is not given takes its default; id and slug stay.",
+    description: "By id or slug. Omitted members take their default; id and slug remain.",
     body: {
       kind: "json",
       schema: newEvaluatorSchema,

@@ -18,7 +18,7 @@ const ingested = z
     ingested_spans: z.int().meta({ description: "Rows that passed validation and are on disk." }),
     error_count: z.int(),
     errors: z.array(
-      z.looseObject({ index: z.int().meta({ description: "Place of the row, from 0." }), error: z.string() }),
+      z.looseObject({ index: z.int().meta({ description: "Index of the row, from 0." }), error: z.string() }),
     ),
     warnings: unknownWarnings,
   })
@@ -35,7 +35,7 @@ export const ingestSpans = (deps: { intake: SpanIntake }) =>
     aliases: ["/api/integrations/v1/traces/ingest", "/api/openai/v1/traces/ingest", "/v1/traces/ingest"],
     summary: "Ingest spans of traces",
     description:
-      "A list of spans, or `{data: [spans]}`, in any order: a child may come before its parent, in another request. " +
+      "A list of spans, or `{data: [spans]}`, in any order: a child may arrive before its parent, in another request. " +
       "Rows are independent: 200 when at least one is accepted, with the others in `errors`. " +
       "An empty list is accepted and stores nothing.",
     tags: ["Traces"],

@@ -13,7 +13,7 @@ export const retrieveInvitation = (deps: {
     method: "GET",
     path: "/api/invitations/{token}/",
     summary: "What am I invited to?",
-    description: "Needs no credentials but the token in the link. POST the password you choose to the same address.",
+    description: "Needs no credentials except the token in the link. POST the chosen password to the same address.",
     tags: ["Members"],
     auth: "none",
     limit: "public_trace",

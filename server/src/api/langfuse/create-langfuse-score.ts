@@ -28,9 +28,9 @@ export const createLangfuseScore = (deps: LangfuseScoreDeps) =>
     path: "/api/public/scores",
     summary: "Score a trace or a span as Langfuse does",
     description:
-      "Langfuse's score API: the score becomes one of the evaluator `name`, of the span `observationId` or of the root of the " +
-      "trace. A second score of that name replaces the first. A score of a trace waits some seconds for it. A list, as the Python SDK " +
-      "sends it from version 5 on, is 202, or 207 with what is wrong with some.",
+      "Langfuse's score API: creates a score of the evaluator `name` for the span `observationId` or the root of the " +
+      "trace. A second score of that name replaces the first. A score of a trace waits some seconds for the trace. A list, as the Python SDK " +
+      "sends it from version 5 on, returns 202, or 207 with the errors of some.",
     tags: ["Scores"],
     auth: "key",
     permission: "scores:write",

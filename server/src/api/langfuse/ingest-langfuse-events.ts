@@ -19,9 +19,9 @@ export const ingestLangfuseEvents = (deps: LangfuseScoreDeps) =>
     id: "ingest_langfuse_events",
     method: "POST",
     path: "/api/public/ingestion",
-    summary: "Take the scores of Langfuse's SDKs",
+    summary: "Accept the scores of Langfuse's SDKs",
     description:
-      "A batch of `score-create` events, as Langfuse's SDKs from version 3 (Python) and 4 (JavaScript) on send them. Malformed " +
+      "A batch of `score-create` events, as sent by Langfuse's SDKs from version 3 (Python) and 4 (JavaScript) on. Malformed " +
       "events and events of other types are refused one by one: those SDKs send spans over OTLP.",
     tags: ["Scores"],
     auth: "key",

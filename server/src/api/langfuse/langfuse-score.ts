@@ -34,18 +34,18 @@ const name = z.string().min(1).max(httpLimits.nameChars);
 
 export const langfuseScoreSchema = z
   .looseObject({
-    name: name.meta({ description: "The evaluator; one that is not yet is made." }),
+    name: name.meta({ description: "The evaluator; it is created if it does not exist." }),
     value: z.union([z.number(), z.string().min(1).max(evaluationLimits.scoreTextChars), z.boolean()]),
     traceId: z.string().min(1).max(domainLimits.identifierChars),
     observationId: z
       .string()
       .max(domainLimits.identifierChars)
       .nullish()
-      .meta({ description: "The span. Absent: the root of the trace." }),
+      .meta({ description: "The span. Default: the root of the trace." }),
     dataType: z
       .enum(["NUMERIC", "BOOLEAN", "CATEGORICAL", "TEXT", "CORRECTION"])
       .nullish()
-      .meta({ description: "Default: by the type of the value." }),
+      .meta({ description: "Default: the type of the value." }),
     comment: z
       .string()
       .max(evaluationLimits.scoreTextChars)

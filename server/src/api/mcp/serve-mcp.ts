@@ -32,10 +32,10 @@ export const serveMcp = ({ endpoints }: { endpoints: readonly AnyEndpoint[] }) =
     id: "mcp",
     method: "POST",
     path: "/mcp",
-    summary: "Answer an MCP client",
+    summary: "Serve an MCP client",
     description:
       "One JSON-RPC message of the Model Context Protocol (streamable HTTP, without sessions). The tools are operations of this API, and each " +
-      "takes the permission of its operation; those that the key may not perform are not listed.",
+      "needs the permission of its operation; tools without permission are not listed.",
     tags: ["MCP"],
     auth: "key",
     refusesForeignOrigins: true,

@@ -14,7 +14,7 @@ export const getMedia = (deps: { spans: Pick<SpanStore, "readMedia"> }) =>
     path: "/api/media/{id}/",
     summary: "Get an image, recording or document of a span",
     description:
-      "Spans show media of more than 64 KB as a reference to this route. It answers with the bytes while a span of the " +
+      "Spans show media of more than 64 KB as a reference to this route. It returns the bytes while a span of the " +
       "organization refers to them.",
     tags: ["Spans"],
     auth: "key",
@@ -23,7 +23,7 @@ export const getMedia = (deps: { spans: Pick<SpanStore, "readMedia"> }) =>
     success: {
       status: 200,
       contentType: "application/octet-stream",
-      description: "The bytes, in their own media type",
+      description: "The bytes, with their own media type",
     },
     errors: ["not_found", "unavailable"],
     async handler({ principal, params, signal }) {

@@ -22,7 +22,7 @@ export const getPublicMedia = (deps: {
     success: {
       status: 200,
       contentType: "application/octet-stream",
-      description: "The bytes, in their own media type",
+      description: "The bytes, with their own media type",
     },
     errors: ["not_found", "unavailable"],
     async handler({ params, signal }) {

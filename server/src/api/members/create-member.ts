@@ -16,7 +16,7 @@ export const createMember = (deps: { stores: ControlStores; nowMs: () => number 
     path: "/api/members/",
     summary: "Invite somebody",
     description:
-      `\`invite_url\` is shown this once: the person who opens it within ${days} days chooses a password and becomes a member. The link works once. ` +
+      `\`invite_url\` is shown only once: the person who opens it within ${days} days chooses a password and becomes a member. The link works once. ` +
       "Inviting the same address again creates a new link; the old one stops working.",
     tags: ["Members"],
     auth: "user",

@@ -11,7 +11,7 @@ export const deleteMember = (deps: { stores: ControlStores }) =>
     path: "/api/members/{id}/",
     summary: "Remove a member, or withdraw an invitation",
     description:
-      "Sessions, tokens and temporary keys end at once, on every node. API keys of the organization stay valid: revoke those that the person knows. " +
+      "Sessions, tokens and temporary keys end immediately, on every node. API keys of the organization remain valid: revoke those that the person knows. " +
       "The last admin cannot be removed.",
     tags: ["Members"],
     auth: "user",

@@ -11,7 +11,7 @@ export const listMembers = (deps: { stores: Pick<ControlStores, "users" | "invit
     method: "GET",
     path: "/api/members/",
     summary: "List the organization's members",
-    description: "Oldest first, and after them those who are invited.",
+    description: "Oldest first, followed by invited people.",
     tags: ["Members"],
     auth: "user",
     permission: "members:read",

@@ -13,7 +13,7 @@ export const memberSchema = z
     status: z.enum(["active", "invited"]),
     is_instance_admin: z.boolean(),
     created_at: time,
-    expires_at: time.nullable().meta({ description: "When an invitation ends that is not accepted; null of members." }),
+    expires_at: time.nullable().meta({ description: "When a pending invitation ends; null for members." }),
   })
   .meta({ id: "Member" });
 

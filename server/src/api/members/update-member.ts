@@ -12,7 +12,7 @@ export const updateMember = (deps: { stores: ControlStores; nowMs: () => number 
     path: "/api/members/{id}/",
     summary: "Change a member's role",
     description:
-      "At once, on every node; temporary keys of the role before end. Of an invitation: the role that it gives. The last admin stays one.",
+      "Takes effect immediately, on every node; temporary keys of the previous role end. For an invitation, changes the role that it gives. The last admin cannot be demoted.",
     tags: ["Members"],
     auth: "user",
     permission: "members:manage",

@@ -25,7 +25,7 @@ export const countTokens = (deps: { calls: CallRunner; tokenCounts: CallOperatio
     ],
     summary: "Count the tokens of a message",
     description:
-      "Passes the request on to Anthropic, as `POST /v1/messages` does. It costs nothing, and is recorded as a span of the type " +
+      "Relays the request to Anthropic, as `POST /v1/messages` does. It costs nothing, and is recorded as a span of the type " +
       "`custom` without its prompt.",
     tags: ["Gateway"],
     auth: "key",

@@ -26,10 +26,10 @@ export const createMessage = (deps: { calls: CallRunner; messages: CallOperation
     aliases: ["/messages", "/api/messages", "/api/v1/messages", "/anthropic/v1/messages", "/api/anthropic/v1/messages"],
     summary: "Create a message",
     description:
-      "Passes a request of Anthropic's Messages API on to Anthropic byte for byte, and its answer back, and records it as a span. " +
-      "The key is sent as `x-api-key` or as `Authorization: Bearer`. Headers and parameters of Anthropic's API go on as they " +
-      "are, service parameters stand in the header alone. Errors of Anthropic's are passed on with their status; where it did not " +
-      "answer, the status is 502, or 504 where it took too long.",
+      "Relays a request of Anthropic's Messages API and its response byte for byte, and records the call as a span. " +
+      "The key is sent as `x-api-key` or as `Authorization: Bearer`. Headers and parameters of Anthropic's API are passed on  " +
+      "unchanged; service parameters are accepted only in the header. Anthropic's errors are passed on with their status; if it did not " +
+      "respond, the status is 502, or 504 after a timeout.",
     tags: ["Gateway"],
     auth: "key",
     permission: "gateway:call",
@@ -44,7 +44,7 @@ export const createMessage = (deps: { calls: CallRunner; messages: CallOperation
     success: {
       status: 200,
       schema: answer,
-      description: "Anthropic's answer, or its stream where `stream` is true.",
+      description: "Anthropic's response, or its stream if `stream` is true.",
       alternatives: eventStream,
     },
     docs: messagesDocs,

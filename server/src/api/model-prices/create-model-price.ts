@@ -10,9 +10,9 @@ export const createModelPrice = (deps: ModelPriceDeps) =>
     path: "/api/model-prices/",
     summary: "State the price of a model",
     description:
-      "It comes before the built-in price table, in both environments, for what arrives from now on: in every span without a " +
+      "It takes precedence over the built-in price table, in both environments, for all later data: for every span without a " +
       "stated cost, gateway call, budget and judge. Earlier spans keep their cost (see reprice). No surcharge for a service tier " +
-      "or a region is added. Other nodes follow within 2 seconds.",
+      "or a region is added. Other nodes apply it within 2 seconds.",
     tags: ["Model prices"],
     auth: "key_or_user",
     permission: "prices:write",

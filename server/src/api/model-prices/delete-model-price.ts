@@ -10,7 +10,7 @@ export const deleteModelPrice = (deps: ModelPriceDeps) =>
     method: "DELETE",
     path: "/api/model-prices/{id}/",
     summary: "Delete a model price",
-    description: "The price table holds again for what arrives from now on. Other nodes follow within 2 seconds.",
+    description: "The price table applies again to later data. Other nodes follow within 2 seconds.",
     tags: ["Model prices"],
     auth: "key_or_user",
     permission: "prices:write",

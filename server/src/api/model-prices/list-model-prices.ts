@@ -10,7 +10,7 @@ export const listModelPrices = (deps: Pick<ModelPriceDeps, "modelPrices">) =>
     method: "GET",
     path: "/api/model-prices/",
     summary: "List the organization's own model prices",
-    description: "Oldest first. Prices that the operator states for all organizations are not among them.",
+    description: "Oldest first. Prices that the operator states for all organizations are not included.",
     tags: ["Model prices"],
     auth: "key_or_user",
     permission: "prices:read",

@@ -12,7 +12,7 @@ export const listModels = (deps: { models: Pick<ModelLister, "list"> }) =>
     aliases: ["/v1/models", "/models"],
     summary: "List the models that can be called",
     description:
-      "Models of the providers for which there is a credential, by the catalogue and by what provider settings list, and `spanway/echo`. A provider may have more than the catalogue knows: any of its names may be called as `provider/name`.",
+      "Models of the providers with a credential, from the catalogue and from provider settings, and `spanway/echo`. A provider may have more than the catalogue knows: any of its names may be called as `provider/name`.",
     tags: ["Gateway"],
     auth: "key",
     dialect: "openai",

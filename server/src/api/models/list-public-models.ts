@@ -6,9 +6,12 @@ import { rawJson } from "../../http/reply.ts";
 const publicModelSchema = z.object({
   model_name: z.string(),
   max_context_window: z.int().nullable(),
-  input_cost: z.number().nullable().meta({ description: "USD per million tokens; null where it is not known." }),
+  input_cost: z.number().nullable().meta({ description: "USD per million tokens; null if unknown." }),
   cache_read_cost: z.number().nullable(),
-  cache_write_cost: z.number().nullable().meta({ description: "What is kept for 5 minutes, where lifetimes differ." }),
+  cache_write_cost: z
+    .number()
+    .nullable()
+    .meta({ description: "Writes to a cache of 5 minutes, if prices depend on its lifetime." }),
   output_cost: z.number().nullable(),
   provider: z.object({ provider_name: z.string(), provider_id: z.string() }),
 });
@@ -21,7 +24,7 @@ export const listPublicModels = (deps: { models: Pick<ModelLister, "known"> }) =
     method: "GET",
     path: "/api/models/public",
     summary: "List the catalogue of models",
-    description: "Models that Spanway knows with their prices, whoever has a credential for them. Needs no credential.",
+    description: "Models that Spanway knows with their prices, regardless of credentials. Needs no credential.",
     tags: ["Gateway"],
     auth: "none",
     dialect: "openai",

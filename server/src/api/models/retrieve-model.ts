@@ -17,7 +17,7 @@ export const retrieveModel = (deps: { models: Pick<ModelLister, "list"> }) =>
       .flatMap((root) => segments.map((rest) => `${root}/${rest}`))
       .filter((path) => path !== "/api/models/{id}"),
     summary: "Show a model that can be called",
-    description: "By the id of the list, or by the provider's name of the model alone.",
+    description: "By the id in the list, or by the provider's name of the model.",
     tags: ["Gateway"],
     auth: "key",
     dialect: "openai",

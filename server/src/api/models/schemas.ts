@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { ReachableModel } from "../../gateway/models/list-reachable.ts";
 
 export const modelSchema = z.object({
-  id: z.string().meta({ description: "What to write as `model`: the provider and its name of the model." }),
+  id: z.string().meta({ description: "The value for `model`: the provider and its name of the model." }),
   object: z.literal("model"),
-  created: z.int().meta({ description: "Unknown here, and 0." }),
+  created: z.int().meta({ description: "Always 0, because it is unknown." }),
   owned_by: z.string().meta({ description: "The provider." }),
 });
 

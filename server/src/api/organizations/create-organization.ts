@@ -23,9 +23,9 @@ export const createOrganization = (deps: {
     id: "create_organization",
     method: "POST",
     path: "/api/organizations/",
-    summary: "Make an organization with a key for each environment",
+    summary: "Create an organization with a key for each environment",
     description:
-      "For instance admins. The keys are shown this once. With `admin_email` and `admin_password` the organization gets its first user.",
+      "For instance admins. The keys are shown only once. With `admin_email` and `admin_password` the organization gets its first user.",
     tags: ["Organizations"],
     auth: "user",
     isAudited: true,

@@ -28,13 +28,13 @@ export const organizationSchema = z.object({
   retention_days: z
     .int()
     .nullable()
-    .meta({ description: "Days spans are kept; null follows the instance's setting, 0 keeps them for ever." }),
+    .meta({ description: "Days for which spans are stored; null: the instance's setting, 0: forever." }),
   test_uses_prod_providers: z.boolean().meta({
-    description: "Whether gateway calls of test keys use the provider settings of prod where test has none.",
+    description: "Whether gateway calls of test keys use the provider settings of prod if test has none.",
   }),
   created_at: z.string().meta({ format: "date-time" }),
   blocked_at: z
     .string()
     .nullable()
-    .meta({ format: "date-time", description: "Since when an operator keeps it from writing; else null." }),
+    .meta({ format: "date-time", description: "Since when an operator has blocked it from writing; otherwise null." }),
 });

@@ -18,8 +18,8 @@ export const updateOrganization = (deps: {
     path: "/api/organizations/{unique_organization_id}/",
     summary: "Change an organization's name and settings",
     description:
-      "For the organization's admins and instance admins. What is left out stays as it is. `test_uses_prod_providers` lets gateway " +
-      "calls of test keys use the provider settings of prod where test has none for the provider; false by default.",
+      "For the organization's admins and instance admins. Omitted members keep their value. `test_uses_prod_providers` lets gateway " +
+      "calls of test keys use the provider settings of prod if test has none for the provider; false by default.",
     tags: ["Organizations"],
     auth: "user",
     isAudited: true,

@@ -43,10 +43,10 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
     aliases: ["/v1/logs", "/api/v2/logs", "/api/v2/traces/v1/logs", "/api/public/otel/v1/logs"],
     summary: "Join GenAI log events to their spans over OTLP/HTTP",
     description:
-      "Instrumentations that keep prompts and answers out of spans send them as log records. Those that hold messages " +
-      "and name a span complete it, whichever of the two arrives first. So do exceptions, which make an error of it, and " +
+      "Instrumentations that keep prompts and answers out of spans send them as log records. Records with messages " +
+      "that name a span complete it, in either order of arrival. So do exceptions, which mark it as an error, and " +
       "results of evaluations, which become scores. Prompts, model calls and tool calls that Claude Code, Codex and the " +
-      "Gemini CLI log without a span become spans themselves. All others are dropped.",
+      "Gemini CLI log without a span become spans themselves. All other records are dropped.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:ingest",

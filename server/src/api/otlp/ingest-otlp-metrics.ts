@@ -10,7 +10,7 @@ export const ingestOtlpMetrics = () =>
     method: "POST",
     path: "/api/v1/metrics",
     aliases: ["/v1/metrics", "/api/v2/metrics", "/api/v2/traces/v1/metrics", "/api/public/otel/v1/metrics"],
-    summary: "Take metrics over OTLP/HTTP, and drop them",
+    summary: "Accept metrics over OTLP/HTTP, and drop them",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:ingest",

@@ -50,7 +50,7 @@ export const otlpSuccess = z
     partialSuccess: z
       .object({ rejectedSpans: z.int(), rejectedLogRecords: z.int(), errorMessage: z.string() })
       .partial()
-      .meta({ description: "Empty where everything was accepted." }),
+      .meta({ description: "Empty if everything was accepted." }),
   })
   .meta({ id: "OtlpSuccess" });
 
@@ -64,8 +64,8 @@ export const ingestOtlpTraces = (deps: { intake: SpanIntake; logs: Pick<LogJoine
     aliases: ["/api/v1/traces", "/api/v2/traces/v1/traces", "/v1/traces", "/api/public/otel/v1/traces"],
     summary: "Ingest traces over OTLP/HTTP",
     description:
-      "An ExportTraceServiceRequest in JSON or protobuf; the answer is in the same encoding. Spans that cannot be " +
-      "taken are counted in `partialSuccess`; 400 when none can.",
+      "An ExportTraceServiceRequest in JSON or protobuf; the response has the same encoding. Invalid spans " +
+      "are counted in `partialSuccess`; 400 if all are invalid.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:ingest",

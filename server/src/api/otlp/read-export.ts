@@ -28,7 +28,7 @@ export function encodingOf({ bytes, contentType }: RawBodyValue): Encoding {
 
 /** For the API reference. */
 export const protobufSuccess = {
-  "application/x-protobuf": "The same message in protobuf, where the request was: empty where everything was accepted.",
+  "application/x-protobuf": "The same message in protobuf, if the request was: empty if everything was accepted.",
 } as const;
 
 type Decoders<T> = Record<Encoding["kind"], (bytes: Buffer) => ExportRequest<T>>;

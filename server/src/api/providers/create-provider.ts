@@ -12,7 +12,7 @@ export const createProvider = (deps: { providerSettings: Pick<ProviderSettings, 
     path: "/api/providers/",
     summary: "Store a credential for a provider",
     description:
-      "The gateway uses it for calls of its environment. `provider` is one that the gateway knows, or a name of your own for a server that speaks OpenAI's wire at `base_url`. Keys are stored encrypted and never shown again.",
+      "The gateway uses it for calls of its environment. `provider` is one that the gateway knows, or a name of your own for a server with OpenAI's API at `base_url`. Keys are stored encrypted and never shown again.",
     tags: ["Providers"],
     auth: "key",
     permission: "providers:write",

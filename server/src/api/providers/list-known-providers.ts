@@ -5,18 +5,18 @@ import { credentialSchema } from "./schemas.ts";
 
 const knownProviderSchema = z.object({
   provider: z.string(),
-  is_built_in: z.boolean().meta({ description: "false of a server that one of your settings brings." }),
-  base_url: z.string().nullable().meta({ description: "Its own address; null where every customer has one." }),
+  is_built_in: z.boolean().meta({ description: "false for a server from one of your settings." }),
+  base_url: z.string().nullable().meta({ description: "Its base URL; null if every customer has a different one." }),
   credential_source: z.enum(["settings", "server"]).nullable().meta({
     description:
-      "Where calls of this environment get their credential: your provider settings, or the environment variables of the server. null where there is none.",
+      "Where calls of this environment get their credential: your provider settings, or the environment variables of the server. null if there is none.",
   }),
   server_variable: z.string().nullable().meta({
     description: "The environment variable that gives the server a credential.",
   }),
   is_key_optional: z.boolean(),
   credential_members: z.array(z.enum(Object.keys(credentialSchema) as Array<keyof typeof credentialSchema>)).meta({
-    description: "Members of a credential that mean something to it.",
+    description: "Members of a credential that it uses.",
   }),
 });
 
@@ -25,9 +25,9 @@ export const listKnownProviders = (deps: { knownProviders: KnownProviders }) =>
     id: "list_known_providers",
     method: "GET",
     path: "/api/providers/known/",
-    summary: "List the providers that there are, and where their credentials come from",
+    summary: "List the known providers, and where their credentials come from",
     description:
-      "Every provider that the gateway knows by name, and those that your settings bring, by name. Nothing of a credential is in it but where it comes from.",
+      "Every provider that the gateway knows by name, and those from your settings, by name. Shows only where credentials come from.",
     tags: ["Providers"],
     auth: "key",
     limit: "api",

@@ -12,7 +12,7 @@ export const listProviders = (deps: { providerSettings: Pick<ProviderSettings, "
     method: "GET",
     path: "/api/providers/",
     summary: "List the organization's provider settings",
-    description: "Oldest first, those of both environments, without what is secret in them.",
+    description: "Oldest first, from both environments, without secrets.",
     tags: ["Providers"],
     auth: "key",
     permission: "providers:read",

@@ -9,7 +9,7 @@ export const retrieveProvider = (deps: { providerSettings: Pick<ProviderSettings
     method: "GET",
     path: "/api/providers/{id}/",
     summary: "Show a provider setting",
-    description: "Without what is secret in it.",
+    description: "Without secrets.",
     tags: ["Providers"],
     auth: "key",
     permission: "providers:read",

@@ -28,11 +28,15 @@ export const credentialSchema = {
 export const traitsSchema = {
   name: nameSchema,
   environment: z.enum(environments).nullable().meta({
-    description: "The environment whose calls it serves: that of the key where absent; null both, for prod keys alone.",
+    description: "The environment whose calls it serves: by default that of the key; null: both, only with prod keys.",
   }),
-  available_models: models.nullable().meta({ description: "The only models it serves; null all." }),
+  available_models: models.nullable().meta({ description: "The only models it serves; null: all." }),
   exclude_models: models.meta({ description: "Models that it does not serve." }),
-  weight: z.number().positive().max(1e6).meta({ description: "How often it is drawn among several of one provider." }),
+  weight: z
+    .number()
+    .positive()
+    .max(1e6)
+    .meta({ description: "Its relative weight among several settings of one provider." }),
   is_enabled: z.boolean(),
 };
 
@@ -49,11 +53,9 @@ export const settingSchema = z.object({
   has_secret: z.boolean(),
   is_readable: z.boolean().meta({
     description:
-      "false where its key was stored under another SPANWAY_SECRET_KEY: calls do not use it until the key is sent again.",
+      "false if its key was stored under another SPANWAY_SECRET_KEY: calls do not use it until the key is sent again.",
   }),
-  secret_tail: z
-    .string()
-    .meta({ description: "The last characters of the key, where it is long enough to show some." }),
+  secret_tail: z.string().meta({ description: "The last characters of the key, if it is long enough to show some." }),
   created_at: z.string().meta({ format: "date-time" }),
   updated_at: z.string().meta({ format: "date-time" }),
 });

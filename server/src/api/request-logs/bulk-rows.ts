@@ -7,7 +7,7 @@ import { sentenceOf } from "./read-span-bodies.ts";
 /** Requests with many independent rows in `logs`. */
 
 const rowError = z.object({
-  index: z.int().min(0).meta({ description: "Place of the row in `logs`, from 0." }),
+  index: z.int().min(0).meta({ description: "Index of the row in `logs`, from 0." }),
   error: z.string(),
   code: z.string(),
   errors: z.record(z.string(), z.array(z.string())),

@@ -35,7 +35,7 @@ export const bulkUpdateSpans = (deps: SpanChangeDeps) =>
     aliases: ["/request-logs/batch-update/"],
     summary: "Note, pin and rate up to 500 spans",
     description:
-      "Rows are independent: 200 when at least one span is changed, with the others in `errors`. Rows of one span are applied in " +
+      "Rows are independent: 200 when at least one span is changed, with the others in `errors`. Changes of the same span are applied in " +
       "their order.",
     tags: ["Spans"],
     auth: "key",

@@ -36,8 +36,8 @@ export const createSpan = (deps: { intake: SpanIntake }) =>
     aliases: ["/api/request-logs/create/", "/request-logs/", "/request-logs/create/"],
     summary: "Create a span",
     description:
-      "Answers once the span is on disk. With `trace_unique_id` and `span_unique_id` a resend is the same span; " +
-      "otherwise send an `Idempotency-Key` header to make a retry safe. `environment` follows the API key.",
+      "Responds once the span is on disk. With `trace_unique_id` and `span_unique_id` a resend is the same span; " +
+      "otherwise send an `Idempotency-Key` header to make a retry safe. `environment` is that of the API key.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:ingest",

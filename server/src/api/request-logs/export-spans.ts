@@ -19,8 +19,8 @@ export const exportSpans = (deps: SpanReadDeps & { spans: Pick<SpanStore, "expor
     path: "/api/request-logs/export/",
     summary: "Export spans",
     description:
-      "All spans of the window that the filters let through, as one file, in no order: JSON Lines with the rows of the list, CSV, " +
-      "or Parquet. A file that breaks off is not whole: the connection is cut then. start_time is required.",
+      "All spans of the window that match the filters, as one file, unordered: JSON Lines with the rows of the list, CSV, " +
+      "or Parquet. If the export fails, the connection is aborted, so an incomplete file is recognizable. start_time is required.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",

@@ -17,10 +17,10 @@ const facets = z
   .object({
     facets: z
       .record(z.string(), z.array(z.object({ value: z.union([z.string(), z.number()]).nullable(), count: counted })))
-      .meta({ description: "By field, its most frequent values. Spans without a value are left out." }),
+      .meta({ description: "The most frequent values by field. Spans without a value are not counted." }),
     metadata_keys: z
       .array(z.object({ key: z.string(), count: counted }))
-      .meta({ description: "To filter and group by as metadata__<key>; nested keys are joined by `__`." }),
+      .meta({ description: "For filters and groups as metadata__<key>; nested keys are joined by `__`." }),
     ...coverageSchema,
   })
   .meta({ id: "SpanFacets" });
@@ -41,7 +41,7 @@ const facetQuery = {
     .string({ error: "search must be given once" })
     .max(httpLimits.nameChars)
     .default("")
-    .meta({ description: "Values with this text, in whatever case. Takes exactly one of `fields`." }),
+    .meta({ description: "Values that contain this text, case-insensitive. Requires exactly one field in `fields`." }),
 };
 
 export const facetSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
@@ -56,7 +56,7 @@ export const facetSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     ],
     summary: "List the values of fields",
     description:
-      "Which values fields of spans have, and how often. Filters come in the body and in the URL, as in the list of spans.",
+      "The values of fields of spans, with their frequency. Filters are in the body and the URL, as in the list of spans.",
     tags: ["Spans"],
     auth: "key",
     permission: "analytics:read",

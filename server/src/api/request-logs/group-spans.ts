@@ -20,24 +20,24 @@ import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Numbers as in the summary, which clients require.
 const average = (unit = "") =>
-  z.number().meta({ description: `${unit} Of the spans that have one; 0 where none has.`.trim() });
+  z.number().meta({ description: `${unit} Of the spans with a value; 0 without any.`.trim() });
 
 const group = z
   .looseObject({
     date_group: z.null().meta({ description: "Always null: there are no groups by time." }),
     number_of_requests: z.int(),
     span_count: z.int().meta({ description: "The same as number_of_requests." }),
-    total_cost: z.number().meta({ description: "USD, of the spans with a known cost." }),
+    total_cost: z.number().meta({ description: "USD; only spans with a known cost." }),
     total_tokens: z.number(),
     total_prompt_tokens: z.number(),
     total_completion_tokens: z.number(),
     error_count: z.int(),
     error_percentage: z.number(),
     average_cost: average("USD."),
-    average_tokens: z.int().meta({ description: "Rounded. Of the spans that have one; 0 where none has." }),
+    average_tokens: z.int().meta({ description: "Rounded. Of the spans with a value; 0 without any." }),
     average_latency: average("Seconds."),
     average_ttft: average("Seconds."),
-    average_tps: average("Output tokens a second."),
+    average_tps: average("Output tokens per second."),
     cache_hit_percentage: z.number(),
     unpriced_count: z.int().meta({ description: "Model calls without a known cost." }),
     ...percentileMembers,
@@ -45,7 +45,7 @@ const group = z
     last_timestamp: z.string().meta({ format: "date-time" }),
     scores: z.record(z.string(), z.unknown()).meta({ description: "Averages by evaluator id, as in the summary." }),
   })
-  .meta({ id: "SpanGroup", description: "The value grouped by stands under its own name beside the aggregates." });
+  .meta({ id: "SpanGroup", description: "The group's value has the name of its field, beside the aggregates." });
 
 const defaultSort = "number_of_requests";
 
@@ -79,7 +79,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
         .string()
         .max(httpLimits.nameChars)
         .optional()
-        .meta({ description: "Groups with this text in a value, in whatever case." }),
+        .meta({ description: "Groups with a value that contains this text, case-insensitive." }),
       ...pagingQuery(),
       ...sortQuery(defaultSort),
       ...selectionQuery(),

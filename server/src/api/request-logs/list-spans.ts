@@ -28,8 +28,8 @@ const listQuery = z.object({
     .optional()
     .meta({
       description:
-        "Where this page begins, in the window of the first: comes with `next`, so that following it gives each span once " +
-        "while others come and go.",
+        "Where this page begins, in the window of the first page. It is part of `next`, so that following `next` returns each span once " +
+        "while spans are added and deleted.",
     }),
   ...sortQuery("-timestamp"),
   ...selectionQuery(),
@@ -51,8 +51,8 @@ export const listSpans = (
     ],
     summary: "List spans",
     description:
-      "Filters come in the body, and in the URL as `field=value` or `field[value]=…&field[operator]=…`; a URL name " +
-      "that is no field filters metadata. The window is the last hour unless the query says otherwise.",
+      "Filters are in the body, and in the URL as `field=value` or `field[value]=…&field[operator]=…`; a URL name " +
+      "that is not a field filters metadata. The window is the last hour unless the query says otherwise.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",

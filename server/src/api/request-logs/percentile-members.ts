@@ -4,7 +4,7 @@ import { percentileMetrics, type PercentileMetric } from "../../storage/spans/sp
 const percentile = z
   .number()
   .nullable()
-  .meta({ description: "Exact, interpolated, of the spans that have one; null where none has." });
+  .meta({ description: "Exact, interpolated, of the spans with a value; null without any." });
 
 /** The percentiles of a summary or a group, with the names that charts use. */
 export const percentileMembers = Object.fromEntries(percentileMetrics.map((name) => [name, percentile])) as Record<

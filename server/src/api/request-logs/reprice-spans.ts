@@ -16,10 +16,8 @@ const result = z
   .object({
     dry_run: z.boolean(),
     count: z.int().meta({ description: "Spans whose cost changes." }),
-    looked_at: z
-      .int()
-      .meta({ description: "Spans of the window that the filters match, as far as they were looked at." }),
-    without_price: z.int().meta({ description: "Spans of them that have no price today: their cost stays as it is." }),
+    looked_at: z.int().meta({ description: "Spans of the window that match the filters, as far as they were read." }),
+    without_price: z.int().meta({ description: "Those without a price today: their cost does not change." }),
     old_cost: z.number().meta({ description: "USD, of the spans whose cost changes; an unknown cost is 0." }),
     new_cost: z.number(),
     sample: z
@@ -37,7 +35,7 @@ const result = z
       .meta({ description: `The first ${apiLimits.repricedSample} of them, newest first.` }),
     continue_before: z.string().nullable().meta({
       format: "date-time",
-      description: "Not null where more spans follow: send the request again with it as end_time.",
+      description: "Not null if more spans follow: repeat the request with it as end_time.",
     }),
     warnings: z.array(z.string()),
   })
@@ -48,10 +46,10 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
     id: "reprice_spans",
     method: "POST",
     path: "/api/request-logs/reprice/",
-    summary: "Compute costs again by today's prices",
+    summary: "Compute costs again with today's prices",
     description:
-      "For computed costs of stored spans of the key's environment; stated costs stay. A dry run, which tells what would change, unless " +
-      "`dry_run` is false. Sums, customers and the budgets of the current period follow; the previous cost stays in the " +
+      "For computed costs of stored spans of the key's environment; stated costs do not change. A dry run, which only reports the changes, unless " +
+      "`dry_run` is false. Sums, customers and the budgets of the current period are updated; the previous cost stays in the " +
       `receipt (\`cost_details.previous\`). At most ${jobsLimits.repricedSpans} spans change in one request. Filters and window are those of lists. ` +
       "A request that was interrupted can be sent again.",
     tags: ["Model prices"],

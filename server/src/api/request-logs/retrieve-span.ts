@@ -27,9 +27,9 @@ export const retrieveSpan = (deps: {
     aliases: ["/request-logs/{unique_id}/"],
     summary: "Retrieve a span",
     description:
-      "Every stored field but reserved metadata, with scores and limit_info; with include_fields those that it names. Both " +
+      "All stored fields except reserved metadata, with scores and limit_info; or only those named in include_fields. Both " +
       "environments are searched. Images, recordings and documents of more than 64 KB are shown as references " +
-      "(`/api/media/{id}/`); `media=inline` puts the content in their place.",
+      "(`/api/media/{id}/`); `media=inline` returns the content instead.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",

@@ -40,7 +40,7 @@ export const seriesSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     ],
     summary: "Chart spans over time",
     description:
-      "Metrics of spans by bucket of time, as one series or one for each group. Filters come in the body and in the URL, as in the list of spans. Sums over the buckets are those of the summary and of groups.",
+      "Metrics of spans per time bucket, as one series or one for each group. Filters are in the body and the URL, as in the list of spans. Sums over the buckets equal those of the summary and of groups.",
     tags: ["Spans"],
     auth: "key",
     permission: "analytics:read",

@@ -41,7 +41,7 @@ export const spanChangeSchema = z
       .meta({ description: "What the user thought of the answer. null clears it." }),
     metadata: metadataSchema.optional().meta({
       description:
-        "Merged with the metadata of the span, key by key; null removes a key. Keys that begin with _ are passed over.",
+        "Merged with the metadata of the span, key by key; null removes a key. Keys that begin with _ are ignored.",
     }),
   })
   .meta({ id: "SpanChange" });

@@ -10,10 +10,10 @@ const described = (description: string) => z.unknown().meta({ description });
 const text = (description: string) => z.string().nullable().meta({ description });
 const known: Record<string, z.ZodType> = {
   id: z.string().meta({ description: "The same as unique_id." }),
-  unique_id: z.string().meta({ description: "Id of the span, by which it is retrieved." }),
+  unique_id: z.string().meta({ description: "Id of the span for retrieving it." }),
   organization_id: described("Organization that owns the span."),
   unique_organization_id: described("The same as organization_id."),
-  organization_key_id: described("API key that the span came in with."),
+  organization_key_id: described("API key that sent the span."),
   organization_key_name: described("Name of that key."),
   environment: z.enum(["prod", "test"]).meta({ description: "That of the key." }),
   timestamp: z.string().meta({ format: "date-time", description: "END of the span." }),
@@ -23,12 +23,12 @@ const known: Record<string, z.ZodType> = {
     .record(z.string(), z.unknown())
     .nullable()
     .meta({ description: "Output message, of message logs only." }),
-  metadata: z.record(z.string(), z.unknown()).meta({ description: "As sent, but for keys that start with _." }),
+  metadata: z.record(z.string(), z.unknown()).meta({ description: "As sent, except keys that start with _." }),
   properties: z.record(z.string(), z.unknown()).meta({ description: "As sent." }),
   scores: z.record(z.string(), z.unknown()).meta({ description: "By evaluator." }),
   limit_info: z
     .looseObject({ is_allowed: z.boolean(), limits: z.array(z.unknown()) })
-    .meta({ description: "Credit and budget checks of the call; without any, it was allowed." }),
+    .meta({ description: "Credit and budget checks of the call; without checks, it was allowed." }),
   attempts: z
     .array(
       z.looseObject({
@@ -43,8 +43,8 @@ const known: Record<string, z.ZodType> = {
     .nullable()
     .meta({
       description:
-        "Of a gateway call of which an attempt failed: what became of each, in order, status_code as the provider gave it, " +
-        "latency in seconds. Null where the first attempt succeeded.",
+        "For a gateway call with a failed attempt: the result of each attempt, in order, status_code as the provider stated it, " +
+        "latency in seconds. Null if the first attempt succeeded.",
     }),
   input: text("Text as sent, or the JSON text of the input messages."),
   output: text("Text as sent, or the JSON text of the output message."),
@@ -59,17 +59,15 @@ const known: Record<string, z.ZodType> = {
     .nullable()
     .meta({
       description:
-        "USD that the span adds to sums: 0 where another span counts for its call, what nothing below it has priced of a cost " +
-        "stated above, null when unknown.",
+        "USD that the span adds to sums: 0 if another span counts for its call, the part of a stated cost that no span below it " +
+        "has, null when unknown.",
     }),
-  counted_tokens: described(
-    "Tokens that the span adds to sums: 0 where another span counts for them; null when unknown.",
-  ),
+  counted_tokens: described("Tokens that the span adds to sums: 0 if another span counts for them; null when unknown."),
   counted_customer_identifier: described(
-    "Customer that the span counts for: its own, else that of the nearest span above, else that of its trace.",
+    "Customer that the span counts for: its own, otherwise that of the nearest span above, otherwise that of its trace.",
   ),
-  counted_thread_identifier: described("Conversation that the span counts for, found in the same way."),
-  cost_source: described("stated when it was sent, computed when it comes from the price table; null without a cost."),
+  counted_thread_identifier: described("Conversation that the span counts for, determined in the same way."),
+  cost_source: described("stated if it was sent, computed if it comes from the price table; null without a cost."),
   price_version: described("Price table and entry behind a computed cost."),
   cost_details: z
     .looseObject({
@@ -79,20 +77,20 @@ const known: Record<string, z.ZodType> = {
     .nullable()
     .meta({
       description:
-        "The receipt of the cost: where its prices come from, a line for each bucket of tokens (rate in USD per million) or " +
-        "units (rate in USD each), what multiplied the rates, what was assumed, and what was counted and has no price. " +
-        "In lists where include_fields names it.",
+        "The receipt of the cost: the source of its prices, a line for each bucket of tokens (rate in USD per million) or " +
+        "units (rate in USD each), multipliers of the rates, assumptions, and counted units without a price. " +
+        "In lists only if include_fields names it.",
     }),
-  unpriced: described("What was counted and has no price, separated by commas; null without any."),
-  usage_is_estimated: described("Whether the token counts are estimates, where that is known."),
-  is_log_omitted: described("Whether disable_log left input and output out."),
+  unpriced: described("Counted units without a price, separated by commas; null without any."),
+  usage_is_estimated: described("Whether the token counts are estimates, if known."),
+  is_log_omitted: described("Whether disable_log removed input and output."),
   new_messages: z.array(z.unknown()).meta({
     description:
-      "Only where include_fields names it: of the messages sent and answered, those that no earlier span of the conversation holds.",
+      "Only if include_fields names it: the input and output messages that no earlier span of the conversation contains.",
   }),
   resent_message_count: z
     .int()
-    .meta({ description: "Only where include_fields names it: how many of the messages are not among new_messages." }),
+    .meta({ description: "Only if include_fields names it: the number of messages that are not in new_messages." }),
   blurred: described("Whether content is hidden from the reader; always false."),
 };
 

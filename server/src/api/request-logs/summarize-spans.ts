@@ -7,7 +7,7 @@ import { percentileMembers } from "./percentile-members.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 // Clients require numbers here, so absence cannot be null as in spans.
-const ofNone = "Of the spans that have one; 0 where none has.";
+const ofNone = "Of the spans with a value; 0 without any.";
 
 const summary = z
   .object({
@@ -19,7 +19,7 @@ const summary = z
     total_prompt_tokens: z.number(),
     total_completion_tokens: z.number(),
     avg_latency: z.number().meta({ description: `Seconds. ${ofNone}` }),
-    avg_tps: z.number().meta({ description: `Output tokens a second. ${ofNone}` }),
+    avg_tps: z.number().meta({ description: `Output tokens per second. ${ofNone}` }),
     avg_ttft: z.number().meta({ description: `Seconds. ${ofNone}` }),
     scores: z.record(z.string(), z.unknown()).meta({ description: "By evaluator." }),
     error_count: z.int(),
@@ -27,7 +27,7 @@ const summary = z
     cache_hit_count: z.int(),
     number_of_customers: z
       .int()
-      .meta({ description: "Those that spans count for; of two environments, each by itself." }),
+      .meta({ description: "Customers that spans count for; the same one in two environments counts twice." }),
     ...percentileMembers,
     ...coverageSchema,
   })
@@ -45,7 +45,7 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     ],
     summary: "Sum up spans",
     description:
-      "Filters come in the body and in the URL, as in the list of spans. `window` and `environment` say what was summed.",
+      "Filters are in the body and the URL, as in the list of spans. `window` and `environment` state what was summed.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",

@@ -47,9 +47,9 @@ export const tailSpans = (deps: TailDeps) =>
     aliases: ["/request-logs/live/"],
     summary: "Follow spans as they arrive",
     description:
-      "Server-sent events: one for each span that becomes readable, in the row shape of the list. Filters come in the URL as in the " +
-      "list; a name that is no field is refused. The `id` of an event is a cursor: with the header `Last-Event-ID` a stream goes on behind it. " +
-      "`event: skipped` says how many spans a stream left out (`count`, null where it is not known).",
+      "Server-sent events: one for each span that becomes readable, in the row shape of the list. Filters are in the URL as in the " +
+      "list; a name that is not a field is refused. The `id` of an event is a cursor: with the header `Last-Event-ID` a stream continues after it. " +
+      "`event: skipped` states how many spans a stream skipped (`count`, null if unknown).",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
@@ -57,11 +57,12 @@ export const tailSpans = (deps: TailDeps) =>
     success: {
       status: 200,
       contentType: "text/event-stream",
-      description: "Lines `id: <cursor>` and `data: <span as JSON>`; a comment every 15 s. Ends when the client goes.",
+      description:
+        "Lines `id: <cursor>` and `data: <span as JSON>`; a comment every 15 s. Ends when the client disconnects.",
     },
     docs: {
       headers: {
-        request: { "Last-Event-ID": "The `id` of the last event that the client has." },
+        request: { "Last-Event-ID": "The `id` of the last event that the client received." },
         answer: {},
         error: {},
       },

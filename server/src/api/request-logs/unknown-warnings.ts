@@ -4,7 +4,7 @@ import { httpLimits } from "../../http/limits.ts";
 
 /** For responses to ingested spans. */
 export const unknownWarnings = z.array(z.string()).optional().meta({
-  description: "Names members that are no fields of spans, and so were passed over. Absent where there are none.",
+  description: "Names members that are not fields of spans and were ignored. Absent if there are none.",
 });
 
 /** The value of a misspelled field is lost: the sender gets a warning. */

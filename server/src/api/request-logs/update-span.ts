@@ -33,8 +33,8 @@ export const updateSpan = (deps: SpanChangeDeps) =>
     aliases: ["/request-logs/{unique_id}/"],
     summary: "Note, pin and rate a span, and change its metadata",
     description:
-      "What is left out stays as it is. Changes outlive the span being sent again, and go when it is deleted. Answers the four " +
-      "fields as they are now; a credential without the permission spans:read gets what it sent.",
+      "Omitted members keep their value. Changes remain when the span is resent, and are deleted with it. Returns the four " +
+      "fields with their current values; a credential without the permission spans:read gets only what it sent.",
     tags: ["Spans"],
     auth: "key",
     permission: "scores:write",

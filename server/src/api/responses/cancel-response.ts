@@ -8,6 +8,6 @@ export const cancelResponse = (deps: StoredResponseDeps) =>
     id: "cancel_response",
     method: "POST",
     summary: "Cancel a response",
-    description: "Ends a response that runs in the background.",
+    description: "Cancels a response that runs in the background.",
     handler: (context) => actOnStored(deps, { method: "POST", below: "/cancel" }, context),
   });

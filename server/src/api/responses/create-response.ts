@@ -31,7 +31,7 @@ export const createResponse = (deps: { calls: CallRunner; responses: CallOperati
     aliases: ["/v1/responses", "/responses", "/api/v1/responses"],
     summary: "Create a response",
     description:
-      "Passes a request of OpenAI's Responses on to a provider that has them, and records it as a span. A stream ends with the provider's last event; a breakdown that was asked for is one more.",
+      "Relays a request of OpenAI's Responses API to a provider that supports it, and records the call as a span. A stream ends with the provider's last event; a requested breakdown is one more event.",
     tags: ["Gateway"],
     auth: "key",
     permission: "gateway:call",
@@ -46,7 +46,7 @@ export const createResponse = (deps: { calls: CallRunner; responses: CallOperati
     success: {
       status: 200,
       schema: answer,
-      description: "The provider's answer, or its stream where `stream` is true.",
+      description: "The provider's response, or its stream if `stream` is true.",
       alternatives: eventStream,
     },
     docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },

@@ -8,6 +8,6 @@ export const deleteResponse = (deps: StoredResponseDeps) =>
     id: "delete_response",
     method: "DELETE",
     summary: "Delete a stored response",
-    description: "Deletes a response at the provider that keeps it. Its span stays.",
+    description: "Deletes a response at the provider that stores it. Its span remains.",
     handler: (context) => actOnStored(deps, { method: "DELETE", below: "" }, context),
   });

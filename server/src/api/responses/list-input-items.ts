@@ -8,6 +8,6 @@ export const listInputItems = (deps: StoredResponseDeps) =>
     id: "list_input_items",
     method: "GET",
     summary: "List the input items of a stored response",
-    description: "A page of the items that a response was made from.",
+    description: "A page of the input items of a response.",
     handler: (context) => actOnStored(deps, { method: "GET", below: "/input_items" }, context),
   });

@@ -10,7 +10,7 @@ export const retrieveResponse = (deps: StoredResponseDeps) =>
     method: "GET",
     summary: "Retrieve a stored response",
     description:
-      "A response that its provider keeps, from the provider and the key that made it. With `stream=true` the events of one that runs in the background, from `starting_after` on where that is said.",
+      "A response that its provider stores, from the provider and the key that created it. With `stream=true`, the events of a response that runs in the background, after `starting_after` if it is given.",
     success: { ...storedResponse.success, alternatives: eventStream },
     handler: (context) => actOnStored(deps, { method: "GET", below: "" }, context),
   });

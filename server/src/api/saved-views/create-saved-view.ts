@@ -8,7 +8,7 @@ export const createSavedView = ({ stores, nowMs }: SavedViewDeps) =>
     method: "POST",
     path: "/api/saved-views/",
     summary: "Save a view",
-    description: "Everybody in the organization sees it. A screen has each name once.",
+    description: "Everybody in the organization sees it. Names are unique per screen.",
     tags: ["Saved views"],
     auth: "key_or_user",
     permission: "views:write",

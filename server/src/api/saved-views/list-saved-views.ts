@@ -15,7 +15,10 @@ export const listSavedViews = ({ stores }: Pick<SavedViewDeps, "stores">) =>
     auth: "key_or_user",
     permission: "spans:read",
     limit: "api",
-    query: z.object({ ...pagingQuery(), screen: z.string().optional().meta({ description: "Those of one screen." }) }),
+    query: z.object({
+      ...pagingQuery(),
+      screen: z.string().optional().meta({ description: "Only views of this screen." }),
+    }),
     success: { status: 200, schema: pageOf(savedViewSchema) },
     errors: ["invalid_request"],
     handler: async ({ principal, query, url }) => {

@@ -15,7 +15,7 @@ export const updateSavedView = ({ stores, nowMs }: SavedViewDeps) =>
     method: "PATCH",
     path: "/api/saved-views/{id}/",
     summary: "Change a saved view",
-    description: "Its name, its search or both. Only what is given changes.",
+    description: "Its name, its search or both. Omitted members keep their value.",
     tags: ["Saved views"],
     auth: "key_or_user",
     permission: "views:write",

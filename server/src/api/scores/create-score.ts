@@ -10,7 +10,7 @@ const scoreExample = { evaluator_slug: "helpfulness", numerical_value: 4, explan
 const common = {
   summary: "Score a log",
   description:
-    "The evaluator's value type says which member holds the value. A log has one score of each evaluator: a second is 409.",
+    "The evaluator's value type determines the member for the value. A log has one score per evaluator: a second one is 409.",
   tags: ["Scores"],
   auth: "key",
   permission: "scores:write",

@@ -5,7 +5,7 @@ import { removeScore, type ScoreDeps } from "./score-operations.ts";
 const common = {
   method: "DELETE",
   summary: "Delete a score",
-  description: "An automation does not make it again.",
+  description: "Automations do not create it again.",
   tags: ["Scores"],
   auth: "key",
   permission: "scores:write",

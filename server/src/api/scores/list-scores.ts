@@ -33,7 +33,7 @@ export const listScores = ({ stores }: Pick<ScoreDeps, "stores">) =>
     path: "/api/scores/",
     aliases: [{ method: "POST", path: "/api/scores/list/" }],
     summary: "List scores",
-    description: "Newest first, of both environments unless the query says otherwise.",
+    description: "Newest first, from both environments unless the query names one.",
     query: z.object({
       ...paging,
       log_id: z.string().optional(),
@@ -57,7 +57,7 @@ export const listLogScores = (deps: ScoreDeps) =>
     id: "list_log_scores",
     path: "/api/logs/{log_id}/scores/",
     summary: "List the scores of a log",
-    description: "Newest first, those that failed included.",
+    description: "Newest first, including failed ones.",
     query: z.object(paging),
     errors: ["invalid_request", "not_found", "unavailable"],
     handler: async ({ principal, params, query, url }) => {

@@ -13,17 +13,17 @@ const text = z.string().max(evaluationLimits.scoreTextChars);
 
 /** A score has the member of its evaluator's value type; the others are null or absent. */
 const valueMembers = {
-  numerical_value: z.number().nullish().meta({ description: "Of numerical and percentage." }),
+  numerical_value: z.number().nullish().meta({ description: "For numerical and percentage." }),
   string_value: text.nullish().meta({ description: "Of text." }),
   boolean_value: z.boolean().nullish(),
-  categorical_value: z.array(text).nullish().meta({ description: "Names of choices: one of single_select." }),
-  json_value: z.unknown().optional().meta({ description: "Of json: a value, or JSON text." }),
+  categorical_value: z.array(text).nullish().meta({ description: "Names of choices: exactly one for single_select." }),
+  json_value: z.unknown().optional().meta({ description: "For json: a value, or JSON text." }),
 };
 
 export const scoreChangeSchema = z.object({
   ...valueMembers,
   explanation: text.nullish(),
-  is_passed: z.boolean().nullish().meta({ description: "Default: what the evaluator's passing_conditions say." }),
+  is_passed: z.boolean().nullish().meta({ description: "Default: the result of the evaluator's passing_conditions." }),
   scorer: z.string().max(httpLimits.nameChars).nullish().meta({ description: "Who scored." }),
 });
 

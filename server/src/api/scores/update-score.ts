@@ -18,8 +18,8 @@ const common = {
   success: { status: 200, schema: scoreSchema },
   errors: ["invalid_request", "not_found"],
 } as const;
-const patch = { method: "PATCH", summary: "Change a score", description: "Only what is given changes." } as const;
-const put = { method: "PUT", summary: "Replace a score", description: "Its log and evaluator stay." } as const;
+const patch = { method: "PATCH", summary: "Change a score", description: "Omitted members keep their value." } as const;
+const put = { method: "PUT", summary: "Replace a score", description: "Its log and evaluator do not change." } as const;
 const path = "/api/scores/{score_id}/";
 const logPath = "/api/logs/{log_id}/scores/{score_id}/";
 

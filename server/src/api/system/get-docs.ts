@@ -9,7 +9,7 @@ export const getDocs = (deps: { page: PageFile | undefined }) =>
     method: "GET",
     path: "/docs",
     summary: "The API reference as a page",
-    description: "Requests can be sent from it: with a key, or as the person who is signed in to the web application.",
+    description: "Requests can be sent from the page, with a key or as the person signed in to the web application.",
     tags: ["System"],
     auth: "none",
     success: { status: 200, contentType: "text/html" },

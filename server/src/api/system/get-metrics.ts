@@ -8,7 +8,7 @@ export const getMetrics = (deps: { registry: Registry }) =>
     method: "GET",
     path: "/metrics",
     summary: "Metrics for Prometheus",
-    description: "Figures of this process. They name no organization and hold no data of one.",
+    description: "Figures of this process, without names or data of organizations.",
     tags: ["System"],
     auth: "none",
     success: { status: 200, contentType: "text/plain" },

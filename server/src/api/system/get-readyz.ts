@@ -15,7 +15,7 @@ const readyzQuery = z.object({
     .enum(["true", "false"], { error: flagMessage })
     .optional()
     .transform((text) => text === "true")
-    .meta({ type: "boolean", default: false, description: "Also asks whether queries work." }),
+    .meta({ type: "boolean", default: false, description: "Also checks whether queries work." }),
 });
 
 export const getReadyz = (deps: { readiness: Readiness }) =>
@@ -25,8 +25,8 @@ export const getReadyz = (deps: { readiness: Readiness }) =>
     path: "/readyz",
     summary: "Can the process take traffic?",
     description:
-      "Whether spans and gateway calls may be sent here: also while the span store does not answer and the journal has room, and " +
-      "while the journal is replayed. With `reads=true`: whether queries work as well. 503 with the same body if not.",
+      "Whether spans and gateway calls may be sent here, which includes times when the span store is down but the journal has room, and " +
+      "when the journal is replayed. With `reads=true`: whether queries work as well. 503 with the same body if not.",
     tags: ["System"],
     auth: "none",
     query: readyzQuery,

@@ -17,12 +17,12 @@ const notTaken = (instead: string) =>
   z
     .union([z.null(), z.literal(unlimited)], { error: `is not supported: ${instead}` })
     .optional()
-    .meta({ deprecated: true, description: "Taken where it asks for nothing: null or -1." });
+    .meta({ deprecated: true, description: "Accepted only without effect: null or -1." });
 
 const bodySchema = z.strictObject({
   environment: z.enum(environments).optional(),
   is_test: z.boolean().optional().meta({ description: "Instead of environment." }),
-  name: nameSchema.optional().meta({ description: "Default: the e-mail address of who asks." }),
+  name: nameSchema.optional().meta({ description: "Default: the caller's e-mail address." }),
   expires_in: z
     .int({ error: `must be a whole number of seconds, at most ${longestS}` })
     .min(1, { error: "must be at least 1 second" })
@@ -47,10 +47,10 @@ export const createTemporaryKey = (deps: { stores: Pick<ControlStores, "transact
     id: "create_temporary_key",
     method: "POST",
     path: "/api/temporary-keys/",
-    summary: "Trade an access token for a key of one environment",
+    summary: "Exchange an access token for a key of one environment",
     description:
-      "The key lives for an hour unless the request says otherwise, and has the permissions of its user's role. It ends when the user is " +
-      "removed, or gets another role or password.",
+      "The key is valid for an hour by default, and has the permissions of its user's role. It ends when the user is " +
+      "removed or gets another role or password.",
     tags: ["API keys"],
     auth: "user",
     isAudited: true,

@@ -21,11 +21,10 @@ const thread = z
     log_count: z.int().meta({ description: "Spans that name the thread." }),
     trace_count: z.int(),
     total_cost: z.number().nullable().meta({
-      description:
-        "USD; what wrappers restate counts once, as in traces. Null where nothing that was counted has a price.",
+      description: "USD; usage that wrappers restate counts once, as in traces. Null if no counted call has a price.",
     }),
     total_tokens: z.number(),
-    unpriced_count: z.int().meta({ description: "Calls without a price, which are in no sum." }),
+    unpriced_count: z.int().meta({ description: "Calls without a price, which sums do not include." }),
     customer_identifier: z.string().nullable(),
     first_timestamp: z.string().meta({ format: "date-time" }),
     last_timestamp: z.string().meta({ format: "date-time" }),
@@ -44,8 +43,8 @@ export const listThreads = (deps: ThreadDeps) =>
     aliases: [{ method: "GET", path: "/api/log_threads/" }],
     summary: "List threads",
     description:
-      "Threads with a span in the window, the last hour unless the query says otherwise, newest first. The environment " +
-      `is that of the key, whatever the query says. sort_by is timestamp or one of ${threadSortFields.join(", ")}.`,
+      "Threads with a span in the window, by default the last hour, newest first. The environment " +
+      `is always that of the key. sort_by is timestamp or one of ${threadSortFields.join(", ")}.`,
     tags: ["Threads"],
     auth: "key",
     permission: "spans:read",

@@ -10,9 +10,9 @@ import { asEnvironment } from "./trace-scope.ts";
 const deleted = z
   .object({
     message: z.string(),
-    deleted_count: z.int().meta({ description: "1, or 0 where no span of the trace ended within the window." }),
+    deleted_count: z.int().meta({ description: "1, or 0 if no span of the trace ended within the window." }),
     deleted_spans: z.int(),
-    remaining_spans: z.int().meta({ description: "Spans outside the window, which stayed." }),
+    remaining_spans: z.int().meta({ description: "Spans outside the window, which remain." }),
   })
   .meta({ id: "DeletedTrace" });
 
@@ -25,8 +25,8 @@ export const deleteTrace = ({ spans, traceDeletions, now }: TraceDeleteDeps) =>
     path: "/api/traces/{trace_unique_id}/",
     summary: "Delete a trace",
     description:
-      "Deletes the spans of the trace that ended within the window, the last hour unless the query says otherwise. " +
-      "They are gone from every read at once and from the disk later; what is sent again of them within a day stays " +
+      "Deletes the spans of the trace that ended within the window, by default the last hour. " +
+      "They disappear from every read immediately and from the disk later; spans of it that are resent within a day stay " +
       "deleted.",
     tags: ["Traces"],
     auth: "key",

@@ -22,7 +22,7 @@ const result = z
     errors: z.array(z.unknown()),
     ignored: z
       .array(z.object({ field: z.string(), reason: z.string() }))
-      .meta({ description: "Conditions that were not understood and left out." }),
+      .meta({ description: "Conditions that were not understood and were ignored." }),
     message: z.string(),
   })
   .meta({ id: "BulkDeleteResult" });
@@ -37,9 +37,9 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
     aliases: ["/api/traces/bulk-delete/"],
     summary: "Delete the traces that a filter matches",
     description:
-      `At most ${apiLimits.bulkDeleteTraces} traces; more are 422 and nothing is deleted. Deletes what of them ended within the ` +
-      "window, the last hour unless the query says otherwise. A key deletes in its own environment, a person in both unless " +
-      "the query names one. Unknown fields and operators are ignored and named in `ignored`, but one condition at least must be understood. " +
+      `At most ${apiLimits.bulkDeleteTraces} traces; more are 422 and nothing is deleted. Deletes their spans that ended within the ` +
+      "window, by default the last hour. A key deletes in its own environment, a person in both unless " +
+      "the query names one. Unknown fields and operators are ignored and named in `ignored`, but at least one condition must be understood. " +
       "10 requests a minute for each organization and path; for each person with an access token.",
     tags: ["Traces"],
     auth: "key_or_user",

@@ -25,8 +25,8 @@ export const exportTraces = (deps: ExportTracesDeps) =>
     path: "/api/traces/export/",
     summary: "Export traces",
     description:
-      "All traces that the list would have for the window and the filters, as one file, in no order. " +
-      "A file that breaks off is not whole: the connection is cut then. start_time is required.",
+      "All traces that the list has for the window and the filters, as one file, unordered. " +
+      "If the export fails, the connection is aborted, so an incomplete file is recognizable. start_time is required.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:read",

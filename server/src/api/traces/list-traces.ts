@@ -26,9 +26,9 @@ export const listTraces = (deps: ListTracesDeps) =>
     aliases: [{ method: "GET", path: "/api/traces/list/" }],
     summary: "List traces",
     description:
-      "A trace is listed when one of its spans ended within the window, the last hour unless the query says otherwise, " +
-      "and is then counted as a whole. Filters on figures of the trace compare those; filters on fields of spans hold " +
-      "when they do for any span of the trace, and their negation when they do for none. " +
+      "A trace is listed when one of its spans ended within the window, by default the last hour, " +
+      "and is then counted as a whole. Filters on figures compare those of the trace; filters on fields of spans match " +
+      "if any span of the trace matches, and their negation if none does. " +
       `sort_by is one of ${traceSortFields.join(", ")}.`,
     tags: ["Traces"],
     auth: "key",

@@ -49,7 +49,7 @@ export const traceSchema = z
     organization_name: text,
     environment: z.string(),
     name: text.meta({ description: "Name of the root span: the earliest without a parent in the trace." }),
-    customer_identifier: text.meta({ description: "The root's, else that of the earliest span that has one." }),
+    customer_identifier: text.meta({ description: "The root's, otherwise that of the earliest span that has one." }),
     thread_identifier: text,
     timestamp: z.string().meta({ format: "date-time", description: "When the last span ended; also end_time." }),
     start_time: z.string().meta({ format: "date-time" }),
@@ -59,7 +59,7 @@ export const traceSchema = z
     error_count: z.int(),
     total_cost: number.meta({
       description:
-        "USD. Usage counts at the deepest spans of a branch that have any: wrappers that restate it do not. Unknown costs are skipped and counted in unpriced_count.",
+        "USD. Usage counts at the deepest spans of a branch that have any, not at wrappers that restate it. Unknown costs are skipped and counted in unpriced_count.",
     }),
     total_tokens: number,
     total_prompt_tokens: number,

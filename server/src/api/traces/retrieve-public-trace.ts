@@ -26,7 +26,7 @@ export const retrievePublicTrace = (deps: PublicTraceDeps) =>
     path: "/api/{unique_organization_id}/traces/{trace_unique_id}/",
     summary: "Retrieve a shared trace",
     description:
-      "Needs no credentials. Whatever is not shared is 404, whether there is such a trace or not. Images, recordings and " +
+      "Needs no credentials. A trace that is not shared is 404, whether it exists or not. Images, recordings and " +
       "documents of more than 64 KB are references to `…/media/{id}/` below this path, which needs no credentials either.",
     tags: ["Traces"],
     auth: "none",

@@ -10,7 +10,7 @@ export const retrieveSharing = (deps: { traceShares: Pick<TraceShareStore, "find
     path: "/api/traces/{trace_unique_id}/sharing/",
     summary: "Is this trace shared?",
     description:
-      "Of the trace in the environment of the key. One that nobody ever shared, and one that is not there, is not.",
+      "For the trace in the environment of the key. A trace that was never shared or does not exist is not shared.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:read",

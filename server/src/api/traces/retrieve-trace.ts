@@ -27,13 +27,13 @@ const treeQuery = z.object({
     .default("full")
     .meta({
       description:
-        "full: the tree with the input, output and metadata of every span. slim: without those, and without members that are null. " +
-        "table: what slim has, as rows under `span_table`. flat: no tree, but one page of the spans with all members, in order of their start, under `spans`.",
+        "full: the tree with the input, output and metadata of every span. slim: without these, and without members that are null. " +
+        "table: the members of slim, as rows under `span_table`. flat: no tree, but one page of the spans with all members, in order of their start, under `spans`.",
     }),
   page: wholeNumber("page", { min: 1, max: httpLimits.pageMax, default: 1 }),
   page_size: wholeNumber("page_size", { min: 1, max: httpLimits.pageSizeMax, default: domainLimits.pageSizeDefault }),
   include_fields: includeFieldsQuery().include_fields.meta({
-    description: "With `tree=table`: the members that it shows, comma-separated, of those that a slim tree has.",
+    description: "With `tree=table`: the members to return, comma-separated, out of those of a slim tree.",
   }),
 });
 
@@ -43,11 +43,11 @@ export const retrievedTrace = traceSchema
       .array(z.looseObject({ unique_id: z.string(), children: z.array(z.unknown()) }))
       .meta({ description: "Roots, with their children inside, earliest first." }),
     is_slim: z.boolean().meta({
-      description: `Whether the tree has no input, output and metadata, as asked or because the trace is larger than ${apiLimits.fullTreeSpans} spans or ${apiLimits.fullTreeBytes} bytes.`,
+      description: `Whether the tree has no input, output and metadata, on request or because the trace is larger than ${apiLimits.fullTreeSpans} spans or ${apiLimits.fullTreeBytes} bytes.`,
     }),
     is_truncated: z
       .boolean()
-      .meta({ description: `Whether spans beyond the first ${storageLimits.treeSpans} are left out.` }),
+      .meta({ description: `Whether spans beyond the first ${storageLimits.treeSpans} are omitted.` }),
   })
   .meta({ id: "RetrievedTrace" });
 
@@ -59,13 +59,13 @@ const tableTrace = traceSchema
           .array(z.string())
           .meta({ description: "The members of spans, in the order of the values of a row." }),
         parents: z.array(z.int().nullable()).meta({
-          description: "Of each row the index of the row of its parent; null at the top.",
+          description: "The index of the parent's row for each row; null for roots.",
         }),
         rows: z.array(z.array(z.unknown())).meta({
           description: "A row of values for each span, in the order of the tree: each directly before its descendants.",
         }),
       })
-      .meta({ description: "The spans of the tree without nesting, and names of members once." }),
+      .meta({ description: "The spans of the tree without nesting, with member names stated once." }),
     is_slim: retrievedTrace.shape.is_slim,
     is_truncated: retrievedTrace.shape.is_truncated,
   })
@@ -86,8 +86,8 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
     path: "/api/traces/{trace_unique_id}/",
     summary: "Retrieve a trace",
     description:
-      "Figures and the tree of spans. Looks in the environment of the key, then in the other. A span whose parent is " +
-      "not in the trace stands at the top; a cycle is cut above its earliest span; every span is there once.",
+      "Figures and the tree of spans. Searches the environment of the key, then the other. A span whose parent is " +
+      "not in the trace is a root; a cycle is broken above its earliest span; every span appears once.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:read",

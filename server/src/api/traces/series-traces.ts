@@ -46,8 +46,8 @@ export const seriesTraces = (deps: TraceReadDeps & { spans: Pick<SpanStore, "tra
     aliases: [{ method: "GET", path: "/api/traces/timeseries/" }],
     summary: "Chart traces over time",
     description:
-      "Metrics of the traces that the list has for the window and the filters, by bucket of time, as one series or one for each group. " +
-      "A trace is counted as a whole, at the time of its last span; one that goes on after the window is in the last bucket.",
+      "Metrics of the traces that the list has for the window and the filters, per time bucket, as one series or one for each group. " +
+      "A trace is counted as a whole, at the time of its last span; a trace that continues after the window is in the last bucket.",
     tags: ["Traces"],
     auth: "key",
     permission: "analytics:read",

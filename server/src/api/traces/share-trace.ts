@@ -23,7 +23,7 @@ export const sharing = z.object({
   public_url: z
     .string()
     .nullable()
-    .meta({ format: "uri", description: "Where anybody can read it; null where nobody can." }),
+    .meta({ format: "uri", description: "The URL at which anybody can read it; null if it is not shared." }),
 });
 
 export const shareTrace = (deps: ShareTraceDeps) =>
@@ -31,10 +31,10 @@ export const shareTrace = (deps: ShareTraceDeps) =>
     id: "share_trace",
     method: "PATCH",
     path: "/api/traces/{trace_unique_id}/",
-    summary: "Share a trace, or end its sharing",
+    summary: "Share a trace, or stop sharing it",
     description:
-      "A shared trace can be read by everyone who knows its address. Spans need not be there yet. " +
-      "The sharing is that of this organization's trace in the environment of the key alone.",
+      "A shared trace can be read by everyone who knows its URL. It may be shared before its spans arrive. " +
+      "Applies only to this organization's trace in the environment of the key.",
     tags: ["Traces"],
     auth: "key",
     permission: "traces:share",

@@ -15,7 +15,8 @@ export const createCustomer = (deps: CustomerDeps) =>
     method: "POST",
     path: "/api/users/",
     summary: "Create a customer",
-    description: "Beforehand, for instance to give it a budget; spans and gateway calls create theirs by themselves.",
+    description:
+      "For instance to set a budget in advance. Spans and gateway calls create their customers automatically.",
     tags: ["Customers"],
     auth: "key",
     permission: "customers:write",

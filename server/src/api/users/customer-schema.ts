@@ -8,7 +8,7 @@ const cost = z.number().meta({ description: "USD, without markup; unknown costs 
 
 /** The members of every response about a customer. */
 const profile = {
-  id: z.string().meta({ description: "Made of identifier, environment and organization." }),
+  id: z.string().meta({ description: "Consists of identifier, environment and organization." }),
   customer_identifier: z.string(),
   unique_organization_id: z.string(),
   environment: z.string(),
@@ -19,13 +19,13 @@ const profile = {
   period_budget: money.meta({ description: "USD a period." }),
   budget_duration: z.enum(budgetDurations).nullable(),
   total_budget: money,
-  period_start: time("Where the first period begins."),
-  period_end: time("End of the period: as it was set, else of the current one."),
+  period_start: time("Start of the first period."),
+  period_end: time("End of the period: as set, otherwise that of the current one."),
   markup_percentage: z.number(),
-  rate_limit: z.int().nullable().meta({ description: "Gateway requests a minute." }),
+  rate_limit: z.int().nullable().meta({ description: "Gateway requests per minute." }),
   unpriced_calls: z
     .union([z.literal("refuse"), z.number(), z.null()])
-    .meta({ description: "What a call whose price is not known counts as in the budgets." }),
+    .meta({ description: "How calls of unknown price count in the budgets." }),
   first_seen: z.string().meta({ format: "date-time" }),
   created_at: z.string().meta({ format: "date-time" }),
   updated_at: z.string().meta({ format: "date-time" }),
@@ -43,8 +43,8 @@ const analytics = {
   total_cache_hits: z.int(),
   active_days: z.int().meta({ description: "UTC days with a span." }),
   average_latency: z.number().meta({ description: "Seconds." }),
-  average_ttft: z.number().meta({ description: "Seconds to the first token." }),
-  average_monthly_cost: cost.meta({ description: "USD a month with a span." }),
+  average_ttft: z.number().meta({ description: "Seconds until the first token." }),
+  average_monthly_cost: cost.meta({ description: "USD per month with a span." }),
   last_active: time("When its last span ended."),
 };
 
@@ -66,9 +66,11 @@ export const customerDetail = z
     ...analytics,
     organization: z.int(),
     organization_name: z.string(),
-    current_period_start: time("The period that now lies in."),
-    current_period_end: time("The first instant after it."),
-    total_period_usage: usage("USD used in the current period, with markup: what spans cost, or the ledger knows of."),
+    current_period_start: time("The current period."),
+    current_period_end: time("The first instant after the current period."),
+    total_period_usage: usage(
+      "USD used in the current period, with markup: the cost of spans, or the ledger's amount if it is higher.",
+    ),
     total_usage: usage("USD used over all time, likewise."),
     top_models: z.array(z.object({ model: z.string(), number_of_requests: z.int(), total_cost: cost })),
     is_test: z.boolean(),

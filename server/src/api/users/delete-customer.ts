@@ -16,8 +16,8 @@ export const deleteCustomer = ({ customers, traceDeletions }: DeleteDeps) =>
     path: "/api/users/{customer_identifier}/",
     summary: "Delete a customer",
     description:
-      "Removes profile, budgets and identity for good. Its spans stay, but no longer name it, and neither does what is sent " +
-      "again of what was received before. A new span or call that names it makes a new customer.",
+      "Permanently removes profile, budgets and identity. Its spans remain, but no longer name it, and neither do " +
+      "resends of spans received before. A new span or call that names it creates a new customer.",
     tags: ["Customers"],
     auth: "key",
     permission: "customers:write",

@@ -25,9 +25,9 @@ export const exportUsage = (deps: ExportUsageDeps) =>
     path: "/api/users/export/",
     summary: "Export the usage of customers",
     description:
-      "What each customer used in each period, of each model, in each environment, at cost and with the customer's markup, as one " +
-      "file, the highest cost first. Filters are those of spans. The environment is that of the key, unless the query says otherwise. " +
-      "A file that breaks off is not whole: the connection is cut then. start_time is required.",
+      "The usage of each customer per period, model and environment, at cost and with the customer's markup, as one " +
+      "file, the highest cost first. Filters are those of spans. The environment is by default that of the key. " +
+      "If the export fails, the connection is aborted, so an incomplete file is recognizable. start_time is required.",
     tags: ["Customers"],
     auth: "key",
     permission: "customers:read",
@@ -37,7 +37,7 @@ export const exportUsage = (deps: ExportUsageDeps) =>
       period: z
         .enum(usagePeriods, { error: `period must be one of ${usagePeriods.join(", ")}` })
         .default("day")
-        .meta({ description: "Periods are of UTC; weeks begin on Monday." }),
+        .meta({ description: "Periods are in UTC; weeks begin on Monday." }),
     }),
     body: { kind: "json", schema: filtersBody, example: { filters: { model: { value: ["gpt-4o"] } } } },
     success: exportedTable,

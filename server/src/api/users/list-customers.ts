@@ -36,8 +36,8 @@ export const listCustomers = (deps: ListDeps) =>
     aliases: [{ method: "GET", path: "/api/users/list/" }],
     summary: "List customers",
     description:
-      "Customers with what their spans say, over all time. With start_time or end_time: those with a span in the window, " +
-      "and what the spans in it say. The environment is that of the key, unless the query says otherwise. " +
+      "Customers with the figures of their spans, over all time. With start_time or end_time: those with a span in the window, " +
+      "and the figures of the spans in it. The environment is by default that of the key. " +
       `sort_by is one of ${customerSortFields.join(", ")}.`,
     tags: ["Customers"],
     auth: "key",

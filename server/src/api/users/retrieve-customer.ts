@@ -12,7 +12,7 @@ export const retrieveCustomer = (deps: CustomerDeps) =>
     path: "/api/users/{customer_identifier}/",
     summary: "Retrieve a customer",
     description:
-      "Profile, budgets and what is used of them, over all time. A customer exists from the first span or gateway call " +
+      "Profile, budgets and usage, over all time. A customer exists from the first span or gateway call " +
       "that names it. The identifier is percent-encoded in the path.",
     tags: ["Customers"],
     auth: "key",

@@ -13,8 +13,8 @@ export const updateCustomer = (deps: CustomerDeps) =>
     path: "/api/users/{customer_identifier}/",
     summary: "Change a customer's profile and budgets",
     description:
-      "What is left out stays as it is, null clears, a member that is no field is refused. A period_budget without a " +
-      "budget_duration or period_end follows the calendar month (UTC). Errors are keyed by field.",
+      "Omitted members keep their value, null clears a field, and unknown members are refused. A period_budget without a " +
+      "budget_duration or period_end applies to the calendar month (UTC). Errors are keyed by field.",
     tags: ["Customers"],
     auth: "key",
     permission: "customers:write",

@@ -9,7 +9,7 @@ export const createWebhook = (deps: WebhookDeps) =>
     path: "/api/webhooks/",
     summary: "Make a webhook",
     description:
-      "The answer has its new secret. Made with an API key, it gets the events of the key's environment; made by a person, " +
+      "The response has its new secret. Created with an API key, it gets the events of the key's environment; created by a person, " +
       "those of both.",
     tags: ["Webhooks"],
     auth: "key_or_user",

@@ -9,7 +9,7 @@ export const deleteWebhook = (deps: Pick<WebhookDeps, "webhooks" | "webhookDirec
     method: "DELETE",
     path: "/api/webhooks/{id}/",
     summary: "Delete a webhook",
-    description: "With what waits for it and its log.",
+    description: "Also deletes its queue and its log.",
     tags: ["Webhooks"],
     auth: "key_or_user",
     permission: "webhooks:write",

@@ -12,7 +12,7 @@ export const listDeliveries = (deps: Pick<WebhookDeps, "webhooks"> & { deliverie
     method: "GET",
     path: "/api/webhooks/{id}/deliveries/",
     summary: "List the deliveries of a webhook",
-    description: "Newest first: those that wait, and those that ended within the last seven days.",
+    description: "Newest first: pending ones, and those that ended within the last seven days.",
     tags: ["Webhooks"],
     auth: "key_or_user",
     permission: "webhooks:read",

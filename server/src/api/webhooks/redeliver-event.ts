@@ -18,8 +18,8 @@ export const redeliverEvent = (
     path: "/api/webhooks/{id}/deliveries/{delivery_id}/redeliver/",
     summary: "Send an event again",
     description:
-      "At once, whatever became of it before, with the same webhook-id. It is tried for another 24 hours. " +
-      "409 if what was sent is not kept any more: of delivered events it is for 6 hours, and of deleted traces never.",
+      "Sends it immediately, regardless of earlier results, with the same webhook-id. It is retried for another 24 hours. " +
+      "409 if the payload is no longer stored: payloads of delivered events are stored for 6 hours, those of deleted traces are deleted.",
     tags: ["Webhooks"],
     auth: "key_or_user",
     permission: "webhooks:write",

@@ -31,8 +31,8 @@ export const updateWebhook = (deps: WebhookDeps) =>
     method: "PATCH",
     summary: "Change a webhook",
     description:
-      "Only what is given changes. While it is not active nothing is queued, and what waited ends as failed; each event can " +
-      "be sent again once it is active.",
+      "Omitted members keep their value. While it is inactive, nothing is queued, and queued events end as failed; each event can " +
+      "be resent once it is active.",
     body: { kind: "json", schema: webhookChangeSchema, shown: webhookSchema, example: { active: false } },
     handler: ({ principal, params, body }) => change(deps, principal, params.id, body),
   });
@@ -44,7 +44,7 @@ export const replaceWebhook = (deps: WebhookDeps) =>
     method: "PUT",
     summary: "Replace a webhook",
     description:
-      "What is not given has its default. The secret stays, and so does `legacy_signatures` where it is not given.",
+      "Omitted members take their default. The secret remains, and so does `legacy_signatures` if it is omitted.",
     body: {
       kind: "json",
       schema: replacedWebhookSchema,

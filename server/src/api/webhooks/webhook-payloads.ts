@@ -8,11 +8,11 @@ import { alertEventSchema } from "../alerts/alert-event-schema.ts";
 import { scoreSchema } from "../scores/score-schemas.ts";
 import { traceSchema } from "../traces/read-traces.ts";
 
-const usd = z.number().nullable().meta({ description: "USD; null where there is no such bound." });
+const usd = z.number().nullable().meta({ description: "USD; null if there is no such limit." });
 
 const delivery =
-  "Signed: see docs/webhooks.md. The webhook-id header is the same at every attempt and names the event; an event may come " +
-  `more than once. A body over ${deliveryLimits.webhookPayloadBytes} bytes has null in place of large members, and is_truncated.`;
+  "Signed: see docs/webhooks.md. The webhook-id header is the same for every attempt and identifies the event; an event may arrive " +
+  `more than once. A body over ${deliveryLimits.webhookPayloadBytes} bytes has null instead of large members, and is_truncated.`;
 
 const request = (summary: string, body: z.ZodType): OutgoingRequest => ({
   summary,
@@ -23,7 +23,7 @@ const request = (summary: string, body: z.ZodType): OutgoingRequest => ({
 
 /** The payload of each type of event, for the API reference. */
 export const webhookPayloads: Record<WebhookEventType, OutgoingRequest> = {
-  request_log: request("A span was stored; once more when a fuller version of it was", spanSchema),
+  request_log: request("A span was stored, or a fuller version of it", spanSchema),
   trace_completed: request("A trace has had no new span for a while", traceSchema),
   on_eval_result_ingested: request("A log was scored", scoreSchema),
   customer_budget_limit_reached: request(
@@ -42,10 +42,10 @@ export const webhookPayloads: Record<WebhookEventType, OutgoingRequest> = {
         period_end: z.string().nullable().meta({ format: "date-time" }),
         total_budget: usd,
         total_usage: usd,
-        reserved: usd.meta({ description: "Set aside for calls under way." }),
+        reserved: usd.meta({ description: "Reserved for calls in progress." }),
       })
       .meta({ id: "CustomerBudgetReached" }),
   ),
   alert_triggered: request("An alert triggered, for one group of its spans", alertEventSchema),
-  alert_resolved: request("That is over: the group is ok, or has no spans any more", alertEventSchema),
+  alert_resolved: request("An alert was resolved: the group is ok, or has no more spans", alertEventSchema),
 };

@@ -51,10 +51,10 @@ const organizationKey = z
   .string()
   .max(domainLimits.identifierChars)
   .nullable()
-  .meta({ description: "Id of an API key of the organization: only events that came about with it. null: all." });
+  .meta({ description: "Id of an API key of the organization: only events caused with it. null: all." });
 
 const legacySignatures = z.boolean().meta({
-  description: `Signs under the product's former names too: ${legacyFamilies.map((name) => `x-${name}-signature`).join(", ")}.`,
+  description: `Also signs under the product's former names: ${legacyFamilies.map((name) => `x-${name}-signature`).join(", ")}.`,
 });
 
 export const newWebhookSchema = z.object({
@@ -100,18 +100,21 @@ export const webhookSchema = z
     environment: z
       .enum(environments)
       .nullable()
-      .meta({ description: "Whose events it gets: that of the API key that made it; null, made by a person: both." }),
+      .meta({
+        description:
+          "The environment whose events it gets: that of the API key that created it; null if a person created it: both.",
+      }),
     failing_since: time.nullable().meta({ description: "Since when no delivery has succeeded." }),
     disabled_at: time.nullable(),
     disabled_reason: z
       .string()
       .nullable()
-      .meta({ description: "Why it was switched off by itself. Activating it clears this." }),
-    skipped_events: z.int().meta({ description: "Events that were not queued because too many waited." }),
+      .meta({ description: "Why it was switched off automatically. Activating it clears this." }),
+    skipped_events: z.int().meta({ description: "Events that were not queued because the queue was full." }),
     secrets: z
       .string()
       .optional()
-      .meta({ description: "whsec_… with the key in base64. Only where asked for, and when it was just made." }),
+      .meta({ description: "whsec_… with the key in base64. Only on request, and in the response that created it." }),
   })
   .meta({ id: "Webhook" });
 
@@ -142,18 +145,18 @@ export function presentWebhook(
 
 export const deliverySchema = z
   .object({
-    id: z.string().meta({ description: "The same as event_id: a webhook gets an event once." }),
-    event_id: z.string().meta({ description: "The webhook-id header: the same at every attempt." }),
+    id: z.string().meta({ description: "The same as event_id: a webhook has one delivery per event." }),
+    event_id: z.string().meta({ description: "The webhook-id header: the same for every attempt." }),
     event_type: eventType,
     environment: z.enum(environments),
     status: z.enum(deliveryStatuses),
     attempts: z.int(),
     created_at: time,
     last_attempt_at: time.nullable(),
-    next_attempt_at: time.nullable().meta({ description: "null once it was delivered or given up." }),
+    next_attempt_at: time.nullable().meta({ description: "null after it was delivered or abandoned." }),
     expires_at: time.meta({ description: "When trying ends." }),
     response_status: z.int().nullable(),
-    response_body: z.string().nullable().meta({ description: "The first kilobyte of the last answer." }),
+    response_body: z.string().nullable().meta({ description: "The first kilobyte of the last response." }),
     error: z.string().nullable(),
   })
   .meta({ id: "WebhookDelivery" });
