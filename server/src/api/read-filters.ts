@@ -14,12 +14,9 @@ export function selectionQuery() {
     ...timeWindowQuery(),
     ...readEnvironmentQuery(),
     log_type: z.string().optional().meta({ description }),
-    filters: z
-      .string({ error: "filters must be given once" })
-      .optional()
-      .meta({
-        description: "The `filters` of the body as JSON, for links. Filters of body and URL are combined with AND.",
-      }),
+    filters: z.string({ error: "filters must be given once" }).optional().meta({
+      description: "The `filters` of the body as JSON, for links. Filters of body and URL are combined with AND.",
+    }),
   };
 }
 

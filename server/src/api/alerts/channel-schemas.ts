@@ -42,13 +42,9 @@ const newChannelSchema = z
 
 export type NewChannel = z.output<typeof newChannelSchema>;
 
-export const newChannelsSchema = z
-  .array(newChannelSchema)
-  .max(apiLimits.alertChannels)
-  .meta({
-    description:
-      "The whole list: channels that are not in it are deleted. Existing channels are identified by their id.",
-  });
+export const newChannelsSchema = z.array(newChannelSchema).max(apiLimits.alertChannels).meta({
+  description: "The whole list: channels that are not in it are deleted. Existing channels are identified by their id.",
+});
 
 const time = z.string().meta({ format: "date-time" });
 
@@ -66,12 +62,9 @@ export const channelSchema = z
     disabled_at: time.nullable(),
     disabled_reason: z.string().nullable(),
     skipped_events: z.int().meta({ description: "Events that were not queued because the queue was full." }),
-    secrets: z
-      .string()
-      .optional()
-      .meta({
-        description: "whsec_… that signs the events of a webhook. Only in the response that created the channel.",
-      }),
+    secrets: z.string().optional().meta({
+      description: "whsec_… that signs the events of a webhook. Only in the response that created the channel.",
+    }),
   })
   .meta({ id: "AlertChannel" });
 

@@ -27,7 +27,7 @@ export const createMessage = (deps: { calls: CallRunner; messages: CallOperation
     summary: "Create a message",
     description:
       "Relays a request of Anthropic's Messages API and its response byte for byte, and records the call as a span. " +
-      "The key is sent as `x-api-key` or as `Authorization: Bearer`. Headers and parameters of Anthropic's API are passed on  " +
+      "The key is sent as `x-api-key` or as `Authorization: Bearer`. Headers and parameters of Anthropic's API are passed on " +
       "unchanged; service parameters are accepted only in the header. Anthropic's errors are passed on with their status; if it did not " +
       "respond, the status is 502, or 504 after a timeout.",
     tags: ["Gateway"],

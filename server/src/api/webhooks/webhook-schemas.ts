@@ -97,13 +97,10 @@ export const webhookSchema = z
     active: z.boolean(),
     organization_key: organizationKey,
     legacy_signatures: legacySignatures,
-    environment: z
-      .enum(environments)
-      .nullable()
-      .meta({
-        description:
-          "The environment whose events it gets: that of the API key that created it; null if a person created it: both.",
-      }),
+    environment: z.enum(environments).nullable().meta({
+      description:
+        "The environment whose events it gets: that of the API key that created it; null if a person created it: both.",
+    }),
     failing_since: time.nullable().meta({ description: "Since when no delivery has succeeded." }),
     disabled_at: time.nullable(),
     disabled_reason: z
