@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symli
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { closeToOthers, openDataFolder } from "./data-folder.ts";
+import { closeToOthers, openDataFolder, restoreMark } from "./data-folder.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -35,6 +35,13 @@ test.skipIf(process.platform !== "linux")(
     }
   },
 );
+
+test("refuses a folder whose restore was interrupted, until it is deleted", () => {
+  writeFileSync(join(dir, restoreMark), "");
+  expect(() => openDataFolder(dir)).toThrow("Delete it and restore the backup again.");
+  rmSync(dir, { recursive: true });
+  openDataFolder(dir);
+});
 
 // Root can write to every folder.
 test.skipIf(process.getuid?.() === 0)("a folder of somebody else is refused", () => {

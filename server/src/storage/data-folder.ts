@@ -25,11 +25,18 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: "its disk is full",
 };
 
+/** A file that is in the data folder while the restored stores are moved to their places. */
+export const restoreMark = "restore-interrupted";
+
 /**
  * Creates the folder if it is missing, and tests that it is writable: the database engines name neither the file nor
  * the cause when they fail. @throws DataFolderError that says what an operator can do
  */
 export function openDataFolder(path: string): void {
+  if (existsSync(join(path, restoreMark))) {
+    const remedy = "Delete it and restore the backup again.";
+    throw new DataFolderError(`The data folder ${path} holds a restore that was interrupted. ${remedy}`);
+  }
   try {
     makeFolder(resolve(path));
     rmdirSync(mkdtempSync(join(path, ".probe-")));

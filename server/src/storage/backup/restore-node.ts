@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
-import { openDataFolder } from "../data-folder.ts";
+import { openDataFolder, restoreMark } from "../data-folder.ts";
 import { backupNote, type BackupNote, type NodeFolder } from "./back-up-node.ts";
 import { copyFile, copyFolder } from "./copy-folder.ts";
 
@@ -32,6 +32,7 @@ export function restoreNode(from: string, node: NodeFolder): BackupNote {
   if (taken !== undefined)
     throw new ServiceError("conflict", `${taken.path} exists already: restore into a new folder.`);
   openDataFolder(node.dataDir);
+  const mark = join(node.dataDir, restoreMark);
   const partOf = (path: string): string => `${path}.restoring`;
   try {
     for (const { name, path } of targets) {
@@ -40,8 +41,9 @@ export function restoreNode(from: string, node: NodeFolder): BackupNote {
       if (/\./.test(name)) copyFile(join(from, name), partOf(path));
       else copyFolder(join(from, name), partOf(path));
     }
-    // Renames only once everything is copied, so that no start uses a half-copied store, even if this process is
-    // killed.
+    // Renames only once everything is copied. The mark keeps a server from starting on some of the stores if this
+    // process is killed between two of the renames.
+    writeFileSync(mark, "", { mode: 0o600, flush: true });
     for (const { path } of targets) renameSync(partOf(path), path);
   } catch (error) {
     for (const { path } of targets) {
@@ -49,6 +51,8 @@ export function restoreNode(from: string, node: NodeFolder): BackupNote {
       rmSync(path, { recursive: true, force: true });
     }
     throw error;
+  } finally {
+    rmSync(mark, { force: true });
   }
   return note;
 }

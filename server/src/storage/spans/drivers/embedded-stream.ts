@@ -52,7 +52,7 @@ export function createEmbeddedStream({
         const rows = { max_block_size: await blockRows(session) };
         const settings = { ...streamSettings(format), ...rows, ...statement.settings, log_comment: tag };
         const write = format === "parquet" ? writeThroughFile(path) : writeChunks(format);
-        await untilRefused(take, signal, async (takeOn, ended) => {
+        await untilRefused(format === "parquet" ? withRoom(path, take) : take, signal, async (takeOn, ended) => {
           await track(killOnAbort(write({ session, sql, settings, take: takeOn }, ended), tag, control, ended));
         });
       } finally {
@@ -138,7 +138,6 @@ function writeThroughFile(folder: string): Write {
         else if (isLast) break;
         else await sleep(storageLimits.exportFilePollMs);
         signal.throwIfAborted();
-        await refuseFullDisk(folder);
       }
       await writing;
     } finally {
@@ -154,8 +153,13 @@ const pieceBytes = 256 * 1024;
 /** By default the engine buffers 256 MiB before it writes anything. */
 const fileSettings = { engine_file_truncate_on_insert: 1, min_insert_block_size_bytes: storageLimits.exportBlockBytes };
 
-async function refuseFullDisk(folder: string): Promise<void> {
-  const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize >= storageLimits.insertFileRoomBytes) return;
-  throw new ServiceError("unavailable", "the disk has no room to write the export", { retryAfterS: 60 });
+/** Refuses the next bytes while the disk is nearly full, so that the statement is killed: its file has room until then. */
+function withRoom(folder: string, take: TakeBytes): TakeBytes {
+  return async (bytes) => {
+    const { bavail, bsize } = await statfs(folder);
+    if (bavail * bsize < storageLimits.insertFileRoomBytes) {
+      throw new ServiceError("unavailable", "the disk has no room to write the export", { retryAfterS: 60 });
+    }
+    await take(bytes);
+  };
 }
