@@ -22,7 +22,7 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { bodyOf } from "../support/spans.ts";
 import type { Row } from "../support/test-client.ts";
 
-/** Additions E: who is told of an alert. */
+/** Additions E: notifications of alerts. */
 
 let app: AlertApp;
 let receiver: Receiver;
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe("channels", () => {
-  test("hear of a rule that flaps once in its cooldown, and of what lasts beyond it", async () => {
+  test("get one event from a flapping rule per cooldown, and further ones from what lasts beyond it", async () => {
     const { prod } = await app.newOrganization();
     const path = newPath();
     const made = await newAlert(prod, {
@@ -69,7 +69,7 @@ describe("channels", () => {
     expect(types()).toEqual(["alert_triggered", "alert_resolved", "alert_triggered"]);
   });
 
-  test("of Slack get one text, with no mentions from spans in it; their URL is shown to nobody", async () => {
+  test("of Slack get one text without mentions from spans; their URL is never shown", async () => {
     const { prod } = await app.newOrganization();
     const path = `/services/T000/secret-${randomUUID()}`;
     await send(app, prod, spansOf(2, { customer_identifier: "<!channel> & co\n" }));
@@ -93,18 +93,18 @@ describe("channels", () => {
     for (const suffix of ["", "history/"]) {
       expect((await prod.get(`/api/alerts/${made.id}/${suffix}`)).text).not.toContain("secret-");
     }
-    // What was read can be sent back, and the URL stays.
+    // A retrieved list can be sent back, and the URL is kept.
     const { channels } = await retrieveAlert(prod, made.id);
     const same = await prod.request("PATCH", `/api/alerts/${made.id}/`, { channels });
     expect(bodyOf(same)["channels"]).toEqual(channels);
     expect(bodyOf(await prod.post(`/api/alerts/${made.id}/test/`))["results"]).toMatchObject([{ is_delivered: true }]);
     expect(receiver.on(path)).toHaveLength(2);
-    // It is no webhook of the organization's.
+    // It is not one of the organization's webhooks.
     expect((await prod.get("/api/webhooks/")).json).toEqual([]);
     expect((await prod.get(`/api/webhooks/${channels[0]!.id}/`)).status).toBe(404);
   });
 
-  test("are tested each: what they answered, and at most once in ten seconds", async () => {
+  test("are each tested, with their responses, at most once in ten seconds", async () => {
     const { prod } = await app.newOrganization();
     const [good, bad] = [newPath(), `/services/secret-${randomUUID()}`];
     const [hidden, nowhere] = ["http://169.254.169.254/latest/", "http://nobody.invalid/"] as const;
@@ -138,7 +138,7 @@ describe("channels", () => {
     expect((await prod.post(`/api/alerts/${id}/test/`)).status).toBe(200);
   });
 
-  test("that were down for an hour are told afterwards; the history says so", async () => {
+  test("that were down for an hour are notified afterwards, as the history shows", async () => {
     const { prod } = await app.newOrganization();
     const path = newPath();
     receiver.answer(path, (_request, response) => response.writeHead(500).end());
@@ -160,7 +160,7 @@ describe("channels", () => {
     expect(done).toMatchObject({ attempts: 2, error: null });
   });
 
-  test("are replaced as a whole: those that are named stay, others go", async () => {
+  test("are replaced as a whole: named ones stay, others are deleted", async () => {
     const { prod } = await app.newOrganization();
     const urls = [newPath(), newPath(), newPath()].map((path) => receiver.url + path);
     const made = await newAlert(prod, {
@@ -182,7 +182,7 @@ describe("channels", () => {
     expect(fresh!.secrets).toMatch(/^whsec_/);
   });
 
-  test("are not alone: webhooks of the organization hear of every alert", async () => {
+  test("are not exclusive: webhooks of the organization get every alert", async () => {
     const { prod } = await app.newOrganization();
     const path = newPath();
     const hook = { url: receiver.url + path, name: "All", event_type: "alert_triggered" };

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe("an evaluation", () => {
-  test("triggers, tells a webhook with a signature, links the spans, and resolves", async () => {
+  test("triggers, sends a signed webhook, links the spans, and resolves", async () => {
     const { prod } = await app.newOrganization();
     const path = newPath();
     await send(app, prod, [...spansOf(2, { model: "m", cost: 0.5 }), ...spansOf(3, { model: "n" })]);
@@ -83,7 +83,7 @@ describe("an evaluation", () => {
     });
   });
 
-  test("keeps a state for each group, links each group's spans, and forgets none that is triggered", async () => {
+  test("keeps a state for each group, links each group's spans, and forgets no triggered group", async () => {
     const { prod } = await app.newOrganization();
     const path = newPath();
     await send(app, prod, [
@@ -105,7 +105,7 @@ describe("an evaluation", () => {
     }
     const events = await received(receiver, path, 2);
     expect(events.map(({ json }) => String(json["customer_identifier"])).sort()).toEqual(["", 'acme, "inc" <b>']);
-    // Of a count, a group without spans has 0.
+    // For a count metric, a group without spans has 0.
     app.pass(5 * minuteMs);
     const after = await evaluated(prod, made.id, rule.evaluated_until!);
     expect(after["group_counts"]).toEqual({ ok: 3, triggered: 0, no_data: 0 });
@@ -113,7 +113,7 @@ describe("an evaluation", () => {
       "alert_resolved",
       "alert_resolved",
     ]);
-    // After a day without spans it is gone.
+    // It is forgotten after a day without spans.
     app.pass(alertsLimits.alertGroupMemoryMs + 10 * minuteMs);
     const later = await eventually(async () => {
       const found = await retrieveAlert(prod, made.id);
@@ -122,7 +122,7 @@ describe("an evaluation", () => {
     expect(later.state).toBe("no_data");
   });
 
-  test("compares with the window before, where a rule asks for a change", async () => {
+  test("compares with the previous window if a rule has a change_percentage", async () => {
     const { prod } = await app.newOrganization();
     const before = new Date(newestEndMs(app.now()) - 7 * minuteMs).toISOString();
     await send(app, prod, [...spansOf(2, { timestamp: before, model: "up" }), ...spansOf(4, { model: "up" })]);
@@ -144,7 +144,7 @@ describe("an evaluation", () => {
     expect(up).toMatchObject({ value: 4, previous_value: 2 });
   });
 
-  test("without spans is no_data but for counts, and with fewer than min_requests for these too", async () => {
+  test("without spans is no_data except for counts, and with fewer than min_requests for these too", async () => {
     const { prod } = await app.newOrganization();
     await send(app, prod, [{ latency: 3 }]);
     const quiet = { filters: { model: "nobody" } };
@@ -163,7 +163,7 @@ describe("an evaluation", () => {
     }
   });
 
-  test("averages scores of an evaluator; once that is deleted the rule says so, and others go on", async () => {
+  test("averages scores of an evaluator; after its deletion the rule has an error, and others continue", async () => {
     const { prod } = await app.newOrganization();
     const evaluator = await newEvaluator(prod);
     const timestamp = new Date(newestEndMs(app.now()) - minuteMs / 2).toISOString();
@@ -196,7 +196,7 @@ describe("an evaluation", () => {
     }
   });
 
-  test("takes every field that groups, and its link lists the spans of the group", async () => {
+  test("accepts every grouping field, and its link lists the spans of the group", async () => {
     const { prod } = await app.newOrganization();
     await send(app, prod, [
       {
@@ -226,7 +226,7 @@ describe("an evaluation", () => {
     }
   });
 
-  test("happens once for a window: a span that is late changes the next one, and a clock set back repeats none", async () => {
+  test("happens once per window: a late span changes the next one, and a clock set back repeats none", async () => {
     const { prod } = await app.newOrganization();
     const path = newPath();
     const made = await newAlert(prod, { threshold: 1, channels: [{ type: "webhook", url: receiver.url + path }] });
@@ -245,7 +245,7 @@ describe("an evaluation", () => {
     expect(receiver.on(path)).toHaveLength(1);
   });
 
-  test("makes up for a gap by windows that follow each other", async () => {
+  test("catches up after a gap with consecutive windows", async () => {
     const { prod } = await app.newOrganization();
     const made = await newAlert(prod, { threshold: 1 });
     const first = await evaluated(prod, made.id);
@@ -261,7 +261,7 @@ describe("an evaluation", () => {
   });
 });
 
-test("a customer that is deleted is in no state, history or payload any more", async () => {
+test("a deleted customer is removed from states, history and payloads", async () => {
   const { prod } = await app.newOrganization();
   const path = newPath();
   await send(app, prod, [
@@ -282,7 +282,7 @@ test("a customer that is deleted is in no state, history or payload any more", a
   });
 });
 
-test("a rule whose filters name a deleted customer stays as it was written; what was said of it does not link to the customer", async () => {
+test("a rule whose filters name a deleted customer is unchanged; its history does not link to the customer", async () => {
   const { prod } = await app.newOrganization();
   const path = newPath();
   await send(app, prod, spansOf(2, { customer_identifier: "gone customer" }));
@@ -300,16 +300,16 @@ test("a rule whose filters name a deleted customer stays as it was written; what
   expect((await prod.request("DELETE", "/api/users/gone%20customer/")).status).toBeLessThan(300);
   await eventually(async () => !mentions(await history()) || undefined, 20_000);
   expect(await historyOf(prod, made.id)).toMatchObject([{ event: "alert_triggered", spans_url: null }]);
-  // What was tried in vain is tried again without the name.
+  // The failed delivery is retried without the name.
   app.pass(5 * minuteMs);
   const again = (await received(receiver, path, 2))[1]!.json;
   expect([again["spans_url"], mentions(JSON.stringify(again))]).toEqual([null, false]);
-  // Its spans name nobody any more.
+  // Its spans no longer name a customer.
   const after = await nextMinute(app, prod, made);
   expect([after.state, after["filters"]]).toEqual(["ok", made["filters"]]);
 });
 
-test("rules that ask the same of the same spans say what each would say alone, also where there are too many groups to watch", async () => {
+test("rules measured together have the same results as alone, even with too many groups to watch", async () => {
   const { prod } = await app.newOrganization();
   const timestamp = new Date(newestEndMs(app.now()) - minuteMs / 2).toISOString();
   const span = (customer_identifier: string, cost: number) => ({
@@ -346,12 +346,12 @@ test("rules that ask the same of the same spans say what each would say alone, a
     { ok: 1, triggered: 0, no_data: 0 },
   ];
   expect(await minute()).toEqual(expected);
-  // The rules came one by one; from the next minute on they are due together.
+  // The rules were created one by one; from the next minute on they are due together.
   await nextMinute(app, prod, rules.few);
   expect(await minute()).toEqual(expected);
 });
 
-test("a rule that is switched off is not evaluated; switched on, it begins with the newest window", async () => {
+test("a disabled rule is not evaluated; once enabled, it begins with the newest window", async () => {
   const { prod } = await app.newOrganization();
   const made = await newAlert(prod, { threshold: 1 });
   const { evaluated_until } = await evaluated(prod, made.id);
@@ -366,7 +366,7 @@ test("a rule that is switched off is not evaluated; switched on, it begins with 
   expect((await historyOf(prod, made.id)).filter(({ event }) => event !== null)).toEqual([]);
 });
 
-test("a rule that begins to watch something else resolves what it had reported", async () => {
+test("a rule with a changed definition resolves what it had reported", async () => {
   const { prod } = await app.newOrganization();
   const path = newPath();
   await send(app, prod, spansOf(2, { model: "m" }));

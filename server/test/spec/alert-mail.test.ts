@@ -34,7 +34,7 @@ const mailsTo = (address: string, count: number) =>
 
 const headersOf = (raw: string): string => (raw.split("\r\n\r\n")[0] ?? "").replaceAll(/\r\n[ \t]+/g, " ");
 
-test("an alert comes as plain text, with what the rule says; its name and groups make no headers", async () => {
+test("an alert is a plain text mail about the rule; its name and groups cannot inject headers", async () => {
   const { prod } = await app.newOrganization();
   const to = "ops+alerts@example.com";
   const timestamp = new Date(newestEndMs(app.now()) - minuteMs / 2).toISOString();
@@ -62,7 +62,7 @@ test("an alert comes as plain text, with what the rule says; its name and groups
   });
 });
 
-describe("addresses that are none, or that would be more than one, are 400:", () => {
+describe("invalid or multiple addresses are 400:", () => {
   const addresses = [
     "ops",
     "@example.com",
@@ -85,7 +85,7 @@ describe("addresses that are none, or that would be more than one, are 400:", ()
   });
 });
 
-test("a test says what the mail server said", async () => {
+test("a test returns the mail server's response", async () => {
   const { prod } = await app.newOrganization();
   const { id, channels } = await newAlert(prod, {
     threshold: 1e6,
@@ -105,7 +105,7 @@ test("a test says what the mail server said", async () => {
   expect(headersOf((await mailsTo("tested@example.com", 1))[0]!.raw)).toMatch(/^Subject: Test: Too many requests$/m);
 });
 
-test("while the mail server is down, mail waits, and the password is in no answer", async () => {
+test("while the mail server is down, mail waits, and the password is in no response", async () => {
   const { prod } = await app.newOrganization();
   await mail.close();
   const made = await newAlert(prod, { threshold: 0, channels: [{ type: "email", to: "later@example.com" }] });

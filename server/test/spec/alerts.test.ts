@@ -14,14 +14,14 @@ import {
 import { bodyOf, storeSpans } from "../support/spans.ts";
 import type { ListAnswer, Row } from "../support/test-client.ts";
 
-/** Additions E: what a rule is. */
+/** Additions E: definitions of rules. */
 
 let app: AlertApp;
 beforeAll(async () => void (app = await startAlertApp()));
 afterAll(() => app.stop());
 
 describe("rules", () => {
-  test("are made, listed, changed and deleted, for their organization alone", async () => {
+  test("are created, listed, changed and deleted, only in their organization", async () => {
     const { prod } = await app.newOrganization();
     const other = await app.newOrganization();
     const made = await newAlert(prod, {
@@ -76,7 +76,7 @@ describe("rules", () => {
     expect((await prod.get(path)).status).toBe(404);
   });
 
-  test("of a key watch its environment, and the other environment's key changes none", async () => {
+  test("of a key watch its environment, and the other environment's key cannot change them", async () => {
     const { prod, test: testKey } = await app.newOrganization();
     await send(app, prod, spansOf(3));
     const rule = await newAlert(testKey);
@@ -147,7 +147,7 @@ describe("rules", () => {
     expect([answer.status, Object.keys((answer.json as { errors: Row }).errors)]).toEqual([400, [field]]);
   });
 
-  test("watch any metric of numbers over time, and find the value that the chart has", async () => {
+  test("watch any metric of a time series, and measure the same value as the chart", async () => {
     const { prod } = await app.newOrganization();
     const usage = {
       prompt_tokens: 30,
@@ -183,7 +183,7 @@ describe("rules", () => {
     }
   });
 
-  test("hold for windows from 5 minutes to 30 days, and compare as their operator says", async () => {
+  test("support windows from 5 minutes to 30 days, and every operator", async () => {
     const { prod } = await app.newOrganization();
     const ago = (ms: number) => ({ timestamp: new Date(newestEndMs(app.now()) - ms).toISOString(), log_type: "chat" });
     await storeSpans(prod, [ago(minuteMs), ago(minuteMs), ago(20 * minuteMs), ago(29.9 * 24 * 60 * minuteMs)]);
@@ -203,7 +203,7 @@ describe("rules", () => {
     }
   });
 
-  test("are so many for one organization, and 409 then", async () => {
+  test("are limited per organization, beyond that 409", async () => {
     const { prod } = await app.newOrganization();
     for (let i = 0; i < storageLimits.alertsPerOrganization; i += 1) await newAlert(prod, { is_enabled: false });
     const body = { name: "N", metric: "number_of_requests", window: "5m", operator: "gt", threshold: 1 };

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** As a client that follows no redirect. */
+/** Like a client that follows no redirect. */
 async function call(method: string, path: string, body: unknown) {
   const response = await fetch(app.url + path, {
     method,
@@ -24,12 +24,12 @@ async function call(method: string, path: string, body: unknown) {
 
 type Operation = {
   name: string;
-  /** Methods and paths, each to be tried with and without its trailing slash. */
+  /** Methods and paths, each tried with and without its trailing slash. */
   routes: Array<readonly [method: "GET" | "POST", path: string]>;
   query?: string;
   body?: unknown;
   status: number;
-  /** Members that tell this operation's answer from every other. */
+  /** Members that distinguish this operation's response from every other. */
   members: string[];
 };
 
@@ -168,14 +168,11 @@ describe("retrieve", () => {
 });
 
 describe("every other path", () => {
-  test.each(["/livez", "/readyz", "/openapi.json", "/docs", "/metrics"])(
-    "%s answers with a slash too",
-    async (path) => {
-      for (const slash of ["", "/"]) {
-        expect((await fetch(app.url + path + slash, { redirect: "manual" })).status).toBe(200);
-      }
-    },
-  );
+  test.each(["/livez", "/readyz", "/openapi.json", "/docs", "/metrics"])("%s also works with a slash", async (path) => {
+    for (const slash of ["", "/"]) {
+      expect((await fetch(app.url + path + slash, { redirect: "manual" })).status).toBe(200);
+    }
+  });
 
   test.each(["/api/auth/login", "/api/auth/login/"])("POST %s", async (path) => {
     const answer = await call("POST", path, app.admin);

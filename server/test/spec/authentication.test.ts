@@ -54,7 +54,7 @@ const asHeader = (authorization: string) => (authorization === "" ? undefined : 
 const send = (method: string, path: string, headers?: Record<string, string>) =>
   anonymous().request(method, path, method === "POST" ? "{}" : undefined, headers);
 
-/** A token that says what a real one says, signed by nobody. */
+/** A token with the claims of a real one, but unsigned. */
 const unsignedToken = (token: string): string => {
   const header = Buffer.from(JSON.stringify({ alg: "none", typ: "at+jwt" })).toString("base64url");
   return `${header}.${token.split(".")[1]}.`;
@@ -66,7 +66,7 @@ describe("401", () => {
     missing = await send(...bulkRoute);
   });
 
-  test("says that credentials were not provided or are not valid, and how to present them", () => {
+  test("states that credentials are missing or invalid, and how to send them", () => {
     expect(missing.status).toBe(401);
     expect(missing.json).toEqual({ detail: expect.stringContaining("not provided"), code: "unauthorized" });
     expect(missing.headers.get("www-authenticate")).toBe("Bearer");
@@ -114,12 +114,12 @@ describe("API keys", () => {
     expect(answer.status).not.toBe(403);
   });
 
-  test.each(userRoutes)("do not open %s %s, which takes a person", async (method, path) => {
+  test.each(userRoutes)("do not open %s %s, which requires a person", async (method, path) => {
     const answer = await send(method, path, { authorization: `Bearer ${testKeys.prod}` });
     expect(answer).toMatchObject({ status: 401, json: { detail: expect.stringContaining("a person's access token") } });
   });
 
-  test("a revoked one is refused from the next request on", async () => {
+  test("a revoked key is refused from the next request on", async () => {
     const made = bodyOf(await admin.post("/api/api-keys/", { name: "short-lived", environment: "prod" }));
     const key = createClient(app.url, String(made["key"]));
     await createSpan(key, {});
@@ -129,7 +129,7 @@ describe("API keys", () => {
     expect((await app.prod.post("/api/request-logs/list/")).status).toBe(200);
   });
 
-  test("one without spans:ingest reads and does not write: 403 naming what it lacks", async () => {
+  test("a key without spans:ingest reads and does not write: 403 naming the permission", async () => {
     const made = await admin.post("/api/api-keys/", {
       name: "reads",
       environment: "test",
@@ -158,7 +158,7 @@ describe("access tokens (JWT)", () => {
     expect(answer).toMatchObject({ status: 401, json: { code: "unauthorized", detail } });
   });
 
-  test("stand for their person", async () => {
+  test("act as their person", async () => {
     expect((await admin.get("/api/auth/me/")).json).toMatchObject({
       email: app.admin.email,
       role: "admin",
@@ -167,7 +167,7 @@ describe("access tokens (JWT)", () => {
     });
   });
 
-  test("unsigned, altered, or of the refreshing kind, are refused; a refresh token gets a new pair", async () => {
+  test("are refused if unsigned, altered, or refresh tokens; a refresh token gets a new pair", async () => {
     const pair = bodyOf(await anonymous().post("/api/auth/login/", app.admin));
     expect(pair).toEqual({ access: expect.any(String), refresh: expect.any(String), expires_in: expect.any(Number) });
     const access = String(pair["access"]);
@@ -181,7 +181,7 @@ describe("access tokens (JWT)", () => {
     expect((await anonymous().post("/api/auth/refresh/", { refresh: access })).status).toBe(401);
   });
 
-  test("are not given for a wrong password or an unknown address, in the same words", async () => {
+  test("are not issued for a wrong password or an unknown address, with the same message", async () => {
     const wrong = await anonymous().post("/api/auth/login/", { ...app.admin, password: "something else" });
     const unknown = await anonymous().post("/api/auth/login/", {
       email: "nobody@example.com",
@@ -236,7 +236,7 @@ describe("temporary keys", () => {
   });
 });
 
-/** The administration tool, as operators run it beside a server. */
+/** The administration tool, run beside a server as operators do. */
 function runAdmin(...args: string[]): Promise<unknown> {
   const env = { ...programEnvironment(), SPANWAY_DATA_DIR: dataDir.path };
   return promisify(execFile)(process.execPath, [...programs.admin, ...args], { env });
@@ -265,7 +265,7 @@ describe("two organisations with the same ids", () => {
   });
 
   test.each(Object.keys(shared).filter((field) => field !== "metadata"))(
-    "a list by %s holds one's own",
+    "a list by %s contains only the own spans",
     async (field) => {
       const outputs = async (client: TestClient) =>
         sortedValues((await listSpans(client, { [field]: [shared[field]] })).results, "output");
@@ -274,7 +274,7 @@ describe("two organisations with the same ids", () => {
     },
   );
 
-  test("sums and groups count one's own", async () => {
+  test("sums and groups count only the own spans", async () => {
     expect(await summarize(mine, { metadata__plan: ["pro"] })).toMatchObject({ number_of_requests: 1, total_cost: 1 });
     expect(await summarize(theirs, {})).toMatchObject({ number_of_requests: 2, total_cost: 110 });
     for (const groupBy of ["trace", "thread", "customer_identifier", "model"]) {
@@ -288,13 +288,13 @@ describe("two organisations with the same ids", () => {
     expect((await listSpans(mine, either)).results.map((row) => row["output"])).toEqual(["mine"]);
   });
 
-  test("retrieve finds one's own only", async () => {
+  test("retrieve finds only the own spans", async () => {
     const [row] = (await listSpans(theirs, {}, "environment=prod")).results;
     expect(await retrieveSpan(theirs, row?.["unique_id"])).toMatchObject({ output: "theirs" });
     expect((await mine.get(`/api/request-logs/${String(row?.["unique_id"])}/`)).status).toBe(404);
   });
 
-  test("the prod and the test key of one organisation read the same, and either environment apart", async () => {
+  test("the prod and the test key of one organisation read the same, and each environment separately", async () => {
     for (const client of [theirs, theirTest]) {
       await settle(client);
       expect((await listSpans(client)).count).toBe(2);

@@ -30,7 +30,7 @@ const body = (fields = {}) => ({
 const patch = (id: unknown, change: unknown, client = prod) => client.request("PATCH", `${path}${String(id)}/`, change);
 
 describe("an automation", () => {
-  test("is answered with the members of the interface", async () => {
+  test("is returned with the members of the interface", async () => {
     const sent = body();
     const answer = await prod.post(path, sent);
     expect(answer.status).toBe(201);
@@ -68,7 +68,7 @@ describe("an automation", () => {
     }
   });
 
-  test("has the environment of its key, whatever the body says", async () => {
+  test("has the environment of its key, regardless of the body", async () => {
     const { test: testKey } = await app.newOrganization();
     expect(await newAutomation(testKey, { environment: "prod" })).toMatchObject({ environment: "test" });
   });
@@ -104,7 +104,7 @@ describe("PATCH /automation/automations/{automation_id}/", () => {
     expect(bodyOf(await patch(made["id"], {}))).toEqual({ ...made, updated_at: expect.any(String) });
   });
 
-  test("merges configuration with what it was", async () => {
+  test("merges configuration with the stored one", async () => {
     const made = await newAutomation(prod, { configuration: { sampling_rate: 0.25, note: "kept" } });
     const { configuration } = bodyOf(await patch(made["id"], { configuration: { daily_budget: 2 } }));
     expect(configuration).toEqual({
@@ -178,7 +178,7 @@ describe.each<[what: string, send: (fields: object) => Promise<{ status: number;
     expect(json).toEqual({ condition: [expect.any(String)] });
   });
 
-  test("an enabled that is no boolean", async () => {
+  test("an enabled that is not a boolean", async () => {
     expect(await send({ is_enabled: "yes" })).toMatchObject({
       status: 400,
       json: { is_enabled: [expect.any(String)] },

@@ -21,13 +21,13 @@ afterAll(async () => {
 
 const bulk = (client: TestClient) => client.post("/api/request-logs/bulk/", { logs: [{ input: "a row" }] });
 
-/** As an operator does it, in a process of its own. */
+/** As an operator does, in a separate process. */
 const admin = (...words: string[]) =>
   promisify(execFile)(process.execPath, [...programs.admin, ...words], {
     env: { SPANWAY_CONTROL_URL: `sqlite:${control}` },
   });
 
-/** Servers learn of it within seconds. */
+/** Servers apply it within seconds. */
 async function answersWith(status: number, ask: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
     const answer = await ask();
@@ -37,7 +37,7 @@ async function answersWith(status: number, ask: () => Promise<Answer>): Promise<
 }
 
 test(
-  "a blocked organization writes nothing until it is unblocked; it reads, deletes, and others are as before",
+  "a blocked organization writes nothing until it is unblocked; it can still read and delete, and others are unaffected",
   { timeout: 30_000 },
   async () => {
     const { unique_organization_id: id, prod, test: testKey } = await app.newOrganization();
@@ -55,7 +55,7 @@ test(
         expect([path, answer.status]).toEqual([path, 400]);
         expect(answer.text).toContain("organization_blocked");
       }
-      // google.rpc.Code.PERMISSION_DENIED; exporters do not send 400 again.
+      // google.rpc.Code.PERMISSION_DENIED; exporters do not retry after 400.
       expect(await client.post("/v1/traces", {})).toMatchObject({ status: 400, json: { code: 7 } });
     }
     expect((await prod.list()).count).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { always, bodyOf, createSpan, retrieveSpan, settle, sortedValues } from "
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
-/** Section F of the additions: what was changed of spans as filters, orders, groups and in exports. */
+/** Section F of the additions: changed fields of spans in filters, orders, groups and exports. */
 
 let app: TestApp;
 let prod: TestClient;
@@ -100,7 +100,7 @@ describe("a changed field", () => {
     expect(exported.text.split("\n").filter(Boolean).length).toBe(expected.length);
   });
 
-  test("is filtered by in the URL, and only where it is the caller's", async () => {
+  test("is filtered by in the URL, and only for the caller's own spans", async () => {
     const list = async (query: string, client = prod) =>
       (await client.get(`/api/request-logs/list/?${seconds}&${query}`)).json as ListAnswer;
     expect(places(await list("is_pinned=true"))).toEqual([0]);
@@ -129,7 +129,7 @@ describe("a changed field", () => {
     expect(pages).toEqual(sorted);
   });
 
-  test("makes groups, series and facets", async () => {
+  test("is used in groups, series and facets", async () => {
     const groups = (await prod.get(`/api/request-logs/groups/?${seconds}&group_by=metadata__plan`)).json as ListAnswer;
     const byPlan = Object.fromEntries(groups.results.map((row) => [row["metadata__plan"], row["number_of_requests"]]));
     expect(byPlan).toEqual({ free: 1, pro: 1, new: 1, "": 1 });
@@ -216,7 +216,7 @@ describe("a changed field is in the trace of its span", () => {
   });
 });
 
-test("exports keep the digits of what was not changed", async () => {
+test("exports keep the digits of unchanged values", async () => {
   await newOrganization();
   const id = await newSpan({ timestamp: "2026-02-02T00:00:00Z" });
   await settle(prod);

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { retrieveSpan } from "../support/spans.ts";
 import type { Row } from "../support/test-client.ts";
 
-/** Log records in other forms, and several choices, wherever they come from. */
+/** Log records in other forms, and several choices, from any source. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const textBody = (body: unknown) => ({
   body: { stringValue: typeof body === "string" ? body : JSON.stringify(body) },
 });
 
-describe.each(arrivals)("records that come %s", (arrival) => {
+describe.each(arrivals)("records that arrive %s", (arrival) => {
   test("may have a body that is JSON text, or the text itself", async () => {
     const ids = newIds();
     const logs = logsOf(
@@ -76,7 +76,7 @@ describe.each(arrivals)("records that come %s", (arrival) => {
   });
 });
 
-test("choices that come one by one, the first one last", async () => {
+test("choices that arrive one by one, the first one last", async () => {
   const ids = newIds();
   await app.prod.post("/api/v2/traces", spanWithoutContent(ids));
   for (const [sent, choice] of reversed.entries()) {

@@ -25,7 +25,7 @@ const listed = async (client: TestClient, query = "") =>
   (await client.get(`${path}?${query}`)).json as ListAnswer & { filters_data: unknown };
 
 describe("POST /automation/conditions/", () => {
-  test("answers the condition with the members of the interface", async () => {
+  test("returns the condition with the members of the interface", async () => {
     const sent = body({ description: "What went wrong" });
     const answer = await prod.post(path, sent);
     expect(answer.status).toBe(201);
@@ -62,7 +62,7 @@ describe("POST /automation/conditions/", () => {
   });
 
   test.each(["status_code", "latency", "total_tokens", "input_tokens", "output_tokens", "cost"])(
-    "takes the field %s",
+    "accepts the field %s",
     async (field) => {
       const rule = { field, operator: "greater_than", value: 3 };
       expect((await prod.post(path, body({ condition_policy: policy(rule) }))).status).toBe(201);
@@ -140,7 +140,7 @@ describe("GET /automation/conditions/", () => {
     expect((await listed(client, "page_size=5&page=2")).results).toHaveLength(5);
   });
 
-  test("searches name and slug, filters by type, and says what it applied", async () => {
+  test("searches name and slug, filters by type, and reports what it applied", async () => {
     const { prod: client } = await app.newOrganization();
     await newCondition(client, { name: "Expensive Calls", condition_slug: "a" });
     await newCondition(client, { name: "Others", condition_slug: "slow-calls" });
@@ -156,7 +156,7 @@ describe("GET /automation/conditions/", () => {
     });
   });
 
-  test.each(["0", "-1", "x", "1.5", "1e3"])("answers the page %s with 400 {detail}", async (page) => {
+  test.each(["0", "-1", "x", "1.5", "1e3"])("returns 400 {detail} for the page %s", async (page) => {
     const answer = await prod.get(`${path}?page=${page}`);
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ detail: expect.stringContaining("page") });
@@ -164,7 +164,7 @@ describe("GET /automation/conditions/", () => {
 });
 
 describe("PATCH and DELETE /automation/conditions/{id}/", () => {
-  test("change what is given, and take it away", async () => {
+  test("change the given fields, and delete it", async () => {
     const made = await newCondition(prod);
     const changed = await prod.request("PATCH", `${path}${String(made["id"])}/`, { name: "Renamed" });
     expect(changed.json).toEqual({ ...made, name: "Renamed", updated_at: expect.any(String) });

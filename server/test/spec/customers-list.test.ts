@@ -13,7 +13,7 @@ import { always, bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, TestClient } from "../support/test-client.ts";
 
-/** The list of customers: interface §4.5. Each test has an organization of its own. */
+/** The list of customers: interface §4.5. Each test has its own organization. */
 
 let app: TestApp;
 let newOrganization: Awaited<ReturnType<typeof organizationsOf>>;
@@ -38,7 +38,7 @@ describe("the list", () => {
     spanOf("cat", { timestamp: day(-1), cost: null, model: "a model without a price" }),
   ];
 
-  test("has a row for each customer, last seen first first", async () => {
+  test("has a row for each customer, most recently seen first", async () => {
     await storeCustomers(prod, three());
     const { count, next, previous, results } = await listCustomers(prod);
     expect({ count, next, previous }).toEqual({ count: 3, next: null, previous: null });
@@ -138,7 +138,7 @@ describe("the list", () => {
     expect(await listCustomers(prod, "page=9&page_size=3")).toMatchObject({ count: 7, results: [], next: null });
   });
 
-  test("has one environment, that of the key unless the query says another", async () => {
+  test("has one environment, by default that of the key", async () => {
     await storeCustomers(prod, [spanOf("ann")]);
     await storeCustomers(testKey, [spanOf("tom")]);
     expect(namesOf(await listCustomers(prod))).toEqual(["ann"]);
@@ -149,7 +149,7 @@ describe("the list", () => {
     expect((await testKey.get(`${pathOf("ann")}?environment=prod`)).status).toBe(200);
   });
 
-  test("with a window, has those with a span in it and what those say", async () => {
+  test("with a window, has the customers with a span in it, with figures of these spans", async () => {
     await storeCustomers(prod, three());
     const { results } = await listCustomers(prod, `start_time=${day(-2, "00:00:00Z")}&sort_by=customer_identifier`);
     expect(results.map((row) => [row["customer_identifier"], row["number_of_requests"]])).toEqual([

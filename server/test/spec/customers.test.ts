@@ -13,7 +13,7 @@ import { always, bodyOf, listSpans, settle, sortedValues, storeSpans } from "../
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
-/** Customers: interface §4.5. Each test has an organization of its own. */
+/** Customers: interface §4.5. Each test has its own organization. */
 
 let app: TestApp;
 let newOrganization: Awaited<ReturnType<typeof organizationsOf>>;
@@ -34,7 +34,7 @@ const patch = (customer: string, body: unknown) => prod.request("PATCH", pathOf(
 const remove = (customer: string) => prod.request("DELETE", pathOf(customer));
 
 describe("customers exist by being named", () => {
-  test("a span makes its customer, who can be retrieved at once", async () => {
+  test("a span creates its customer, who can be retrieved immediately", async () => {
     await prod.post("/api/request-logs/", spanOf("ann", { customer_email: "ann@example.com", customer_name: "Ann" }));
     const ann = await retrieveCustomer(prod, "ann");
     expect(ann).toMatchObject({
@@ -60,12 +60,12 @@ describe("customers exist by being named", () => {
     });
   });
 
-  test("an unknown one is 404, of whatever method", async () => {
+  test("an unknown customer is 404, for every method", async () => {
     const answers = await Promise.all([prod.get(pathOf("nobody")), patch("nobody", { name: "N" }), remove("nobody")]);
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
   });
 
-  test("what spans say anew is taken over, an edit holds against what they repeat", async () => {
+  test("new values in spans are applied, an edit holds against repeated ones", async () => {
     await storeCustomers(prod, [spanOf("ann", { customer_name: "Ann" })]);
     expect((await patch("ann", { name: "Anna" })).status).toBe(200);
     await storeSpans(prod, [spanOf("ann", { customer_name: "Ann" })]);
@@ -90,7 +90,7 @@ describe("customers exist by being named", () => {
     expect(bodyOf(await prod.post("/api/users/", {}))).toEqual({ customer_identifier: [expect.any(String)] });
   });
 
-  test("identifiers may hold anything", async () => {
+  test("identifiers may contain any text", async () => {
     const odd = ["a/b", "50%", "...", "zoë ✓", "a.b@c+d", "List", "q?x=1#y", "😀"];
     await storeCustomers(
       prod,
@@ -107,7 +107,7 @@ describe("customers exist by being named", () => {
   });
 });
 
-describe("an identifier is taken alike wherever it stands", () => {
+describe("an identifier is handled alike in every place", () => {
   const long = "x".repeat(255);
   const places: Array<[place: string, send: (identifier: unknown) => Promise<Answer>, refusal: number]> = [
     ["a span", (customer_identifier) => prod.post("/api/request-logs/", { customer_identifier }), 422],
@@ -135,14 +135,14 @@ describe("an identifier is taken alike wherever it stands", () => {
       await expect.poll(async () => (await prod.get(pathOf(name))).status, { timeout: 5_000 }).toBe(200);
       expect(await retrieveCustomer(prod, name)).toMatchObject({ customer_identifier: name });
     }
-    // Of the names, a URL parser folds two away, encoded or not, and the third is the list.
+    // URL parsers fold two of the names away, encoded or not, and the third is the list.
     for (const bad of [long, 7, ["a"], { a: 1 }, ".", "..", "list"])
       expect([bad, (await send(bad)).status]).toEqual([bad, refusal]);
   });
 });
 
 describe("a customer in detail", () => {
-  test("tells usage of the current period and of all time, with markup", async () => {
+  test("shows usage of the current period and of all time, with markup", async () => {
     const today = new Date(Date.now() - 60_000).toISOString();
     await storeCustomers(prod, [
       spanOf("ann", { timestamp: day(-40), cost: 2 }),
@@ -174,7 +174,7 @@ describe("a customer in detail", () => {
 describe("PATCH", () => {
   const make = (customer_identifier: string) => prod.post("/api/users/", { customer_identifier });
 
-  test("changes what is given, clears by null", async () => {
+  test("changes the given fields, null clears", async () => {
     await make("ann");
     const metadata = { plan: "pro", long: 1, nested: { a: [1, null] } };
     const all = { email: "a@b.co", name: "Ann", metadata, total_budget: 50.5, rate_limit: 10, group_identifier: "g" };
@@ -193,7 +193,7 @@ describe("PATCH", () => {
     expect(bodyOf(await patch("ann", cleared))).toMatchObject({ ...cleared, name: null, metadata: {} });
   });
 
-  test("answers what is wrong with messages for its field, and changes nothing", async () => {
+  test("returns error messages per field, and changes nothing", async () => {
     await make("ann");
     const wrong = [
       [{ email: 1 }, "email"],
@@ -220,13 +220,13 @@ describe("PATCH", () => {
     expect((await retrieveCustomer(prod, "ann"))["name"]).toBeNull();
   });
 
-  test("names every field that is wrong", async () => {
+  test("names every invalid field", async () => {
     await make("ann");
     const answer = await patch("ann", { period_budget: "x", budget_duration: "x", name: "fine" });
     expect(Object.keys(bodyOf(answer)).sort()).toEqual(["budget_duration", "period_budget"]);
   });
 
-  test("M13: a period budget needs a period: the calendar month unless it is said", async () => {
+  test("M13: a period budget needs a period: by default the calendar month", async () => {
     await make("ann");
     const month = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`;
     expect(bodyOf(await patch("ann", { period_budget: 5 }))).toMatchObject({
@@ -257,7 +257,7 @@ describe("PATCH", () => {
     expect((await patch("eve", { ...change, period_budget: null })).status).toBe(200);
   });
 
-  test("shows in the list at once", async () => {
+  test("shows in the list immediately", async () => {
     await make("ann");
     await make("bob");
     for (let index = 0; index < 5; index += 1) {
@@ -269,7 +269,7 @@ describe("PATCH", () => {
     }
   });
 
-  test("is for those who may write", async () => {
+  test("requires the permission to write", async () => {
     await make("ann");
     expect((await prod.request("PATCH", pathOf("ann"), "not json")).status).toBe(400);
     expect((await fetch(new URL(pathOf("ann"), app.url), { method: "PATCH", body: "{}" })).status).toBe(401);
@@ -277,7 +277,7 @@ describe("PATCH", () => {
 });
 
 describe("DELETE", () => {
-  test("answers 200 without a body, and nothing names the customer any more", async () => {
+  test("returns 200 without a body, and nothing names the customer any more", async () => {
     const trace = { trace_unique_id: "t1", customer_email: "ann@example.com", customer_name: "Ann" };
     await storeCustomers(prod, [
       spanOf("ann", { ...trace, span_unique_id: "s1", thread_identifier: "th", metadata: { k: "v" }, input: "kept" }),
@@ -309,11 +309,11 @@ describe("DELETE", () => {
     expect(sortedValues((groups.json as ListAnswer).results, "customer_identifier")).toEqual(["", "bob"]);
   });
 
-  test("a span that names it afterwards makes a new customer", async () => {
+  test("a span that names it afterwards creates a new customer", async () => {
     await storeCustomers(prod, [spanOf("ann", { customer_name: "Ann" })]);
     await patch("ann", { total_budget: 3 });
     await remove("ann");
-    // Without ids of its own, what ended before the deletion is taken for a repetition.
+    // Without ids of its own, a span that ended before the deletion counts as a resend.
     await storeSpans(prod, [spanOf("ann")]);
     expect((await prod.get(pathOf("ann"))).status).toBe(404);
     const now = new Date().toISOString();
@@ -326,7 +326,7 @@ describe("DELETE", () => {
     });
   });
 
-  test("takes spans along that were accepted right before", async () => {
+  test("includes spans that were accepted right before", async () => {
     await storeCustomers(prod, [spanOf("ann")]);
     const made = bodyOf(await prod.post("/api/request-logs/", spanOf("ann")));
     expect((await remove("ann")).status).toBe(200);
@@ -335,7 +335,7 @@ describe("DELETE", () => {
     expect(bodyOf(whole)).toMatchObject({ customer_identifier: null });
   });
 
-  test("leaves the same customer of others alone", async () => {
+  test("does not affect the same customer of others", async () => {
     const other = await newOrganization();
     for (const client of [prod, testKey, other.prod]) await storeCustomers(client, [spanOf("ann")]);
     await remove("ann");

@@ -3,7 +3,7 @@ import { evaluated, minuteMs, newAlert, newestEndMs, startAlertApp, type AlertAp
 import { bodyOf, createSpan, settle } from "../support/spans.ts";
 import type { Row } from "../support/test-client.ts";
 
-/** Section F of the additions: whatever groups or sums spans by what may be changed reads what was changed. */
+/** Section F of the additions: groups and sums by changeable fields use the changed values. */
 
 let app: AlertApp;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test("groups, series, facets and sums by metadata show what was changed, and follow the next change", async () => {
+test("groups, series, facets and sums by metadata show changed values, and follow the next change", async () => {
   const { prod } = await app.newOrganization();
   const ids: unknown[] = [];
   for (const plan of ["pro", "pro", "pro", undefined]) {
@@ -68,7 +68,7 @@ test("groups, series, facets and sums by metadata show what was changed, and fol
   expect(await shown()).toEqual({ groups: after, series: after, facets: { pro: 2, free: 1 }, free: 1 });
 });
 
-test("alerts read what was changed, in filters and groups, whatever rules are evaluated together", async () => {
+test("alerts read changed values in filters and groups, whichever rules are evaluated together", async () => {
   const { prod } = await app.newOrganization();
   const timestamp = new Date(newestEndMs(app.now()) - minuteMs / 2).toISOString();
   const ids: unknown[] = [];

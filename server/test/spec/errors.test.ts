@@ -125,7 +125,7 @@ describe.each(causes)("%s for %s", (status, _name, call, code, more) => {
     answer = await call();
   });
 
-  test("is answered with that status and says what is wrong, for people and for programs", () => {
+  test("has that status and states the error, for people and for programs", () => {
     expect(answer.status).toBe(status);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(answer.json).toMatchObject({ detail: expect.stringMatching(/\w{3}/), code, ...more });
@@ -136,17 +136,17 @@ describe.each(causes)("%s for %s", (status, _name, call, code, more) => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("says nothing of the inside", () => {
+  test("reveals no internals", () => {
     expect(answer.text).not.toMatch(/node_modules|\.ts\b|\bat \w+ \(|SELECT |ClickHouse|sqlite|\/tmp\//i);
   });
 });
 
-test("400 answers have a message too, which older clients read", async () => {
+test("400 responses have a message too, which older clients read", async () => {
   const answer = bodyOf(await prod.post("/api/request-logs/", "{"));
   expect(answer["message"]).toBe(answer["detail"]);
 });
 
-test("405 names the methods that the path answers", async () => {
+test("405 names the methods of the path", async () => {
   const answer = await prod.request("PUT", "/api/request-logs/list/");
   expect(answer.headers.get("allow")?.split(", ").sort()).toEqual(["GET", "HEAD", "POST"]);
   for (const path of ["/api/request-logs/bulk/", "/api/request-logs/create/"]) {
@@ -154,7 +154,7 @@ test("405 names the methods that the path answers", async () => {
   }
 });
 
-test("503 says when to come back, and stores nothing", async () => {
+test("503 states when to retry, and stores nothing", async () => {
   const body = { custom_identifier: "no room", input: "x".repeat(3 * 2 ** 20) };
   const answer = await prod.post("/api/request-logs/bulk/", { logs: [body] });
   expect(answer.status).toBe(503);
@@ -165,7 +165,7 @@ test("503 says when to come back, and stores nothing", async () => {
 });
 
 describe("x-request-id", () => {
-  test("is on every answer, and another each time", async () => {
+  test("is on every response, and different each time", async () => {
     const answers = [
       await prod.post("/api/request-logs/", {}),
       await prod.post("/api/request-logs/list/"),
@@ -180,7 +180,7 @@ describe("x-request-id", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("is the caller's own where that is plain", async () => {
+  test("is the caller's own if that is valid", async () => {
     const answer = await prod.post("/api/request-logs/", {}, { "x-request-id": "trace-me.42" });
     expect(answer.headers.get("x-request-id")).toBe("trace-me.42");
     const odd = await prod.post("/api/request-logs/", {}, { "x-request-id": "<script>" });
@@ -188,7 +188,7 @@ describe("x-request-id", () => {
   });
 });
 
-describe("nothing that a caller sends is a fault of the server", () => {
+describe("no request causes a 500", () => {
   const bodies = [
     "",
     "null",

@@ -5,7 +5,7 @@ import { bodyOf, createSpan, settle, storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
-/** What automations do with logs. */
+/** Automations and their effect on logs. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const logs = (count: number, fields: (index: number) => Row): Row[] =>
 const patch = (client: TestClient, { id }: Row, change: Row) =>
   client.request("PATCH", `/automation/automations/${String(id)}/`, change);
 
-test.concurrent("evaluators of an enabled automation judge every log that matches its condition, and no other", async () => {
+test.concurrent("evaluators of an enabled automation score every log that matches its condition, and no other", async () => {
   const { prod } = await app.newOrganization();
   const condition = await newCondition(prod, {
     condition_policy: policy(
@@ -72,7 +72,7 @@ test.concurrent("evaluators of an enabled automation judge every log that matche
   expect(found.map((row) => String(row["span_name"])).sort()).toEqual(["log 0", "log 2"]);
 });
 
-test.concurrent("a disabled automation judges nothing until it is enabled", async () => {
+test.concurrent("a disabled automation evaluates nothing until it is enabled", async () => {
   const { prod } = await app.newOrganization();
   const automation = await newAutomation(prod, { is_enabled: false });
   await storeSpans(
@@ -91,7 +91,7 @@ test.concurrent("a disabled automation judges nothing until it is enabled", asyn
   expect((await scoresOf(prod)).count).toBe(1);
 });
 
-test.concurrent("logs of another environment and of another organization are left alone", async () => {
+test.concurrent("logs of another environment or organization are not evaluated", async () => {
   const [one, other] = [await app.newOrganization(), await app.newOrganization()];
   await newAutomation(one.test);
   await storeSpans(
@@ -109,7 +109,7 @@ test.concurrent("logs of another environment and of another organization are lef
   expect((await scoresOf(other.prod)).count).toBe(0);
 });
 
-test.concurrent("a log is judged once, however often it is sent, when a version of it first matches", async () => {
+test.concurrent("a log is evaluated once, however often it is sent, when a version of it first matches", async () => {
   const { prod } = await app.newOrganization();
   const condition = await newCondition(prod, {
     condition_policy: policy({ field: "output", operator: "contains", value: "done" }),
@@ -130,7 +130,7 @@ test.concurrent("a log is judged once, however often it is sent, when a version 
   expect((await scoresOf(prod)).results).toMatchObject([{ numerical_value: 4 }]);
 });
 
-test.concurrent("a deleted score is not made again", async () => {
+test.concurrent("a deleted score is not created again", async () => {
   const { prod } = await app.newOrganization();
   await newAutomation(prod);
   const span = { trace_unique_id: "t", span_unique_id: "s", output: "x" };
@@ -159,7 +159,7 @@ test.concurrent("a log that people have scored keeps that score", async () => {
   ]);
 });
 
-test.concurrent("a log that claims to be an evaluator's is judged all the same", async () => {
+test.concurrent("a log that claims to be an evaluator's is still evaluated", async () => {
   const { prod } = await app.newOrganization();
   await newAutomation(prod);
   const log = await createSpan(prod, { output: "by the application", log_method: "evaluation" });
@@ -167,15 +167,15 @@ test.concurrent("a log that claims to be an evaluator's is judged all the same",
   expect((await scoresOf(prod)).results).toMatchObject([{ log_id: log["unique_id"] }]);
 });
 
-// Alone, because others keep the sandbox busy.
-test("a sample is as large as its rate says, and the same when logs are sent again", async () => {
+// Not concurrent, because the other tests keep the sandbox busy.
+test("a sample has the size of its rate, and is the same when logs are resent", async () => {
   const { prod } = await app.newOrganization();
   const condition = await newCondition(prod, {
     condition_policy: policy({ field: "trace_unique_id", operator: "equals", value: "sampled" }),
   });
   await newAutomation(prod, { condition: condition["id"], configuration: { sampling_rate: 0.2 } });
   const rounds = logs(500, (i) => ({ trace_unique_id: "sampled", span_unique_id: `s${i}`, output: "x" }));
-  // Logs are handed on in order, so that with the marker all are queued; nothing else runs meanwhile.
+  // Logs are processed in order, so once the marker is queued, all are; nothing else runs meanwhile.
   await newAutomation(prod, {
     condition: (
       await newCondition(prod, {
@@ -241,7 +241,7 @@ describe.concurrent("an evaluator that fails", () => {
     ).toBe(0);
   });
 
-  test("fails alone", async () => {
+  test("does not affect others", async () => {
     const { prod } = await app.newOrganization();
     const bad = await newEvaluator(prod, {
       code_config: { eval_code_snippet: "function main(i) { if (i.output === 'bad') for (;;); return 1 }" },
@@ -256,7 +256,7 @@ describe.concurrent("an evaluator that fails", () => {
   });
 });
 
-test.concurrent("deleting an automation leaves its scores, and its evaluator may go", async () => {
+test.concurrent("deleting an automation keeps its scores, and its evaluator can be deleted", async () => {
   const { prod } = await app.newOrganization();
   const evaluator = await newEvaluator(prod);
   const automation = await newAutomation(prod, { evaluator_ids: [evaluator["id"]] });
@@ -303,7 +303,7 @@ describe.concurrent("POST /api/evaluators/{id}/run/", () => {
     expect((await scoresOf(prod)).count).toBe(0);
   });
 
-  test("answers what went wrong as a failed score", async () => {
+  test("returns an error as a failed score", async () => {
     const { prod } = await app.newOrganization();
     const evaluator = await newEvaluator(prod, { code_config: { eval_code_snippet: "const main = () => missing" } });
     expect(await run(prod, evaluator, { inputs: {} })).toMatchObject({
@@ -316,7 +316,7 @@ describe.concurrent("POST /api/evaluators/{id}/run/", () => {
     expect((await run(other, evaluator, { inputs: {} })).status).toBe(404);
   });
 
-  test("needs inputs to judge", async () => {
+  test("requires inputs", async () => {
     const { prod } = await app.newOrganization();
     const evaluator = await newEvaluator(prod);
     expect(await run(prod, evaluator, {})).toMatchObject({ status: 400, json: { inputs: ["is required"] } });

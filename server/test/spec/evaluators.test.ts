@@ -17,7 +17,7 @@ const judge = { model: "gpt-4o-mini", evaluator_definition: "Is {{output}} polit
 const code = { eval_code_snippet: "const main = () => 1" };
 
 describe("an evaluator", () => {
-  test("is answered with its definition and as the version that can be changed", async () => {
+  test("is returned with its definition and as the changeable version", async () => {
     const sent = { name: "Politeness", type: "llm", score_value_type: "boolean", llm_config: judge };
     const answer = await prod.post(path, sent);
     expect(answer.status).toBe(201);
@@ -162,7 +162,7 @@ describe("an evaluator", () => {
     expect((await prod.get(one)).json).toEqual(put.json);
   });
 
-  test("keeps frozen versions", async () => {
+  test("has frozen versions", async () => {
     const made = await newEvaluator(prod, { name: "First" });
     const versions = `${path}${String(made["id"])}/versions/`;
     const frozen = await prod.post(versions, { version_description: "As it began" });

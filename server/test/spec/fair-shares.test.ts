@@ -5,11 +5,11 @@ import { createSpan } from "../support/spans.ts";
 import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer } from "../support/test-client.ts";
 
-/** What one organization fills is open to another. The other limits: where they are kept. */
+/** One organization that uses up a resource does not block another. The other limits are tested beside their code. */
 
 let app: TestApp;
 beforeAll(async () => {
-  // A password takes some 0.02 s, so that a crowd waits.
+  // A password takes about 0.02 s, so that a crowd waits.
   const cost = { n: 2 ** 13, r: 8, p: 1 };
   app = await startTestApp({ SPANWAY_EVALUATOR_CPU_MS: "200", SPANWAY_TRUST_PROXY: "1" }, cost);
 });
@@ -20,7 +20,7 @@ const metric = async (line: string): Promise<number> => {
   return Number(new RegExp(`^${line} (\\d+)`, "m").exec(text)?.[1] ?? 0);
 };
 
-test("K10: one organization that fills the sandbox keeps no other from it, and leaves it with its clients", async () => {
+test("K10: one organization that fills the sandbox does not block another, and frees it when its clients leave", async () => {
   const { id } = await newEvaluator(app.prod, { code_config: { eval_code_snippet: "for (;;);" } });
   const leaving = new AbortController();
   const statuses: number[] = [];
@@ -66,7 +66,7 @@ test("one address that tries passwords delays a login from another by a turn", a
       body: JSON.stringify(body),
     });
   const statuses: number[] = [];
-  // As many as the throttle lets one address try, which it counts before it knows of any outcome.
+  // As many as the throttle allows one address to try, which it counts before it knows any outcome.
   const hog = Array.from({ length: authLimits.loginFailuresPerAddress }, async (_, index) => {
     const { status } = await login("198.51.100.7", { email: `${index}@example.com`, password: "guess" });
     statuses.push(status);

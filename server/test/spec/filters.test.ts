@@ -151,7 +151,7 @@ describe("fields", () => {
   });
 });
 
-describe("what is not understood is 400 naming the field, never another selection", () => {
+describe("invalid filters are 400 naming the field, never another selection", () => {
   test.each<[field: string, condition: unknown]>([
     ["no_such_field", { operator: "", value: ["x"] }],
     ["trace_idd", { operator: "", value: ["x"] }],
@@ -194,7 +194,7 @@ describe("what is not understood is 400 naming the field, never another selectio
   });
 });
 
-describe("no value leaves its quotes", () => {
+describe("no value breaks out of its quotes", () => {
   test.each([
     "' OR 1=1 --",
     "\\' OR 1=1",
@@ -295,8 +295,8 @@ test.each([
   }
 });
 
-describe("filters at the edge of reason", () => {
-  test("a long integer finds its value whether it comes as a number or as text", async () => {
+describe("extreme filters", () => {
+  test("a long integer finds its value, as a number or as text", async () => {
     const { prod: client } = await app.newOrganization();
     await storeSpans(client, [{ span_name: "long", metadata: { id: 1 } }]);
     await client.post("/api/request-logs/", '{"span_name":"long","metadata":{"id":9007199254740993}}');
@@ -317,7 +317,7 @@ describe("filters at the edge of reason", () => {
     expect((await prod.post(`${path}?${always}`, body)).status).toBe(400);
   });
 
-  test("of conditions on new messages a request has a few, in its body and its URL together", async () => {
+  test("a request may have a few conditions on new messages, in its body and URL together", async () => {
     const conditions = Array.from({ length: domainLimits.newMessagesConditions }, (_, i) => ({
       new_messages: `none ${i}`,
     }));
@@ -372,14 +372,14 @@ describe("filters at the edge of reason", () => {
       expect([deleted.status, fieldsOf(deleted)]).toEqual([400, ["any_text"]]);
     });
 
-    test("as many as the bound are found, and equality has no such bound", async () => {
+    test("texts up to the limit are found, and equality has no such limit", async () => {
       const filters = searches(5, texts(filterSearchTexts / 5));
       expect(await found({ connector: "OR", filter_params: [filters, { span_name: "bob" }] })).toEqual(["bob"]);
       expect(await found({ span_name: ["bob", ...texts(filterSearchTexts)] })).toEqual(["bob"]);
     });
   });
 
-  test("a filter that is too much for one statement is never a fault of the server", async () => {
+  test("a filter that is too large for one statement is never a 500", async () => {
     const texts = (letter: string) => Array.from({ length: filterLimits.filterValues }, (_, i) => `${letter}${i}`);
     const filters = {
       metadata__a__b: { operator: "iexact", value: texts("a") },

@@ -24,7 +24,7 @@ import { retrieveSpan } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row } from "../support/test-client.ts";
 
-/** A filter of the provider that holds an answer back within a 200. */
+/** The provider's filter blocks an answer within a 200. */
 
 const key = "sk-upstream-0123456789";
 let app: TestApp;
@@ -47,7 +47,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** gpt-4o-mini answers, gpt-4.1 is filtered, all others do as the script says. */
+/** gpt-4o-mini answers, gpt-4.1 is filtered, all others follow the script. */
 function script(others: Script, stream: boolean): void {
   const good = stream ? streams(...helloStream, usageChunk(), done) : answers(200, completion());
   const bad = stream ? streams(...filteredStream) : answers(200, completion(filtered));
@@ -102,7 +102,7 @@ const blocks: Array<[what: string, model: string, whole: unknown, events: Array<
 ];
 
 describe.each([false, true])("P3 (stream: %j)", (stream) => {
-  test.each(blocks)("%s is a reason to ask the next model", async (_what, model, whole, events) => {
+  test.each(blocks)("%s falls back to the next model", async (_what, model, whole, events) => {
     script(stream ? streams(...events) : answers(200, whole), stream);
     const answer = await complete({ model, stream, fallback_models: ["gpt-4o-mini"] });
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "gpt-4o-mini"]);
@@ -117,7 +117,7 @@ describe.each([false, true])("P3 (stream: %j)", (stream) => {
     ]);
   });
 
-  test.each(blocks)("%s is the answer where nobody else is to be asked", async (_what, model, whole, events) => {
+  test.each(blocks)("%s is the response if there is no fallback", async (_what, model, whole, events) => {
     script(stream ? streams(...events) : answers(200, whole), stream);
     for (const plan of [{ model }, { model: "gpt-4.1", fallback_models: [model] }]) {
       const answer = await complete({ ...plan, stream });
@@ -129,7 +129,7 @@ describe.each([false, true])("P3 (stream: %j)", (stream) => {
     }
   });
 
-  test("an answer that is cut off by a filter stays the answer", async () => {
+  test("an answer that a filter truncated remains the response", async () => {
     const cut = { choices: [{ ...filtered.choices[0], message: { role: "assistant", content: "Hel" } }] };
     const events = [chunk({ role: "assistant", content: "Hel" }), chunk({}, "content_filter"), done];
     script(stream ? streams(...events) : answers(200, completion(cut)), stream);
@@ -139,7 +139,7 @@ describe.each([false, true])("P3 (stream: %j)", (stream) => {
     expect(answer.text).toContain("content_filter");
   });
 
-  test("what a blocked prompt cost counts beside the answer", async () => {
+  test("the cost of a blocked prompt counts in addition to the answer", async () => {
     script(stream ? streams(event(candidate)) : answers(200, candidate), stream);
     const answer = await complete({ model: gemini, stream, fallback_models: ["gpt-4o-mini"] });
     const span = await retrieveSpan(app.prod, answer.headers.get("x-spanway-log-id"));
@@ -149,7 +149,7 @@ describe.each([false, true])("P3 (stream: %j)", (stream) => {
   });
 });
 
-test("P3: a blocked answer is 400 where the next model fails, too, for the request", async () => {
+test("P3: a blocked answer is 400 if the next model rejects the request too", async () => {
   upstream.script((connection, request) =>
     request.path.startsWith("/v1beta")
       ? answers(200, blockedPrompt)(connection, request)

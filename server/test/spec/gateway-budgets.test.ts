@@ -21,7 +21,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-// gpt-4o is 10 USD a million output tokens: 0.004 USD, and next to nothing for the input.
+// gpt-4o costs 10 USD per million output tokens: 0.004 USD, and next to nothing for the input.
 const outputTokens = 399;
 const costly = () => answers(200, completion({ usage: { prompt_tokens: 1, completion_tokens: outputTokens } }));
 const callCost = outputTokens * 1e-5 + 2.5e-6;
@@ -37,18 +37,18 @@ const call = (customer: string, members: Row = {}): Promise<Answer> =>
 const errorOf = ({ json }: Answer) => (json as { error: Row }).error;
 const logOf = (answer: Answer) => retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
 const patch = (customer: string, body: Row) => gateway.app.prod.request("PATCH", pathOf(customer), body);
-/** So many spans of calls, which are recorded a moment after their answers. */
+/** Waits for the spans of this many calls, which are recorded a moment after their responses. */
 const recorded = async (filters: Row, count: number): Promise<Row[]> => {
   const find = async () => (await listSpans(gateway.app.prod, filters)).results;
   await expect.poll(async () => (await find()).length, { timeout: 5_000 }).toBe(count);
   return find();
 };
-/** What a call used is settled a moment after its answer. */
+/** Usage of a call is settled a moment after its response. */
 const usageOf = async (customer: string) =>
   (await retrieveCustomer(gateway.app.prod, customer))["total_usage"] as number;
 
-describe("twenty first calls at once of a customer with a budget for two", () => {
-  test("spend no more than it; the rest are blocked, logged and not to be retried", async () => {
+describe("twenty concurrent first calls of a customer with a budget for two", () => {
+  test("spend no more than it; the rest are blocked, logged and not retryable", async () => {
     const [answer, all] = [costly(), Promise.withResolvers<void>()];
     gateway.upstream.script(async (connection, request) => {
       await all.promise;
@@ -108,12 +108,12 @@ describe("calls that may cost nearly all of a budget", () => {
       return calls.filter(({ status }) => status === 200).length;
     };
     const passed = [await once(), await once(), await once()].reduce((sum, one) => sum + one, 0);
-    // The second may use what is left, and more than that; then nothing is.
+    // The second may use the rest and more; then nothing is left.
     expect(passed).toBe(2);
     await expect.poll(() => usageOf(name), { timeout: 5_000 }).toBeCloseTo(0.32005, 9);
   });
 
-  test("bound their answers with whole numbers", async () => {
+  test("limit their output with whole numbers", async () => {
     for (const [field, value] of Object.entries({ max_tokens: -1, max_completion_tokens: 0.5, n: 0 })) {
       const refused = await call("bounds", { [field]: value });
       expect(refused).toMatchObject({ status: 400, json: { error: { param: field } } });
@@ -148,7 +148,7 @@ test.each([
 });
 
 describe("a reservation", () => {
-  test("is given back by a call that fails", async () => {
+  test("is released by a call that fails", async () => {
     gateway.upstream.script(answers(400, { error: { message: "no" } }));
     const params = { customer_params: { customer_identifier: "fails", total_budget: 0.006 } };
     for (let index = 0; index < 3; index += 1) expect((await call("fails", params)).status).toBe(400);
@@ -156,7 +156,7 @@ describe("a reservation", () => {
     await expect.poll(async () => (await call("fails")).status, { timeout: 5_000 }).toBe(200);
   });
 
-  test("is not given back of a failure that its provider counted", async () => {
+  test("is not released for a failure with usage", async () => {
     const usage = { prompt_tokens: 1, completion_tokens: outputTokens };
     gateway.upstream.script(answers(200, { error: { message: "The model failed." }, usage }));
     const params = { customer_params: { customer_identifier: "fails-dearly", total_budget: 0.006 }, retries: 0 };
@@ -166,7 +166,7 @@ describe("a reservation", () => {
     await expect.poll(async () => (await call("fails-dearly")).status, { timeout: 5_000 }).toBe(429);
   });
 
-  test("is given back by a caller who leaves, but for what was used", async () => {
+  test("is released when the caller disconnects, except for the usage", async () => {
     gateway.upstream.script(async (connection) => {
       await connection.write(streamHead + chunk({ role: "assistant", content: "Hello" }));
       await connection.closed(5_000);
@@ -194,7 +194,7 @@ describe("a reservation", () => {
   });
 });
 
-test("a call that no budget holds for says so in the same form", async () => {
+test("a call without a budget reports that in the same form", async () => {
   gateway.upstream.script(costly());
   const kept = {
     cache_enabled: true,
@@ -218,7 +218,7 @@ describe("a budget", () => {
     expect((await call("own")).status).toBe(200);
   });
 
-  test("counts what was logged over the API", async () => {
+  test("counts spans logged over the API", async () => {
     const span = { customer_identifier: "logs", cost: 5, log_type: "chat", timestamp: new Date().toISOString() };
     await gateway.app.prod.post("/api/request-logs/", span);
     await settle(gateway.app.prod);
@@ -226,14 +226,14 @@ describe("a budget", () => {
     expect((await call("logs")).status).toBe(429);
   });
 
-  test("that is reached is told to webhooks, once", async () => {
+  test("that is reached sends one webhook event", async () => {
     gateway.upstream.script(costly());
     const url = `${receiver.url}/budget`;
     const event_type = "customer_budget_limit_reached";
     const made = await gateway.app.prod.post("/api/webhooks/", { name: "budgets", url, event_type });
     expect(made.status).toBe(201);
     const params = { customer_identifier: "told", period_budget: 0.005, budget_duration: "monthly", name: "Told" };
-    // What was only set aside uses nothing up.
+    // A mere reservation does not use up a budget.
     gateway.upstream.script(answers(400, { error: { message: "no" } }));
     await Promise.all(Array.from({ length: 6 }, () => call("told", { customer_params: params })));
     gateway.upstream.script(costly());
@@ -247,13 +247,13 @@ describe("a budget", () => {
     expect(told[0]).toBeCloseTo(2 * callCost, 9);
   });
 
-  test("that cannot be read is a bad request", async () => {
+  test("that is invalid is a 400", async () => {
     const answer = await call("bad", { customer_params: { customer_identifier: "bad", period_budget: "much" } });
     expect([answer.status, errorOf(answer)["message"]]).toEqual([400, expect.stringContaining("period_budget")]);
   });
 });
 
-test("rate_limit is of requests a minute", async () => {
+test("rate_limit counts requests per minute", async () => {
   gateway.upstream.script(costly());
   await gateway.app.prod.post("/api/users/", { customer_identifier: "often", rate_limit: 2 });
   const calls = [await call("often"), await call("often"), await call("often")];
@@ -264,7 +264,7 @@ test("rate_limit is of requests a minute", async () => {
   expect((await logOf(last))["limit_info"]).toMatchObject({ is_allowed: false, reason: "rate_limit", rate_limit: 2 });
 });
 
-test("calls that repeat the ids of a span are spans of their own, whose costs add up, also when one is blocked", async () => {
+test("calls that repeat the ids of a span are separate spans, whose costs add up, also if one is blocked", async () => {
   gateway.upstream.script(costly());
   const ids = { trace_unique_id: "trace-again", span_unique_id: "span-again" };
   const params = { ...ids, customer_params: { customer_identifier: "again", total_budget: 0.01 } };
@@ -307,7 +307,7 @@ describe("a key that may not change customers", () => {
       expect(errorOf(answer)).toMatchObject({ type: "permission_error", code: "forbidden" });
       expect(errorOf(answer)["message"]).toMatch(/customer_params\.total_budget, customer_params\.rate_limit/);
     }
-    // A span is no way to the budget either.
+    // A span is no way around it either.
     await key.post("/api/request-logs/", { ...raised, cost: -1, model: "gpt-4o" });
     await key.post("/api/request-logs/", { ...raised, model: "gpt-4o" });
     await settle(gateway.app.prod);
@@ -316,7 +316,7 @@ describe("a key that may not change customers", () => {
     expect(gateway.upstream.requests.length).toBe(before);
   });
 
-  test("K2: still names customers, with what they are called", async () => {
+  test("K2: can still name customers, with name and email", async () => {
     gateway.upstream.script(costly());
     const params = { customer_params: { customer_identifier: "free", name: "Free", email: "free@example.com" } };
     expect((await ask("free", params)).status).toBe(200);

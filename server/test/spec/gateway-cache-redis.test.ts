@@ -33,7 +33,7 @@ describe.skipIf(url === undefined)(`The response cache in Redis${skipReason}`, (
   });
   const cacheOf = (answer: Answer): string | null => answer.headers.get("x-spanway-cache");
 
-  test("gives the same bytes again, which no memory of the process holds", async () => {
+  test("returns the same bytes again, which are not in the process's memory", async () => {
     gateway.upstream.script(answers(200, completion()));
     const body = newChat();
     const [first, again] = [await ask(body), await ask(body)];
@@ -43,7 +43,7 @@ describe.skipIf(url === undefined)(`The response cache in Redis${skipReason}`, (
     expect(text).toMatch(/^spanway_cache_lookups_total\{outcome="hit"\} 1$/m);
   });
 
-  test("gives a stream for a stream, and keeps nothing of one that broke off", async () => {
+  test("returns a stream for a stream, and stores nothing of an incomplete one", async () => {
     gateway.upstream.script(streams(...helloStream, done));
     const body = newChat({ stream: true });
     expect([cacheOf(await ask(body)), cacheOf(await ask(body))]).toEqual(["miss", "hit"]);
@@ -52,7 +52,7 @@ describe.skipIf(url === undefined)(`The response cache in Redis${skipReason}`, (
     expect([cacheOf(await ask(cut)), cacheOf(await ask(cut))]).toEqual(["miss", "miss"]);
   });
 
-  test("keeps for cache_ttl under a name that tells nothing, and does without what was lost or spoilt", async () => {
+  test("stores for cache_ttl under an opaque key, and ignores lost or corrupt entries", async () => {
     gateway.upstream.script(answers(200, completion()));
     const body = newChat();
     const span = await retrieveSpan(gateway.app.prod, (await ask(body)).headers.get("x-spanway-log-id"));

@@ -15,7 +15,7 @@ beforeEach(() => gateway.upstream.script(answers(200, completion())));
 
 const path = "/api/chat/completions";
 let asked = 0;
-/** Nobody asked this before. */
+/** A chat that was never sent before. */
 const newChat = (members: Row = {}): Row => {
   asked += 1;
   const messages = [{ role: "user", content: `Question ${asked}` }];
@@ -25,7 +25,7 @@ const ask = (body: Row | string, client: TestClient = gateway.app.prod): Promise
 const cacheOf = (answer: Answer): string | null => answer.headers.get("x-spanway-cache");
 const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
 
-/** What the cache says to the second of two calls. */
+/** The cache header of the second of two calls. */
 async function second(first: Row | string, then: Row | string, client?: TestClient): Promise<string | null> {
   expect(cacheOf(await ask(first))).toBe("miss");
   return cacheOf(await ask(then, client));
@@ -43,13 +43,13 @@ const withTools = completion({
 });
 
 describe("The response cache", () => {
-  test("is off unless the call asks for it", async () => {
+  test("is off unless the call enables it", async () => {
     const body = newChat({ cache_enabled: false });
     expect(await second(body, { ...body, cache_enabled: undefined })).toBe("miss");
     expect(await second({ ...body, cache_enabled: true }, body)).toBe("miss");
   });
 
-  test("gives the same bytes again without a provider, for nothing, in a span that says so", async () => {
+  test("returns the same bytes again without a provider, free of charge, in a span that states it", async () => {
     const text = JSON.stringify(completion(), null, 1);
     gateway.upstream.script(answers(200, text));
     const body = newChat();
@@ -70,7 +70,7 @@ describe("The response cache", () => {
     expect(missed["cache_key"]).toBe(hit["cache_key"]);
   });
 
-  test("tells of itself in the breakdown", async () => {
+  test("is reported in the breakdown", async () => {
     const body = newChat({ request_breakdown: true });
     const breakdownOf = (answer: Answer): Row => (answer.json as { request_breakdown: Row }).request_breakdown;
     expect(breakdownOf(await ask(body))).toMatchObject({ cached: false });
@@ -79,7 +79,7 @@ describe("The response cache", () => {
     expect(again.json).toMatchObject(completion());
   });
 
-  test("takes calls for the same whatever the order of members, whitespace and escapes", async () => {
+  test("treats calls as equal regardless of member order, whitespace and escapes", async () => {
     asked += 1;
     const first = `{"model":"gpt-4o","cache_enabled":true,"messages":[{"role":"user","content":"é ${asked}"}],"top_p":1,"seed":12345678901234567890}`;
     const same = `{ "seed": 12345678901234567890, "top_p": 1.0,\n "messages": [ {"content":"\\u00e9 ${asked}", "role":"user"} ], "cache_enabled": true, "model": "openai/gpt-4o" }`;
@@ -120,14 +120,14 @@ describe("The response cache", () => {
     expect(await second(body, { ...body, ...members })).toBe("hit");
   });
 
-  test("is each customer's own where it is asked to be", async () => {
+  test("is separate per customer on request", async () => {
     const of = (customer: Row): Row => ({ ...body, cache_options: { cache_by_customer: true }, ...customer });
     const body = newChat();
     expect(await second(of({ customer_identifier: "c1" }), of({ customer_identifier: "c2" }))).toBe("miss");
     expect(cacheOf(await ask(of({ customer_params: { customer_identifier: "c2" } })))).toBe("hit");
   });
 
-  test("tells models apart unless it is asked not to", async () => {
+  test("distinguishes models by default", async () => {
     const body = newChat({ cache_options: { is_cached_by_model: false } });
     expect(await second(body, { ...body, model: "gpt-4o-mini" })).toBe("hit");
     const other = { ...body, model: "gpt-4o-mini", credential_override: { openai: { api_key: "sk-another" } } };
@@ -142,7 +142,7 @@ describe("The response cache", () => {
     expect(cacheOf(await ask(body))).toBe("hit");
   });
 
-  test("leaves no span of a hit that is not to be logged", async () => {
+  test("leaves no span for a hit without logging", async () => {
     const body = newChat({ cache_options: { omit_log: true }, custom_identifier: "omitted" });
     expect((await ask(body)).headers.get("x-spanway-log-id")).not.toBeNull();
     const again = await ask(body);
@@ -153,7 +153,7 @@ describe("The response cache", () => {
   });
 
   test.each([false, true])(
-    "P20: keeps nothing of a call without content in its record (stream: %j)",
+    "P20: stores nothing of a call without content in its record (stream: %j)",
     async (stream) => {
       const body = newChat({ stream });
       expect(await second({ ...body, disable_log: true }, { ...body, disable_log: true })).toBe("miss");
@@ -164,7 +164,7 @@ describe("The response cache", () => {
     },
   );
 
-  test("forgets after cache_ttl, and gives nothing older than that", async () => {
+  test("expires after cache_ttl, and returns nothing older", async () => {
     const short = newChat({ cache_ttl: 0.2 });
     const long = newChat({ cache_ttl: 60 });
     await ask(short);
@@ -177,7 +177,7 @@ describe("The response cache", () => {
     expect(await second(never, never)).toBe("miss");
   });
 
-  test("asks a provider what the key was made of, whatever a second parser would make of the caller's bytes", async () => {
+  test("sends the provider the same request that the key was computed from, even if parsers differ", async () => {
     asked += 1;
     const sent = `{"model":"gpt-4o","messages":[{"role":"user","content":"a"}],"messages":[{"role":"user","content":"b ${asked}"}]}`;
     const params = Buffer.from(JSON.stringify({ cache_enabled: true })).toString("base64");
@@ -189,7 +189,7 @@ describe("The response cache", () => {
 describe("A stream", () => {
   const body = (members: Row = {}): Row => newChat({ stream: true, ...members });
 
-  test("is answered from a whole reply, tool calls and usage included", async () => {
+  test("is served from a whole response, with tool calls and usage", async () => {
     gateway.upstream.script(answers(200, withTools));
     const whole = newChat();
     await ask(whole);
@@ -220,7 +220,7 @@ describe("A stream", () => {
     expect(JSON.stringify(bare)).not.toContain("prompt_tokens");
   });
 
-  test("is kept as the completion that it adds up to", async () => {
+  test("is stored as its complete response", async () => {
     gateway.upstream.script(streams(...helloStream, usageChunk(), done));
     const streamed = body();
     await ask(streamed);
@@ -242,7 +242,7 @@ describe("A stream", () => {
     expect(again.text).toContain('"prompt_tokens":10');
   });
 
-  test("keeps tool calls and log probabilities that came in pieces", async () => {
+  test("keeps tool calls and log probabilities that arrived in pieces", async () => {
     const piece = (index: number, members: Row): string => chunk({ tool_calls: [{ index, ...members }] });
     const logprobs = (token: string): Row => ({
       content: [{ token, logprob: -0.1, bytes: [1], top_logprobs: [] }],
@@ -285,7 +285,7 @@ describe("A stream", () => {
   });
 });
 
-describe("Nothing is kept of", () => {
+describe("Nothing is stored of", () => {
   const isKept = async (script: Script, members: Row = {}, then: Row = {}): Promise<boolean> => {
     gateway.upstream.script(script);
     const body = newChat({ retries: 0, ...members });
@@ -316,7 +316,7 @@ describe("Nothing is kept of", () => {
     expect(await isKept(script, members)).toBe(false);
   });
 
-  test("a call that the client left", async () => {
+  test("a call whose client disconnected", async () => {
     const body = newChat({ stream: true });
     gateway.upstream.script(async (connection, request) => {
       await streams(...helloStream.slice(0, 2))(connection, request);
@@ -337,7 +337,7 @@ describe("Nothing is kept of", () => {
     expect(cacheOf(await ask({ ...body, stream: false }))).toBe("miss");
   });
 
-  test("a fallback under the model that was asked for", async () => {
+  test("a fallback under the requested model", async () => {
     gateway.upstream.script((connection, request) => {
       const { model } = JSON.parse(request.body) as Row;
       const script = model === "gpt-4o" ? answers(500, { error: { message: "no" } }) : answers(200, completion());
@@ -351,7 +351,7 @@ describe("Nothing is kept of", () => {
   });
 });
 
-test("Answers of a provider of another wire are kept as the completions that they became", async () => {
+test("Responses of a translated provider are stored as completions", async () => {
   const message = {
     id: "msg_1",
     type: "message",
@@ -370,7 +370,7 @@ test("Answers of a provider of another wire are kept as the completions that the
   expect(again.headers.get("x-spanway-provider")).toBe("anthropic");
 });
 
-test("what a hit says of its customer is taken over, and is 400 where it is wrong, as without the cache", async () => {
+test("customer params of a hit are applied, and are 400 if invalid, as without the cache", async () => {
   const { prod } = await gateway.app.newOrganization();
   const body = newChat();
   expect(await second(body, body, prod)).toBe("miss");

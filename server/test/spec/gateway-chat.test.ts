@@ -23,21 +23,21 @@ const errorOf = (answer: Answer): Row => (answer.json as { error: Row }).error;
 const inBase64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64");
 
 describe("POST /api/chat/completions sends a chat completion", () => {
-  test("and gives the answer back byte for byte, on every alias", async () => {
+  test("and returns the response byte for byte, on every alias", async () => {
     for (const alias of [path, `${path}/`, "/v1/chat/completions", "/chat/completions"]) {
       const answer = await gateway.app.prod.post(alias, chat());
       expect([alias, answer.status, answer.text]).toEqual([alias, 200, JSON.stringify(completion())]);
     }
   });
 
-  test("whose request goes on byte for byte when nothing in it is the gateway's", async () => {
+  test("whose request is passed on byte for byte without service parameters", async () => {
     const sent = `{ "model":"gpt-4o",\n "messages":[{"role":"user","content":"h\\u00e9"}], "seed": 12345678901234567890 }`;
     await gateway.app.prod.post(path, sent);
     expect(gateway.upstream.requests.at(-1)?.body).toBe(sent);
     expect(gateway.upstream.requests.at(-1)?.path).toBe("/v1/chat/completions");
   });
 
-  test("and keeps long digits and unknown parameters where the body has to change", async () => {
+  test("and keeps long digits and unknown parameters if the body has to change", async () => {
     const members = `"messages":[{"role":"user","content":"x"}],"seed":12345678901234567890,"some_new_parameter":{"a":[1.50]}`;
     await gateway.app.prod.post(path, `{"model":"openai/gpt-4o",${members},"metadata":{"a":1}}`);
     expect(gateway.upstream.requests.at(-1)?.body).toBe(`{"model":"gpt-4o",${members.replace("1.50", "1.5")}}`);
@@ -51,7 +51,7 @@ describe("POST /api/chat/completions sends a chat completion", () => {
     expect(await spanOf(answer)).toMatchObject({ stream: true, status_code: 200, prompt_tokens: 10 });
   });
 
-  test("logged as one span with what was asked, answered and used", async () => {
+  test("logged as one span with request, response and usage", async () => {
     const tools = [{ type: "function", function: { name: "f", parameters: { type: "object" } } }];
     const params = {
       tools,
@@ -81,7 +81,7 @@ describe("POST /api/chat/completions sends a chat completion", () => {
     expect(results.length).toBe(1);
   });
 
-  test("whose span is there for whoever asks for it at once", async () => {
+  test("whose span can be retrieved immediately", async () => {
     for (let i = 0; i < 5; i += 1) {
       const id = (await complete()).headers.get("x-spanway-log-id");
       const span = await gateway.app.prod.get(`/api/request-logs/${id}/`);
@@ -89,7 +89,7 @@ describe("POST /api/chat/completions sends a chat completion", () => {
     }
   });
 
-  test("under the headers that name its log, provider, model, attempts and our share of the time", async () => {
+  test("with headers for its log, provider, model, attempts and the gateway's overhead", async () => {
     const { headers } = await complete({}, { "x-request-id": "mine" });
     expect(headers.get("x-request-id")).toBe("mine");
     expect(headers.get("x-spanway-provider")).toBe("openai");
@@ -100,7 +100,7 @@ describe("POST /api/chat/completions sends a chat completion", () => {
 });
 
 describe("service parameters", () => {
-  test("stand in the body, in svc_params or in the header, and none of them reaches the provider", async () => {
+  test("are accepted in the body, in svc_params or in the header, and never reach the provider", async () => {
     const answer = await complete(
       { customer_identifier: "body", svc_params: { customer_identifier: "nested", thread_identifier: "nested" } },
       { "X-Data-Svc-Params": inBase64({ thread_identifier: "header", custom_identifier: "header" }) },
@@ -114,7 +114,7 @@ describe("service parameters", () => {
     expect(Object.keys(gateway.upstream.requests.at(-1)?.headers ?? {})).not.toContain("x-data-svc-params");
   });
 
-  test("that are wrong are answered with 400 naming them, in OpenAI's shape, and logged", async () => {
+  test("that are invalid are 400 naming them, in OpenAI's shape, and logged", async () => {
     const answer = await complete({ svc_params: { retries: "many" } });
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toEqual({
@@ -126,7 +126,7 @@ describe("service parameters", () => {
     expect(await spanOf(answer)).toMatchObject({ status_code: 400, prompt_messages: null, is_log_omitted: true });
   });
 
-  test.each(["NaN", "Infinity", "-Infinity"])("a body with %s is no JSON", async (value) => {
+  test.each(["NaN", "Infinity", "-Infinity"])("a body with %s is not JSON", async (value) => {
     const before = gateway.upstream.requests.length;
     const body = `{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}],"temperature":${value}}`;
     const refused = await gateway.app.prod.post("/v1/chat/completions", body);
@@ -134,7 +134,7 @@ describe("service parameters", () => {
     expect(gateway.upstream.requests.length).toBe(before);
   });
 
-  test("that name what is stored elsewhere are 400, and say what to do instead", async () => {
+  test("that refer to objects stored elsewhere are 400 with the alternative", async () => {
     const before = gateway.upstream.requests.length;
     for (const [members, param, advice] of [
       [{ prompt: { prompt_id: "p-1", variables: { a: 1 } } }, "prompt", "as messages"],
@@ -148,13 +148,13 @@ describe("service parameters", () => {
     expect(gateway.upstream.requests.length).toBe(before);
   });
 
-  test("prompt is OpenAI's own where it names none of ours", async () => {
+  test("prompt is OpenAI's own unless it names a stored prompt", async () => {
     const prompt = { id: "pmpt_1", version: "2", variables: { a: "b" } };
     await gateway.app.prod.post("/v1/responses", { model: "gpt-4o", input: "Hi", prompt });
     expect(lastBody()).toEqual({ model: "gpt-4o", input: "Hi", prompt });
   });
 
-  test("disable_log keeps nothing that was said", async () => {
+  test("disable_log stores no content", async () => {
     gateway.upstream.script(answers(400, { error: { message: "bad: Say hello." } }));
     for (const script of [answers(200, completion()), answers(400, { error: { message: "bad: Say hello." } })]) {
       gateway.upstream.script(script);
@@ -164,7 +164,7 @@ describe("service parameters", () => {
     }
   });
 
-  test("request_breakdown adds what the span says: to the body, or as the last chunk of a stream", async () => {
+  test("request_breakdown adds the figures of the span: to the body, or as the last chunk of a stream", async () => {
     const whole = await complete({ request_breakdown: true, metadata: { a: 1 } });
     const told = {
       prompt_tokens: 10,
@@ -200,7 +200,7 @@ describe("service parameters", () => {
 });
 
 describe("the beta token-breakdown", () => {
-  test("gives usage in its whole detail, streamed or not", async () => {
+  test("returns usage in full detail, streamed or not", async () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 2,
@@ -247,7 +247,7 @@ describe("errors", () => {
   });
 
   test.each([400, 404, 413, 422])(
-    "400 with the provider's words when it answers %i about the request",
+    "400 with the provider's message when it responds %i to the request",
     async (status) => {
       gateway.upstream.script(
         answers(status, { error: { message: "no such thing", type: "t", param: "p", code: "c" } }),
@@ -259,7 +259,7 @@ describe("errors", () => {
     },
   );
 
-  test.each([401, 402, 403, 500, 503])("424, never 401, when it answers %i", async (status) => {
+  test.each([401, 402, 403, 500, 503])("424, never 401, when it responds %i", async (status) => {
     gateway.upstream.script(answers(status, { error: { message: `Incorrect API key provided: sk-secret123456789` } }));
     const answer = await complete({ retries: 0 });
     expect(answer.status).toBe(424);
@@ -275,7 +275,7 @@ describe("errors", () => {
 });
 
 describe("echo", () => {
-  test("gives the prompt back beside the answer, and is not sent on", async () => {
+  test("returns the prompt beside the answer, and is not passed on", async () => {
     expect((await complete({ echo: true })).json).toEqual({ ...completion(), prompt_messages: [question] });
     expect(lastBody()).toEqual(chat());
     gateway.upstream.script(streams(...helloStream, done));
@@ -303,7 +303,7 @@ describe("the model spanway/echo", () => {
   });
 });
 
-test("a whole answer to a request for a stream becomes a stream", async () => {
+test("a whole response to a stream request becomes a stream", async () => {
   const tool_calls = [{ id: "call_1", type: "function", function: { name: "f", arguments: "{}" } }];
   const message = { role: "assistant", content: null, tool_calls };
   gateway.upstream.script(answers(200, completion({ choices: [{ index: 0, message, finish_reason: "tool_calls" }] })));
@@ -314,7 +314,7 @@ test("a whole answer to a request for a stream becomes a stream", async () => {
   expect(await spanOf(answer)).toMatchObject({ completion_message: { tool_calls } });
 });
 
-test("several choices of a stream are told apart", async () => {
+test("several choices of a stream are distinguished", async () => {
   const at = (index: number, delta: Row, finish_reason: string | null = null): string =>
     chunk({}, null, { choices: [{ index, delta, finish_reason }] });
   gateway.upstream.script(
@@ -331,7 +331,7 @@ test("several choices of a stream are told apart", async () => {
   expect(span["completion_messages"]).toMatchObject([{ content: "a1" }, { content: "b1b2" }]);
 });
 
-describe("calls stand in the group of one model, whatever becomes of them", () => {
+describe("calls are in the group of one model, whatever their outcome", () => {
   test("answered, refused for a parameter, for a budget, or by a route that the model does not serve", async () => {
     const { prod } = await gateway.app.newOrganization();
     const call = (model: string, members: Row = {}) => prod.post(path, chat({ model, ...members }));
@@ -341,7 +341,7 @@ describe("calls stand in the group of one model, whatever becomes of them", () =
       statuses.push(await call(model, broke), await prod.post("/api/embeddings", { model, input: {}, retries: "x" }));
       expect(statuses.map(({ status }) => status)).toEqual([200, 400, 400, 429, 400]);
     }
-    // Nobody has a credential for it.
+    // No credential exists for it.
     expect((await call("groq/llama")).status).toBe(424);
     expect((await prod.request("POST", path, "{")).status).toBe(400);
     expect((await prod.waitForSpans(17)).count).toBe(17);
@@ -385,7 +385,7 @@ describe("calls that are refused before they are read", () => {
     expect(answer.headers.get("x-spanway-log-id")).toBe(results[0]?.["unique_id"]);
   });
 
-  test("for the lack of a key are counted by route, and nobody's span", async () => {
+  test("for a missing key are counted by route, without a span", async () => {
     const { prod } = await gateway.app.newOrganization();
     const count = async (): Promise<number> => {
       const { text } = await gateway.app.prod.get("/metrics");

@@ -44,7 +44,7 @@ async function send(model: string, members: Row = {}, headers: Record<string, st
 const modelOf: Partial<Record<Shaped, string>> = { openai: "gpt-4o", cloudflare: "@cf/meta/llama-4-scout" };
 const nameOf = (provider: Shaped): string => `${provider}/${modelOf[provider] ?? "some-model"}`;
 
-/** An assistant message with everything that Spanway writes into answers, and markers of a cache. */
+/** An assistant message with every member that Spanway writes into responses, and cache markers. */
 const served = (content: unknown = "Let me look."): Row => ({
   role: "assistant",
   content,
@@ -79,7 +79,7 @@ const tools = [
   },
 ];
 
-/** Which of these a provider takes back, by its documentation. */
+/** The members that each provider accepts back, according to its documentation. */
 const takesBack: Partial<Record<Shaped, string[]>> = {
   openrouter: ["reasoning_content", "images", "annotations", "cache_control"],
   dashscope: ["reasoning_content", "cache_control"],
@@ -91,7 +91,7 @@ const takesBack: Partial<Record<Shaped, string[]>> = {
 };
 
 test.each(shaped.filter((name) => name !== "perplexity"))(
-  "P1: what an answer of another provider held goes back to %s only as far as it takes it, and the header names the rest",
+  "P1: members of another provider's response are passed to %s only if it accepts them; the header names the rest",
   async (provider) => {
     const { answer, body, adjusted } = await send(nameOf(provider), { messages: history, tools });
     expect(answer.status).toBe(200);
@@ -111,7 +111,7 @@ test.each(shaped.filter((name) => name !== "perplexity"))(
   },
 );
 
-test("P1: a conversation that holds nothing foreign goes on byte for byte, in no member adjusted", async () => {
+test("P1: a conversation without foreign members is passed on byte for byte", async () => {
   const text = `{ "model":"some-model", "messages":[{"role":"user","content":"h\\u00e9"},{"role":"assistant","content":"x","tool_calls":[{"id":"abcdefghi","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"abcdefghi","content":"1"}], "max_tokens": 9 }`;
   for (const provider of ["groq", "mistral", "azure", "deepinfra", "lmstudio"]) {
     const before = upstream.requests.length;
@@ -133,7 +133,7 @@ describe("members of another dialect", () => {
     guardrailConfig: { guardrailIdentifier: "g" },
   };
 
-  test.each(shaped)("P2: are left out for %s, or mapped, unless it knows them", async (provider) => {
+  test.each(shaped)("P2: are omitted or mapped for %s, unless it supports them", async (provider) => {
     const { answer, body, adjusted } = await send(nameOf(provider), foreign);
     expect(answer.status).toBe(200);
     const left = Object.keys(foreign).filter((name) => !(name in body));
@@ -152,7 +152,7 @@ describe("members of another dialect", () => {
     );
   });
 
-  test("P2: a budget of thinking becomes what the provider has for it", async () => {
+  test("P2: a thinking budget is mapped to the provider's setting", async () => {
     const thinking = { thinking: { type: "enabled", budget_tokens: 2_048 } };
     expect((await send("openai/gpt-5", thinking)).body).toMatchObject({ reasoning_effort: "low" });
     expect((await send("openrouter/x/y", thinking)).body).toMatchObject({ reasoning: { max_tokens: 2_048 } });
@@ -233,7 +233,7 @@ describe("members of another dialect", () => {
     },
   );
 
-  test("P2: forms of tool_choice and response_format that a provider lacks become the nearest", async () => {
+  test("P2: unsupported forms of tool_choice and response_format become the nearest supported ones", async () => {
     const required = { tools: [{ type: "function", function: { name: "look" } }], tool_choice: "required" };
     expect((await send("moonshot/m", required)).body).not.toHaveProperty("tool_choice");
     expect((await send("groq/m", required)).body["tool_choice"]).toBe("required");
@@ -251,7 +251,7 @@ describe("members of another dialect", () => {
   });
 });
 
-test("P1: ids of other providers' calls are Mistral's own there, results stay with their calls, and a user never follows a tool", async () => {
+test("P1: for Mistral, foreign call ids are rewritten, results stay with their calls, and a user never follows a tool", async () => {
   const { body } = await send("mistral/mistral-large-latest", { messages: history });
   const messages = body["messages"] as Row[];
   const [call] = messages.flatMap(({ tool_calls }) => (tool_calls as Row[] | undefined) ?? []);
@@ -260,13 +260,13 @@ test("P1: ids of other providers' calls are Mistral's own there, results stay wi
   expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "assistant", "user"]);
 });
 
-test("P1: calls that another model made without thinking are taken by those that demand it", async () => {
+test("P1: calls that another model made without thinking are accepted by models that require it", async () => {
   const { reasoning_content: _thought, ...plain } = served();
   const { body } = await send("deepseek/deepseek-chat", { messages: [history[1], plain, history[3]] });
   expect((body["messages"] as Row[])[1]).toMatchObject({ reasoning_content: " " });
 });
 
-test("P1: ids of calls that are too long are shorter, and results stay with their calls", async () => {
+test("P1: call ids that are too long are shortened, and results stay with their calls", async () => {
   const id = `call_${"x".repeat(60)}`;
   const call = { id, type: "function", function: { name: "look", arguments: "{}" } };
   const messages = [
@@ -282,7 +282,7 @@ test("P1: ids of calls that are too long are shorter, and results stay with thei
   }
 });
 
-test("P2: a list without tools is left out with what is about tools", async () => {
+test("P2: an empty list of tools is omitted, with everything about tools", async () => {
   const empty = { tools: [], parallel_tool_calls: true };
   for (const model of ["openai/gpt-4o", "mistral/m"]) {
     const none = await send(model, { ...empty, tool_choice: "auto" });
@@ -305,7 +305,7 @@ describe("system messages in the middle of a conversation", () => {
     expect([body["messages"], adjusted]).toEqual([messages, []]);
   });
 
-  test("P13: move to the beginning for those who take them only there, and the header says so", async () => {
+  test("P13: move to the beginning for providers that accept them only there, and the header says so", async () => {
     const { body, adjusted } = await send("perplexity/sonar", { messages });
     expect((body["messages"] as Row[]).map(({ content }) => content)).toEqual([
       "One.",
@@ -333,7 +333,7 @@ test.each(["llama.cpp/gemma", "lm-studio/openai/gpt-oss-20b", "kimi/kimi-k3", "z
   },
 );
 
-test("Cloudflare's address follows from the account: a setting needs it, or an address", async () => {
+test("Cloudflare's base URL is derived from the account: a setting needs the account or a URL", async () => {
   const setting = { provider: "cloudflare", api_key: "k-0123456789" };
   const incomplete = await app.prod.post("/api/providers/", { ...setting, account_id: "mine" });
   expect([incomplete.status < 500, incomplete.text]).toEqual([true, expect.stringContaining("account_id")]);
@@ -341,7 +341,7 @@ test("Cloudflare's address follows from the account: a setting needs it, or an a
   expect((await app.prod.post("/api/providers/", complete)).status).toBeLessThan(300);
 });
 
-describe("native parts of other wires", () => {
+describe("native parts of other wire formats", () => {
   const png = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } };
   const pdf = {
     type: "document",
@@ -352,7 +352,7 @@ describe("native parts of other wires", () => {
   const ask = (model: string, ...content: unknown[]) => send(model, { messages: [{ role: "user", content }] });
   const contentOf = ({ body }: Sent): unknown => (body["messages"] as Row[] | undefined)?.[0]?.["content"];
 
-  test("P18: go in the best form that the provider has", async () => {
+  test("P18: are sent in the best form that the provider supports", async () => {
     expect(contentOf(await ask("openai/gpt-4o", png, pdf, text))).toEqual([
       { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
       { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERi0=" } },

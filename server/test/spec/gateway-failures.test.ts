@@ -16,7 +16,7 @@ const complete = (members: Row = {}): Promise<Answer> =>
 const errorOf = (answer: Answer): Row => (answer.json as { error: Row }).error;
 const modelOf = (body: string): unknown => (JSON.parse(body) as Row)["model"];
 
-/** A script for each model, told apart by the name that the request has for it. */
+/** A script per model, by the name of the model in the request. */
 const byModel =
   (scripts: Record<string, Script>): Script =>
   (connection, request) => {
@@ -28,7 +28,7 @@ const byModel =
 
 const refuses = (status: number, error: Row): Script => answers(status, { error });
 
-describe("a request that one model refuses", () => {
+describe("a request that one model rejects", () => {
   test.each<[what: string, script: Script]>([
     ["a context that is full", refuses(400, { message: "This model's maximum context length is 8192 tokens." })],
     ["a content filter", refuses(400, { message: "filtered", code: "content_filter" })],
@@ -56,7 +56,7 @@ describe("a request that one model refuses", () => {
     }
   });
 
-  test("P3: is put to the next where the gateway's own translator refuses it, which no upstream hears of", async () => {
+  test("P3: falls back if the gateway's own translator rejects it, without an upstream request", async () => {
     gateway.upstream.script(byModel({ "gpt-4o-mini": answers(200, completion()) }));
     const before = gateway.upstream.requests.length;
     const ask = { model: "claude-sonnet-4-5", logprobs: true, fallback_models: ["gpt-4o-mini"] };
@@ -70,7 +70,7 @@ describe("a request that one model refuses", () => {
     ]);
   });
 
-  test("P3: ends with the first cause where every model refuses it", async () => {
+  test("P3: ends with the first cause if every model rejects it", async () => {
     gateway.upstream.script(
       byModel({
         "gpt-4o": refuses(400, { message: "first", param: "a" }),
@@ -82,7 +82,7 @@ describe("a request that one model refuses", () => {
     expect([answer.status, errorOf(answer)]).toMatchObject([400, { message: "first", param: "a" }]);
   });
 
-  test("P3: is 424 with the first cause where the refusal came after an outage", async () => {
+  test("P3: is 424 with the first cause if the rejection came after an outage", async () => {
     gateway.upstream.script(
       byModel({
         "gpt-4o": refuses(500, { message: "the first is down" }),
@@ -93,7 +93,7 @@ describe("a request that one model refuses", () => {
     expect([answer.status, errorOf(answer)]).toMatchObject([424, { message: "the first is down" }]);
   });
 
-  test("P3: leaves the credential in use: the next call asks the same model first", async () => {
+  test("P3: keeps the credential in use: the next call tries the same model first", async () => {
     gateway.upstream.script(
       byModel({ "gpt-4.1-nano": refuses(403, { message: "Content violates usage guidelines." }) }),
     );
@@ -106,7 +106,7 @@ describe("a request that one model refuses", () => {
   });
 });
 
-test("P15: betas that a caller names in a header go to whoever serves a Claude, beside those of the body, and to nobody else", async () => {
+test("P15: betas from the header are sent to every provider of a Claude, with those of the body, and to no other", async () => {
   gateway.upstream.script(answers(500, {}));
   const headers = { "anthropic-beta": "context-1m-2025-08-07, interleaved-thinking-2025-05-14" };
   const ask = (model: string, members: Row = {}): Promise<Answer> =>
@@ -133,7 +133,7 @@ test("P15: betas that a caller names in a header go to whoever serves a Claude, 
   ]);
 });
 
-test("P2: the header names what was changed for the provider that answered, not for one before it", async () => {
+test("P2: the header names the changes for the provider that responded, not for an earlier one", async () => {
   gateway.upstream.script(byModel({ o3: refuses(400, { message: "no" }), "gpt-4o-mini": answers(200, completion()) }));
   const answer = await complete({ model: "o3", max_tokens: 9, fallback_models: ["gpt-4o-mini"] });
   expect([answer.headers.get("x-spanway-model"), answer.headers.get("x-spanway-adjusted")]).toEqual([
@@ -148,7 +148,7 @@ const codeAt = async (status: number, body: unknown, headers: Record<string, str
   return [answer.status, errorOf(answer)["code"], answer.headers.get("retry-after")];
 };
 
-test("P14: the code of an error tells a rate limit, an overload and a refused credential apart", async () => {
+test("P14: the error code distinguishes a rate limit, an overload and a rejected credential", async () => {
   const claude = { model: "claude-3-haiku-20240307" };
   const anthropic = (type: string) => ({ type: "error", error: { type, message: "no" } });
   const wait = { "retry-after": "7" };
@@ -172,7 +172,7 @@ test("P14: within a stream, too", async () => {
   expect(errorOf(await complete({ ...ask, model: "gpt-5-mini" }))["code"]).toBe("upstream_overloaded");
 });
 
-test("P14: a context that is full has one code for all providers, streamed or not", async () => {
+test("P14: a full context has the same code for all providers, streamed or not", async () => {
   for (const stream of [false, true]) {
     const tooLong = { type: "error", error: { type: "invalid_request_error", message: "prompt is too long: 9 > 8" } };
     gateway.upstream.script(answers(400, tooLong));

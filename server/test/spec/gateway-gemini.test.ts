@@ -24,7 +24,7 @@ const chat = (members: Row = {}): Row => ({
   ...members,
 });
 
-test("a streamed call comes as OpenAI's chunks, with its signature and its usage at the end", async () => {
+test("a streamed call arrives as OpenAI chunks, with its signature and its usage at the end", async () => {
   upstream.script(streams(...callThenStop.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)));
   const answer = await app.prod.post(
     "/api/chat/completions",
@@ -45,7 +45,7 @@ test("a streamed call comes as OpenAI's chunks, with its signature and its usage
   ]);
 });
 
-test("an answer that cannot be read is paid for, whole or streamed", async () => {
+test("a malformed response is charged, whole or streamed", async () => {
   const broken = {
     candidates: [{ content: {}, finishReason: "MALFORMED_FUNCTION_CALL", index: 0 }],
     usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 100, totalTokenCount: 1100 },
@@ -63,7 +63,7 @@ test("an answer that cannot be read is paid for, whole or streamed", async () =>
   }
 });
 
-test("a prompt that was blocked is an answer; a bad key is no fault of the caller", async () => {
+test("a blocked prompt is a response; a bad key is not the caller's error", async () => {
   upstream.script(answers(200, blockedPrompt));
   const blocked = await app.prod.post("/api/chat/completions", chat());
   expect(blocked.json).toMatchObject({ choices: [{ finish_reason: "content_filter", message: { content: "" } }] });

@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** What a provider keeps for one key, where an organization has several. */
+/** Data that a provider stores for one key, if an organization has several keys. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ const keyOf = (n: number): string | undefined => gateway.upstream.requests.at(n)
 const sent = (): Row => JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "") as Row;
 
 describe("P6: a response of one of several keys", () => {
-  test.each([false, true])("is gone on with by that key, whatever names it (stream: %j)", async (stream) => {
+  test.each([false, true])("is continued with that key, whatever names it (stream: %j)", async (stream) => {
     const whole = event({ type: "response.completed", response });
     const delta = event({ type: "response.output_text.delta", item_id: "msg_1", delta: "Hi." });
     const item = event({ type: "response.output_item.done", item: reasoning });
@@ -83,7 +83,7 @@ describe("P6: a response of one of several keys", () => {
     }
   });
 
-  test("is told to be lost where that key is no longer stored", async () => {
+  test("is reported as lost if that key is no longer stored", async () => {
     gateway.upstream.script(answers(200, response));
     const first = await ask({});
     const index = ["a", "b", "c"].findIndex((name) => keyOf(-1)?.includes(`-${name}-`));
@@ -99,7 +99,7 @@ describe("P6: a response of one of several keys", () => {
     expect(gateway.upstream.requests).toHaveLength(before);
   });
 
-  test("goes on where the key was replaced in its place", async () => {
+  test("continues if the key of the setting was replaced", async () => {
     gateway.upstream.script(answers(200, response));
     const first = await ask({});
     const index = ["a", "b", "c"].findIndex((name) => keyOf(-1)?.includes(`-${name}-`));
@@ -108,7 +108,7 @@ describe("P6: a response of one of several keys", () => {
     expect(keyOf(-1)).toContain("sk-stored-new");
   });
 
-  test("of which the id has no mark is looked for by each key", async () => {
+  test("with an unmarked id is searched with each key", async () => {
     gateway.upstream.script((connection, request) =>
       request.headers["authorization"]?.includes("-b-") === true
         ? answers(200, response)(connection, request)
@@ -118,7 +118,7 @@ describe("P6: a response of one of several keys", () => {
     expect(keyOf(-1)).toContain("-b-");
   });
 
-  test("whose reasoning is another key's is sent without it", async () => {
+  test("whose reasoning belongs to another key is sent without it", async () => {
     const foreign = { ...reasoning, encrypted_content: `${reasoning.encrypted_content}.kAAAAAAAA` };
     gateway.upstream.script(answers(200, response));
     const own = ((await ask({})).json as { output: Row[] }).output[0];
@@ -127,7 +127,7 @@ describe("P6: a response of one of several keys", () => {
   });
 });
 
-test("P6: with one key, responses go on byte for byte", async () => {
+test("P6: with one key, responses are passed on byte for byte", async () => {
   for (const id of settings.slice(1)) await client.request("DELETE", `/api/providers/${id}/`);
   gateway.upstream.script(answers(200, response));
   expect((await ask({})).text).toBe(JSON.stringify(response));

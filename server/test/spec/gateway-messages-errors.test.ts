@@ -43,7 +43,7 @@ describe("a count of tokens", () => {
     expect(JSON.stringify(span)).not.toContain("Say hello.");
   });
 
-  test("that is none is a fault of the upstream", async () => {
+  test("that is invalid is an upstream error", async () => {
     gateway.upstream.script(answers(200, { tokens: 1 }));
     const answer = await client.post("/v1/messages/count_tokens", ask(), params({ retries: 0 }));
     expect(answer).toMatchObject({ status: 502, json: anthropicError("api_error", expect.any(String)) });
@@ -64,7 +64,7 @@ describe("errors in Anthropic's form", () => {
     expect(answer.headers.get("request-id")).toBe((answer.json as Row)["request_id"]);
   });
 
-  test.each([["x-api-key"], ["authorization"]])("none where the key comes as %s", async (name) => {
+  test.each([["x-api-key"], ["authorization"]])("none if the key is sent as %s", async (name) => {
     gateway.upstream.script(answers(200, reply));
     const headers = { [name]: name === "authorization" ? `Bearer ${testKeys.prod}` : testKeys.prod };
     expect((await anybody().post("/v1/messages", ask(), headers)).status).toBe(200);
@@ -142,7 +142,7 @@ describe("errors in Anthropic's form", () => {
     }
   });
 
-  test("what the upstream says of the key is not the caller's business", async () => {
+  test("what the upstream says about the key is hidden from the caller", async () => {
     const words = `invalid x-api-key ${upstreamKey}`;
     for (const [status, type] of [
       [401, "authentication_error"],
@@ -181,7 +181,7 @@ describe("errors in Anthropic's form", () => {
 describe("before the first content", () => {
   const overloaded = event("error", { error: { type: "overloaded_error", message: "Overloaded" } });
 
-  test("another model of Anthropic's may answer, and no other provider's", async () => {
+  test("another model of Anthropic may respond, but no other provider's", async () => {
     gateway.upstream.script((connection, request) => {
       const isFirst = gateway.upstream.requests.length === 1;
       return (isFirst ? streams(start, overloaded) : streams(stream))(connection, request);
@@ -195,7 +195,7 @@ describe("before the first content", () => {
     ]);
   });
 
-  test("an error event is an answer with its status", async () => {
+  test("an error event becomes a response with its status", async () => {
     gateway.upstream.script(streams(start, overloaded));
     const answer = await client.post("/v1/messages", ask({ stream: true }), params({ retries: 0 }));
     expect(answer).toMatchObject({
@@ -208,7 +208,7 @@ describe("before the first content", () => {
 describe("after the first content", () => {
   const begun = start + block + said("Hello, is anybody there?");
 
-  test("an error event of the upstream's is the last, as it came, and what was used is recorded", async () => {
+  test("an error event of the upstream is the last event, unchanged, and the usage is recorded", async () => {
     const failed =
       'event: error\ndata: {"type":"error", "error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
     gateway.upstream.script(streams(begun, failed));
@@ -228,7 +228,7 @@ describe("after the first content", () => {
     });
   });
 
-  test("a stream that ends too early ends in an error event of ours", async () => {
+  test("a truncated stream ends in an error event of the gateway", async () => {
     gateway.upstream.script(streams(begun));
     const answer = await client.post("/v1/messages", ask({ stream: true }));
     expect(answer.text.startsWith(begun)).toBe(true);
@@ -237,7 +237,7 @@ describe("after the first content", () => {
     expect(await spanOf(answer)).toMatchObject({ status_code: 502, prompt_tokens: 3_700, failed: true });
   });
 
-  test("a caller who leaves is recorded with what was said", async () => {
+  test("a call whose caller disconnects is recorded with the partial content", async () => {
     const cut = Promise.withResolvers<boolean>();
     gateway.upstream.script(async (connection) => {
       await connection.write(head(200, { "content-type": "text/event-stream" }) + begun);
@@ -259,7 +259,7 @@ describe("after the first content", () => {
     expect(results[0]?.["completion_tokens"]).toBeGreaterThanOrEqual(500);
   });
 
-  test("each event goes on when it comes", async () => {
+  test("each event is passed on when it arrives", async () => {
     const isRead = Promise.withResolvers<void>();
     gateway.upstream.script(async (connection) => {
       await connection.write(head(200, { "content-type": "text/event-stream" }) + start + block + said("1"));

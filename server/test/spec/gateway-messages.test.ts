@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
-describe("a message passes through", () => {
+describe("a message is relayed", () => {
   test("byte for byte, with the headers and the query of the API", async () => {
     const body = `{ "model":"claude-sonnet-4-5" ,"max_tokens":1e2,\n "messages":[{"role":"user","content":"\\u0041 — é"}],"unknown":{"a":1.0,"b":12345678901234567890},"customer_identifier":"none of ours"}`;
     const bytes = `{"id":"msg_1", "type":"message","role":"assistant","content":[{"type":"text","text":"\\u00e9"}],"new":1.0,"usage":{"input_tokens":3,"output_tokens":1}}`;
@@ -105,7 +105,7 @@ describe("a message passes through", () => {
     });
   });
 
-  test("to a web page that may call, with every header of ours readable", async () => {
+  test("to a web page that may call, with all gateway headers readable", async () => {
     for (const isStream of [false, true]) {
       gateway.upstream.script(isStream ? streams(stream) : answers(200, reply));
       const answer = await client.post("/v1/messages", ask({ stream: isStream }), {
@@ -135,7 +135,7 @@ describe("a message passes through", () => {
     expect(gateway.upstream.requests.map((seen) => seen.path)).toEqual(["/v1/messages", "/v1/messages/count_tokens"]);
   });
 
-  test("under a name with a provider, and under one that no catalogue knows", async () => {
+  test("under a name with a provider, and under one that is not in the catalogue", async () => {
     gateway.upstream.script(answers(200, reply));
     for (const model of ["anthropic/claude-sonnet-4-5", "claude-of-tomorrow-9", "my-finetune"]) {
       expect((await client.post("/v1/messages", ask({ model }))).status).toBe(200);
@@ -144,7 +144,7 @@ describe("a message passes through", () => {
     }
   });
 
-  test("with a stored key and a base URL of one's own", async () => {
+  test("with a stored key and its own base URL", async () => {
     const stored = {
       provider: "anthropic",
       api_key: "sk-ant-stored-0123456789",
@@ -238,7 +238,7 @@ describe("a message is recorded", () => {
     });
   });
 
-  test("the same where it was streamed, and without content where that is asked for", async () => {
+  test("the same if it was streamed, and without content on request", async () => {
     gateway.upstream.script(streams(stream));
     const streamed = await spanOf(await client.post("/v1/messages", ask({ model: "claude-sonnet-4-6", stream: true })));
     expect(streamed["cost"]).toBeCloseTo(costUsd, 9);
@@ -251,7 +251,7 @@ describe("a message is recorded", () => {
     expect(silent).toMatchObject({ prompt_tokens: 3_700, prompt_messages: null, completion_message: null });
   });
 
-  test("below the caller's span where it names one", async () => {
+  test("below the caller's span if it names one", async () => {
     gateway.upstream.script(answers(200, reply));
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     expect(await spanOf(await client.post("/v1/messages", ask(), { traceparent }))).toMatchObject({
@@ -311,7 +311,7 @@ describe("a message is recorded", () => {
     expect(often.headers.get("retry-after")).toMatch(/^\d+$/);
   });
 
-  test("a picture in a tool's result costs no more of a budget than a picture, and is kept as one", async () => {
+  test("a picture in a tool result reserves no more budget than a picture, and is stored as one", async () => {
     gateway.upstream.script(answers(200, reply));
     const source = { type: "base64", media_type: "image/png", data: "A".repeat(2_000_000) };
     const content = [{ type: "tool_result", tool_use_id: "t", content: [{ type: "image", source }] }];
@@ -331,7 +331,7 @@ describe("a message is recorded", () => {
   });
 });
 
-test("Claude Code's own request goes on untouched, and is recorded as what it is", async () => {
+test("Claude Code's own request is passed on unchanged, and is recorded correctly", async () => {
   const { path, headers, body } = JSON.parse(
     readFileSync(new URL("../fixtures/claude-code-request.json", import.meta.url), "utf8"),
   ) as { path: string; headers: Record<string, string>; body: Row };

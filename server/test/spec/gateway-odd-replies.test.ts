@@ -19,7 +19,7 @@ const inputCounts = { input_tokens: 1000, output_tokens: 200, total_tokens: 1200
 const chat = { model: "gpt-4o", messages: [question] };
 const customer = { customer_identifier: "odd" };
 const inHeader = { "x-data-svc-params": Buffer.from(JSON.stringify(customer)).toString("base64") };
-/** Stands in a reply for the text that `oddly` puts there. */
+/** Placeholder in a reply for the text that `oddly` inserts. */
 const odd = "odd-member";
 
 const response: Row = { id: "resp_1", object: "response", status: "completed", model: "gpt-4o", output: [] };
@@ -68,9 +68,9 @@ async function record(call: Call, script: Script): Promise<{ answer: Answer; spa
 
 const oddly = (body: unknown, text: string): string => JSON.stringify(body).replace(JSON.stringify(odd), () => text);
 
-describe("a usage that no span could hold", () => {
+describe("a usage that does not fit into a span", () => {
   const cases = Object.keys(calls).flatMap((name) => Object.keys(usages).map((what): [string, string] => [name, what]));
-  test.each(cases)("of %s that %s costs neither the span nor what it says of the cost", async (name, what) => {
+  test.each(cases)("of %s that %s affects neither the span nor its cost", async (name, what) => {
     const call = calls[name] as Call;
     const { span: plain } = await record(call, answers(200, call.reply(call.counts)));
     const { answer, span } = await record(
@@ -82,7 +82,7 @@ describe("a usage that no span could hold", () => {
     expect(span["cost"]).toBeGreaterThan(0);
   });
 
-  test("of a stream costs neither", async () => {
+  test("of a stream affects neither", async () => {
     const call = { ...(calls["chat"] as Call), body: { ...chat, ...customer, stream: true } };
     const last = oddly({ choices: [], usage: { beside: odd, ...counts } }, nested(20_000));
     const { span } = await record(
@@ -94,7 +94,7 @@ describe("a usage that no span could hold", () => {
   });
 });
 
-describe("a reply that nests so deep that it cannot be written again", () => {
+describe("a reply that nests too deep to be serialized again", () => {
   const tool = {
     role: "assistant",
     content: null,

@@ -6,7 +6,7 @@ import { answers, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** A filter of the provider that holds back an answer of Responses or Messages, which go on as they come. */
+/** The provider's filter blocks a response of Responses or Messages, which are relayed. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -22,9 +22,9 @@ beforeEach(async () => {
 type Case = {
   path: string;
   models: [first: string, next: string];
-  /** An answer that says `text`, or that a filter held back where there is none. */
+  /** A response with `text`, or a blocked one if there is no text. */
   answer: (text: string, isFiltered?: boolean) => { whole: Row; events: string[] };
-  /** What of a request names the models to ask next. */
+  /** The members of a request that name the fallback models. */
   next: (models: string[]) => { members: Row; headers: Record<string, string> };
   finish: string;
 };
@@ -88,7 +88,7 @@ const messages: Case = {
   finish: '"stop_reason":"refusal"',
 };
 
-/** The first model answers so, all others say "Hello.". */
+/** The first model responds this way, all others say "Hello.". */
 function script({ models, answer }: Case, stream: boolean, first: ReturnType<Case["answer"]>): void {
   const scriptOf = ({ whole, events }: ReturnType<Case["answer"]>): Script =>
     stream ? streams(...events) : answers(200, whole);
@@ -109,7 +109,7 @@ describe.each([
   ["messages", messages, false],
   ["messages, streamed", messages, true],
 ] as const)("P3: %s", (_what, of, stream) => {
-  test("that a filter holds back are asked of the next model, and paid for", async () => {
+  test("that a filter blocks fall back to the next model, and are charged", async () => {
     script(of, stream, of.answer(""));
     const answer = await ask(of, stream, [of.models[1]]);
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, of.models[1]]);
@@ -122,7 +122,7 @@ describe.each([
     ]);
   });
 
-  test("are the answer where nobody else is to be asked, or something was said", async () => {
+  test("are the response if there is no fallback, or content was sent", async () => {
     for (const [said, others] of [
       ["", []],
       ["Hel", [of.models[1]]],
@@ -135,17 +135,17 @@ describe.each([
     }
   });
 
-  test("that every model holds back are answered as the last model did", async () => {
+  test("that every model blocks end with the response of the last model", async () => {
     const { whole, events } = of.answer("");
     gateway.upstream.script(stream ? streams(...events) : answers(200, whole));
     const answer = await ask(of, stream, [of.models[1]]);
-    // The last model's answer is the answer, as nobody else can give another.
+    // The last model's response is returned, because no other is left.
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, of.models[1]]);
     expect(answer.text).toContain(of.finish);
   });
 });
 
-test("P3: a response that called a tool of the provider's is not made again", async () => {
+test("P3: a response that called a tool of the provider is not repeated", async () => {
   const { whole } = responses.answer("");
   const output = [{ id: "mcp_1", type: "mcp_call", name: "send_mail" }];
   script(responses, false, { whole: { ...whole, output }, events: [] });
@@ -153,7 +153,7 @@ test("P3: a response that called a tool of the provider's is not made again", as
   expect(answer.headers.get("x-spanway-model")).toBe("gpt-4o");
 });
 
-test("P3: a response in the background begins with its first item, as its caller may want its id at once", async () => {
+test("P3: a background response begins with its first item, because its caller may need its id immediately", async () => {
   const { whole, events } = responses.answer("");
   script(responses, true, { whole, events });
   const { members } = responses.next(["gpt-4o-mini"]);
@@ -161,7 +161,7 @@ test("P3: a response in the background begins with its first item, as its caller
   expect(answer.text).toBe(events.join(""));
 });
 
-test("P3: what the caller has in part already, as it is too long to wait, goes on as it is", async () => {
+test("P3: a response that was too long to buffer, and partly sent, is passed on unchanged", async () => {
   const { whole, events } = responses.answer("");
   const instructions = "x".repeat(300_000);
   const begun = event({ type: "response.created", response: { id: "resp_1", instructions, output: [] } });
@@ -170,7 +170,7 @@ test("P3: what the caller has in part already, as it is too long to wait, goes o
   expect(answer.text).toBe([begun, ...events.slice(1)].join(""));
 });
 
-describe("a whole answer to whoever asked for a stream", () => {
+describe("a whole response to a stream request", () => {
   test.each([
     ["responses", responses, "response.created", "response.completed"],
     ["messages", messages, "message_start", "message_stop"],
