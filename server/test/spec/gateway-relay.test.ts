@@ -19,7 +19,7 @@ beforeEach(async () => {
   gateway.upstream.requests.length = 0;
 });
 
-/** The span of a call, as soon as it is there. */
+/** Waits for the span of a call. */
 async function span(answer: Answer): Promise<Row> {
   for (let tries = 0; ; tries += 1) {
     const { status, json } = await client.get(`/api/request-logs/${answer.headers.get("x-spanway-log-id")}/`);
@@ -40,7 +40,7 @@ describe("embeddings", () => {
   const ask = (members: Row = {}): Row => ({ model: "text-embedding-3-small", input: ["a", "b"], ...members });
 
   test.each(["/api/embeddings", "/api/embeddings/", "/v1/embeddings", "/embeddings"])(
-    "pass through on %s",
+    "are relayed on %s",
     async (path) => {
       gateway.upstream.script(answers(200, reply));
       const answer = await client.post(path, ask({ dimensions: 2, customer_identifier: "c", metadata: { a: 1 } }));
@@ -66,7 +66,7 @@ describe("embeddings", () => {
     expect(await span(answer)).toMatchObject({ prompt_tokens: 1_000, cost: 0.00002 });
   });
 
-  test("P7: that are neither numbers nor base64 of them let another model answer", async () => {
+  test("P7: that are neither numbers nor their base64 fall back to another model", async () => {
     let calls = 0;
     gateway.upstream.script((...args) => {
       calls += 1;
@@ -146,7 +146,7 @@ describe("responses", () => {
   const delta = event("response.output_text.delta", { delta: "Hello." });
   const completed = event("response.completed", { response });
 
-  test("pass through, and are recorded with what was said", async () => {
+  test("are relayed, and recorded with their content", async () => {
     gateway.upstream.script(answers(200, response));
     const answer = await client.post(
       "/api/responses",
@@ -176,7 +176,7 @@ describe("responses", () => {
     for (const { cost } of [whole, streamed]) expect(cost).toBeCloseTo(tokensUsd / 2 + 0.01, 12);
   });
 
-  test("in the background are streamed, as nobody could fetch them here", async () => {
+  test("in the background are streamed, because they could not be fetched here", async () => {
     const refused = await client.post("/api/responses", ask({ background: true }));
     expect(refused).toMatchObject({ status: 400, json: { error: { param: "background" } } });
     expect(gateway.upstream.requests).toEqual([]);
@@ -202,7 +202,7 @@ describe("responses", () => {
     expect(JSON.parse(last.slice("data: ".length))).toMatchObject({ request_breakdown: { prompt_tokens: 100 } });
   });
 
-  test("that fail before any content are asked of another model, afterwards end in an error", async () => {
+  test("that fail before any content fall back, afterwards end in an error", async () => {
     const failed = event("response.failed", { response: { error: { code: "server_error", message: "Told so" } } });
     gateway.upstream.script((connection, request) => {
       const isFirst = gateway.upstream.requests.length === 1;
@@ -230,7 +230,7 @@ describe("responses", () => {
     expect((await client.post("/api/responses", ask({ stream: true, retries: 0 }))).status).toBe(424);
   });
 
-  test("that fail are paid for where their usage is stated, whole or streamed", async () => {
+  test("that fail are charged if their usage is stated, whole or streamed", async () => {
     const error = { code: "server_error", message: "Told so" };
     const failure = { id: "resp_1", status: "failed", error, usage, service_tier: "flex" };
     const costUsd = (60 * 2.5 + 40 * 1.25 + 10 * 10) / 1e6 / 2;
@@ -278,7 +278,7 @@ describe("customers of these operations", () => {
     },
   );
 
-  test("are charged what the call did cost, for a rate too", async () => {
+  test("are charged the cost of the call, and limited by rate", async () => {
     const usage = { prompt_tokens: 1_000_000, total_tokens: 1_000_000 };
     gateway.upstream.script(answers(200, { object: "list", data: [], model: "m", usage }));
     const customer_params = { customer_identifier: "payer", total_budget: 0.02, rate_limit: 2 };
@@ -291,7 +291,7 @@ describe("customers of these operations", () => {
   });
 });
 
-test("a stream of a response is held up while its caller reads slowly", async () => {
+test("a stream of a response pauses while its caller reads slowly", async () => {
   const piece = `event: response.output_text.delta\ndata: ${JSON.stringify({ type: "response.output_text.delta", delta: "x".repeat(64 * 1024) })}\n\n`;
   const pieces = 800;
   let written = 0;

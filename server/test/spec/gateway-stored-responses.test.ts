@@ -5,7 +5,7 @@ import { startTestGateway, upstreamKey, type TestGateway } from "../support/gate
 import { answers, streams, type Script } from "../support/scripted-upstream.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** Responses that their provider keeps: they are asked for with the key that made them, and by nobody else. */
+/** Responses stored by their provider: requested with the key that created them, and with no other. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeEach(async () => {
 const store = (name: string, members: Row = {}): Promise<Answer> =>
   client.post("/api/providers/", { provider: "openai", name, api_key: `sk-stored-${name}-0123456`, ...members });
 
-/** What the provider keeps: responses by id, each known to the key that made it alone. */
+/** The responses that the provider stores, by id, each known only to the key that created it. */
 const stored = new Map<string, string>();
 const item = { id: "msg_1", type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] };
 const notFound: Row = {
@@ -94,7 +94,7 @@ describe("P6: a response of one of several keys", () => {
     for (const name of ["a", "b", "c"]) await store(name);
   });
 
-  test.each(operations)("%s …%s goes to the key that made it", async (method, below, status) => {
+  test.each(operations)("%s …%s uses the key that created it", async (method, below, status) => {
     for (let n = 0; n < 6; n += 1) {
       const id = await make();
       const { key } = last();
@@ -105,14 +105,14 @@ describe("P6: a response of one of several keys", () => {
       expect([answer.status, answer.json]).toEqual([200, expect.objectContaining(status)]);
       expect(last()).toEqual({ method, path: `/v1/responses/${raw}${below}`, key });
       expect(gateway.upstream.requests.length).toBe(before + 1);
-      // What the answer names can be sent back, too.
+      // The ids in the response can be sent back, too.
       const named = JSON.stringify(answer.json).match(/(?:resp|msg)_\d+[^"]*/g) ?? [];
       expect(named.length).toBeGreaterThan(0);
       for (const name of named) expect(name).toMatch(/\.k[\w-]{8}$/);
     }
   });
 
-  test("is found without a mark, too, by whichever key knows it", async () => {
+  test("is found without a mark, too, by the key that knows it", async () => {
     stored.set("resp_elsewhere", "Bearer sk-stored-c-0123456");
     expect(await client.get("/v1/responses/resp_elsewhere")).toMatchObject({
       status: 200,
@@ -121,7 +121,7 @@ describe("P6: a response of one of several keys", () => {
     expect(last().key).toContain("-c-");
   });
 
-  test("pages go on where an item with a mark says", async () => {
+  test("pages continue at an item with a mark", async () => {
     const id = await make();
     const items = await client.get(`/v1/responses/${id}/input_items?limit=1&include[]=a`);
     const { last_id } = items.json as { last_id: string };
@@ -129,7 +129,7 @@ describe("P6: a response of one of several keys", () => {
     expect(last().path).toMatch(/\/input_items\?order=asc&after=msg_1$/);
   });
 
-  test("has an error of its own told in its provider's words", async () => {
+  test("returns the provider's message for its own error", async () => {
     const id = await make();
     gateway.upstream.script(answers(400, { error: { message: "Cannot cancel a synchronous response.", code: "no" } }));
     expect(await client.post(`/v1/responses/${id}/cancel`)).toMatchObject({
@@ -143,7 +143,7 @@ describe("P6: a response of one of several keys", () => {
   });
 });
 
-describe("P6: nobody else's response", () => {
+describe("P6: another's response", () => {
   const unknown = (id: string): Row => ({
     status: 404,
     json: { error: { message: `Response with id '${id}' not found.`, type: "invalid_request_error", param: null } },
@@ -158,7 +158,7 @@ describe("P6: nobody else's response", () => {
     expect(gateway.upstream.requests.every(({ path }) => path.startsWith("/v1/responses/"))).toBe(true);
   });
 
-  test("is found by another organization, with keys of its own or the server's", async () => {
+  test("is never found by another organization, with keys of its own or the server's", async () => {
     for (const keys of [["a", "b"], ["a"], []]) {
       for (const name of keys) await store(name);
       const id = await make();
@@ -173,7 +173,7 @@ describe("P6: nobody else's response", () => {
     }
   });
 
-  test("is found by who writes a span that claims it", async () => {
+  test("is never found by a caller who writes a span that claims it", async () => {
     stored.set("resp_claimed", `Bearer ${upstreamKey}`);
     for (const log_method of [undefined, "gateway"])
       await createSpan(client, { response_id: "resp_claimed", model: "gpt-4o", output: "mine", log_method });
@@ -182,7 +182,7 @@ describe("P6: nobody else's response", () => {
     expect(stored.has("resp_claimed")).toBe(true);
   });
 
-  test("is found by who puts the mark of the server's key behind its id", async () => {
+  test("is never found by a caller who appends the mark of the server's key to its id", async () => {
     await store("lab", { provider: "my-lab", base_url: `${gateway.upstream.url}/v1` });
     const own = await make(client, { fallback_models: ["my-lab/lab-1"] });
     const [mark = ""] = /\.k[\w-]{8}$/.exec(own) ?? [];
@@ -196,7 +196,7 @@ describe("P6: nobody else's response", () => {
     expect((await client.get(`/v1/responses/${own}`)).status).toBe(200);
   });
 
-  test("is found by the other environment through the server's key", async () => {
+  test("is never found by the other environment through the server's key", async () => {
     const id = await make();
     expect(await tester.get(`/v1/responses/${id}`)).toMatchObject(unknown(id));
     expect((await client.get(`/v1/responses/${id}`)).status).toBe(200);
@@ -213,14 +213,14 @@ test("P6: a response of the other environment may be read with a key for both, b
 });
 
 describe("P6: a response of the server's key", () => {
-  test.each(operations)("%s …%s goes there for the organization that made it", async (method, below, status) => {
+  test.each(operations)("%s …%s uses it for the organization that created it", async (method, below, status) => {
     const id = await make();
     const answer = await client.request(method, `/v1/responses/${id}${below}`);
     expect([answer.status, answer.json]).toEqual([200, expect.objectContaining(status)]);
     expect(last()).toEqual({ method, path: `/v1/responses/${id}${below}`, key: `Bearer ${upstreamKey}` });
   });
 
-  test("is known from the first event of its stream on", async () => {
+  test("is known from the first event of its stream", async () => {
     let goOn = (): void => undefined;
     const paused = new Promise<void>((resolve) => (goOn = resolve));
     const response = { id: "resp_live", object: "response", status: "in_progress", output: [] };
@@ -241,14 +241,14 @@ describe("P6: a response of the server's key", () => {
     expect(await streamed).toBe("resp_live");
   });
 
-  test("may be asked for under every path", async () => {
+  test("is available on every path", async () => {
     const id = await make();
     for (const root of ["/api/responses", "/responses", "/api/v1/responses"])
       expect((await client.get(`${root}/${id}`)).status).toBe(200);
   });
 });
 
-describe("the stream of a response in the background", () => {
+describe("the stream of a background response", () => {
   const events = (id: string, upTo = 3): string[] =>
     [
       { type: "response.created", sequence_number: 0, response: { id, status: "queued", output: [] } },
@@ -257,7 +257,7 @@ describe("the stream of a response in the background", () => {
     ]
       .slice(0, upTo)
       .map((told) => `event: ${told.type}\n${event(told)}`);
-  /** Streams of stored responses are as given; all else is as ever. */
+  /** Streams of stored responses follow the script; everything else is as usual. */
   const streamsThem = (script: Script): void =>
     gateway.upstream.script((connection, request) => {
       const [, id = ""] = /^\/v1\/responses\/([^/?]+)/.exec(request.path) ?? [];
@@ -265,7 +265,7 @@ describe("the stream of a response in the background", () => {
       return (isTheirs ? script : keepResponses)(connection, request);
     });
 
-  test("goes on as it comes, from the event on that is asked for", async () => {
+  test("is passed on as it arrives, from the requested event on", async () => {
     const id = await make();
     streamsThem(streams(...events(id)));
     const answer = await client.get(`/v1/responses/${id}?stream=true&starting_after=0`);
@@ -279,7 +279,7 @@ describe("the stream of a response in the background", () => {
     });
   });
 
-  test("P6: comes from the key that made it, with its mark", async () => {
+  test("P6: comes from the key that created it, with its mark", async () => {
     for (const name of ["a", "b", "c"]) await store(name);
     const id = await make();
     const { key } = last();
@@ -290,11 +290,11 @@ describe("the stream of a response in the background", () => {
     const named = answer.text.match(/(?:resp|msg)_\d+[^"]*/g) ?? [];
     expect(named.length).toBe(4);
     for (const name of named) expect(name).toMatch(/\.k[\w-]{8}$/);
-    // Without the mark, whoever knows it streams it.
+    // Without the mark, the key that knows it streams it.
     expect((await client.get(`/v1/responses/${raw}?stream=true`)).text).toBe(events(raw).join(""));
   });
 
-  test("is refused in the provider's words; one that breaks off ends in an error", async () => {
+  test("is refused with the provider's message; a truncated one ends in an error", async () => {
     const id = await make();
     const message = "This response cannot be streamed because it was not created with background=true.";
     streamsThem(answers(400, { error: { message, type: "invalid_request_error", param: "stream", code: null } }));
@@ -318,7 +318,7 @@ describe("the stream of a response in the background", () => {
     expect((await client.get("/v1/responses/resp_none?stream=true")).status).toBe(404);
   });
 
-  test("is given up when its caller leaves", async () => {
+  test("is aborted when its caller disconnects", async () => {
     const { keys, prod } = await gateway.app.newOrganization();
     const id = await make(prod);
     let isClosed = false;

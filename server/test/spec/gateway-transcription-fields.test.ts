@@ -8,11 +8,11 @@ import { retrieveSpan } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** What is known of a transcription beside the recording: its fields, and the text that comes back. */
+/** The metadata of a transcription: its fields, and the returned text. */
 
 const path = "/v1/audio/transcriptions";
 const sample = readFileSync(new URL("../fixtures/audio/sample1.mp3", import.meta.url));
-/** What the sample plays, in seconds. */
+/** Duration of the sample, in seconds. */
 const sampleSeconds = 10.109;
 const file: Part = ["file", sample, { name: "sample1.mp3", type: "audio/mpeg" }];
 const model: Part = ["model", "whisper-1"];
@@ -59,17 +59,17 @@ test.each<[what: string, fields: Part[], told: string]>([
   expect(gateway.upstream.requests).toHaveLength(0);
 });
 
-test("P20: is refused after the file, too, and is a span with what it asked for", async () => {
+test("P20: is refused after the file, too, and is a span with its parameters", async () => {
   const answer = await send([file, model, ["language", "xx"], ["customer_identifier", "ann"]]);
   expect([answer.status, errorOf(answer)["param"]]).toEqual([400, "language"]);
   expect(await span(answer)).toMatchObject({ status_code: 400, model: "whisper-1", customer_identifier: "ann" });
 });
 
-test.each(["en", "DE", "yue", "pt-BR", "zh_TW", "auto", ""])("P20: the language %j is taken", async (language) => {
+test.each(["en", "DE", "yue", "pt-BR", "zh_TW", "auto", ""])("P20: the language %j is accepted", async (language) => {
   expect((await send([file, model, ["language", language]])).status).toBe(200);
 });
 
-test("a model that a provider setting lists is taken, whatever its name", async () => {
+test("a model listed by a provider setting is accepted, whatever its name", async () => {
   const setting = {
     provider: "my-ears",
     base_url: "https://ears.example.com/v1",
@@ -78,7 +78,7 @@ test("a model that a provider setting lists is taken, whatever its name", async 
   };
   expect((await client.post("/api/providers/", setting)).status).toBe(201);
   const answer = await send([file, ["model", "ears-1"], ["retries", "0"]]);
-  // The host does not exist: who was asked is what counts.
+  // The host does not exist: only the chosen provider counts.
   expect(answer.headers.get("x-spanway-provider")).toBe("my-ears");
   const other = await send([file, ["model", "ears-2"]]);
   expect([other.status, other.headers.get("x-spanway-provider")]).toEqual([400, null]);
@@ -95,6 +95,6 @@ test.each([
     (await span(await send([part, model, ["response_format", format]])))["cost"] as number | null;
   const micros = (usd: number | null): number | null => (usd === null ? null : Math.round(usd * 1e6));
   expect(micros(await cost(unknown))).toBe(seconds === null ? null : micros((seconds / 60) * 0.006));
-  // What the file says counts more.
+  // The duration in the file takes precedence.
   expect(await cost(file)).toBeCloseTo((sampleSeconds / 60) * 0.006, 5);
 });

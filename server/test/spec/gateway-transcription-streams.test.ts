@@ -44,7 +44,7 @@ describe("a stream", () => {
     return (await client.get(`/api/request-logs/${String(results[0]?.["unique_id"])}/`)).json as Row;
   };
 
-  test("goes on byte for byte, and is one span with its text and usage", async () => {
+  test("is passed on byte for byte, and is one span with its text and usage", async () => {
     const text = delta("Hel") + delta("lo there.") + ended;
     gateway.upstream.script(
       streams(
@@ -75,7 +75,7 @@ describe("a stream", () => {
     });
   });
 
-  test("ends with the breakdown that was asked for", async () => {
+  test("ends with the requested breakdown", async () => {
     gateway.upstream.script(streams(delta("Hello there."), ended));
     const answer = await send([...parts, ["request_breakdown", "true"]]);
     const last = answer.text.slice((delta("Hello there.") + ended).length);
@@ -85,7 +85,7 @@ describe("a stream", () => {
     });
   });
 
-  test("that breaks off is told by an event, and recorded with what was said", async () => {
+  test("that is truncated ends in an error event, and is recorded with the partial text", async () => {
     gateway.upstream.script(streams(delta("Hel")));
     const answer = await send(parts);
     expect([answer.status, answer.text.startsWith(delta("Hel"))]).toEqual([200, true]);
@@ -93,7 +93,7 @@ describe("a stream", () => {
     expect(await spanOf()).toMatchObject({ status_code: 424, completion_message: { content: "Hel" } });
   });
 
-  test("that fails before anything was said gives way to the fallback", async () => {
+  test("that fails before any content falls back", async () => {
     let asked = 0;
     gateway.upstream.script((connection, request) => {
       asked += 1;
@@ -108,7 +108,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("of a model that has none is its whole answer; stream must be true or false", async () => {
+  test("of a model without streaming is its whole response; stream must be true or false", async () => {
     const answer = await send([file, ["model", "whisper-1"], ["stream", "true"]]);
     expect(answer.json).toEqual({ text: "Hello there." });
     expect(await send([file, ["model", "whisper-1"], ["stream", "maybe"]])).toMatchObject({

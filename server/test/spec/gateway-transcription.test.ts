@@ -12,7 +12,7 @@ import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 const sample = readFileSync(new URL("../fixtures/audio/sample1.mp3", import.meta.url));
 const path = "/api/audio/transcription";
-/** What the sample plays, in seconds. */
+/** Duration of the sample, in seconds. */
 const sampleSeconds = 10.109;
 
 let gateway: TestGateway;
@@ -52,7 +52,7 @@ async function seen(request: SeenRequest | undefined): Promise<{ fields: Row; fi
   };
 }
 
-/** The span of a call, as soon as it is there. */
+/** Waits for the span of a call. */
 async function span(answer: Answer): Promise<Row> {
   for (let tries = 0; ; tries += 1) {
     const { status, json } = await client.get(`/api/request-logs/${answer.headers.get("x-spanway-log-id")}/`);
@@ -100,7 +100,7 @@ describe("the form", () => {
     }
   });
 
-  test("holds service parameters in brackets, as JSON, nested and in a header, none of which go out", async () => {
+  test("accepts service parameters in brackets, as JSON, nested and in a header, and sends none of them", async () => {
     const header = Buffer.from(JSON.stringify({ thread_identifier: "t1", customer_email: "header@x.test" })).toString(
       "base64",
     );
@@ -165,16 +165,16 @@ describe("the form", () => {
     expect(await span(answer)).toMatchObject({ log_type: "transcription", model: "whisper-1", status_code: 400 });
   });
 
-  test.each(["flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm"])("takes .%s", async (extension) => {
+  test.each(["flac", "mp3", "mp4", "mpeg", "mpga", "m4a", "ogg", "wav", "webm"])("accepts .%s", async (extension) => {
     expect((await send([["file", sample, { name: `A.${extension.toUpperCase()}` }], model])).status).toBe(200);
   });
 
-  test("takes a blob by its type, and gives it a name that providers know", async () => {
+  test("accepts a blob by its type, and gives it a name that providers know", async () => {
     expect((await send([["file", sample, { name: "blob", type: "audio/webm" }], model])).status).toBe(200);
     expect((await seen(gateway.upstream.requests[0])).fileName).toBe("blob.webm");
   });
 
-  test("that is cut, or is no form, is a 400", async () => {
+  test("that is truncated or invalid is a 400", async () => {
     const { bytes, type } = form(file, model);
     for (const [body, contentType] of [
       [bytes.subarray(0, -20), type],
@@ -188,7 +188,7 @@ describe("the form", () => {
   });
 });
 
-describe("the answer", () => {
+describe("the response", () => {
   const verbose = {
     task: "transcribe",
     language: "english",
@@ -204,7 +204,7 @@ describe("the answer", () => {
   ];
 
   test.each(texts)(
-    "of %s is the provider's bytes and type, with a breakdown in a header alone",
+    "of %s is the provider's bytes and type, with a breakdown only in a header",
     async (format, text) => {
       gateway.upstream.script(answers(200, text, { "content-type": "text/plain; charset=utf-8" }));
       const answer = await send([file, model, ["response_format", format], ["request_breakdown", "true"]]);
@@ -239,7 +239,7 @@ describe("the answer", () => {
 });
 
 describe("the record", () => {
-  test("has the text, the file's description and a cost by its time", async () => {
+  test("has the text, the file's description and a cost by duration", async () => {
     const answer = await send([file, model, ["prompt", "Names: Zoë"], ["language", "en"]]);
     const recorded = await span(answer);
     expect(recorded).toMatchObject({
@@ -273,7 +273,7 @@ describe("the record", () => {
     expect(recorded["cost"] ?? null).toEqual(cost);
   });
 
-  test("costs by tokens where the provider counts them", async () => {
+  test("is priced by tokens if the provider counts them", async () => {
     const usage = {
       type: "tokens",
       input_tokens: 100,
@@ -287,7 +287,7 @@ describe("the record", () => {
     expect(recorded["cost"]).toBeCloseTo((20 * 2.5 + 80 * 6 + 10 * 10) / 1e6, 9);
   });
 
-  test("with disable_log holds figures alone", async () => {
+  test("with disable_log contains only figures", async () => {
     const answer = await send([file, model, ["disable_log", "true"], ["prompt", "secret words"]]);
     const recorded = await span(answer);
     expect(recorded).toMatchObject({ log_type: "transcription", model: "whisper-1", status_code: 200 });
@@ -297,7 +297,7 @@ describe("the record", () => {
 });
 
 describe("what fails", () => {
-  test("is tried again with the whole form", async () => {
+  test("is retried with the whole form", async () => {
     gateway.upstream.script(async (connection, request) => {
       const script =
         gateway.upstream.requests.length === 1
@@ -339,12 +339,12 @@ describe("what fails", () => {
     expect(await span(answer)).toMatchObject({ status_code: told, log_type: "transcription" });
   });
 
-  test.each(["<html>", "{}", '{"error":{"message":"no"}}'])("with %s in place of an answer is a 424", async (text) => {
+  test.each(["<html>", "{}", '{"error":{"message":"no"}}'])("with %s as a response is a 424", async (text) => {
     gateway.upstream.script(answers(200, text));
     expect((await send([file, model, ["retries", "0"]])).status).toBe(424);
   });
 
-  test("too large a file is a 413 that names the bound, over a connection that lives", async () => {
+  test("a file that is too large is a 413 that names the limit, and the connection stays open", async () => {
     for (const bytes of [gatewayLimits.audioFileBytes + 1, apiLimits.audioFormBytes + 1]) {
       const answer = await send([["file", Buffer.alloc(bytes), { name: "a.wav" }], model]);
       expect([answer.status, errorOf(answer)["message"]]).toEqual([413, expect.stringContaining("25 MB")]);
@@ -355,7 +355,7 @@ describe("what fails", () => {
     expect(gateway.upstream.requests).toHaveLength(1);
   });
 
-  test("an upload that ends midway reaches nobody", async () => {
+  test("an incomplete upload is sent to no provider", async () => {
     const { bytes, type } = form(file, model);
     const { hostname, port } = new URL(gateway.app.url);
     const socket = connect(Number(port), hostname);
@@ -367,7 +367,7 @@ describe("what fails", () => {
     expect(gateway.upstream.requests).toHaveLength(0);
   });
 
-  test("a caller who leaves ends the call upstream, and is recorded", async () => {
+  test("a disconnect of the caller aborts the upstream call, and is recorded", async () => {
     gateway.upstream.script(async (connection) => {
       await connection.closed(5_000);
       return "close" as const;
@@ -393,7 +393,7 @@ describe("what fails", () => {
   });
 });
 
-test("a customer beyond the budget is refused, which is logged and asks no provider", async () => {
+test("a customer beyond the budget is refused, which is logged without a provider call", async () => {
   const customer: Part = ["customer_params", JSON.stringify({ customer_identifier: "broke", total_budget: 0 })];
   const refused = await send([file, model, customer]);
   expect(refused).toMatchObject({ status: 429, json: { error: { type: "budget_exceeded" } } });

@@ -7,7 +7,7 @@ import { answers } from "../support/scripted-upstream.ts";
 import { bodyOf, createSpan } from "../support/spans.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
-/** Models that judge, called through the gateway. */
+/** Model judges, called through the gateway. */
 
 let gateway: TestGateway;
 let client: TestClient;
@@ -35,7 +35,7 @@ const run = async (evaluator: Row) =>
     }),
   );
 
-test("an automation's judge scores a log, at a price, and its own call is logged and never judged", async () => {
+test("an automation's judge scores a log, at a cost, and its own call is logged and never evaluated", async () => {
   gateway.upstream.script(answers(200, says('{"explanation":"very","score":5}')));
   const judge = await newJudge();
   await newAutomation(client, { evaluator_ids: [judge["id"]] });
@@ -59,7 +59,7 @@ test("an automation's judge scores a log, at a price, and its own call is logged
   expect((await scores()).count).toBe(1);
 });
 
-test("a judge is asked for JSON of the form of its scores, with the log's values as text", async () => {
+test("a judge is called for JSON in the form of its scores, with the log's values as text", async () => {
   gateway.upstream.script(answers(200, says('{"explanation":"","score":true}')));
   expect(await run(await newJudge({ score_value_type: "boolean" }))).toMatchObject({
     status: "success",

@@ -5,7 +5,7 @@ import { fixture, randomHex, traceOf } from "../support/otlp.ts";
 import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
 import { createClient, type Answer, type ListAnswer, type Row, type TestClient } from "../support/test-client.ts";
 
-/** S12: Langfuse's SDKs with nothing changed but the address and the keys. */
+/** S12: Langfuse's SDKs with only the URL and the keys changed. */
 
 let app: TestApp;
 let langfuse: TestClient;
@@ -32,7 +32,7 @@ async function newTrace(): Promise<{ traceId: string; root: string; child: strin
   return { traceId, root, child };
 }
 
-/** The scores of a span, by the slug of their evaluator, once there are any. */
+/** Waits for the scores of a span, by the slug of their evaluator. */
 async function scoresOf(traceId: string, spanId: string): Promise<Row> {
   return eventually(async () => {
     const { results } = await app.prod.list({ trace_unique_id: [traceId], span_unique_id: [spanId] });
@@ -46,7 +46,7 @@ async function scoresOf(traceId: string, spanId: string): Promise<Row> {
 }
 
 describe("S12 the credential", () => {
-  test.each(["", "/"])("spans come by Langfuse's own path, with its headers%s", async (slash) => {
+  test.each(["", "/"])("spans are accepted on Langfuse's own path, with its headers%s", async (slash) => {
     const { body, headers } = fixture("captures", "langfuse--chat--proto.traces.001.pb");
     const own = { ...keys, ...headers, "x-langfuse-public-key": "pk-lf-1" };
     const answer = await langfuse.post(`/api/public/otel/v1/traces${slash}`, body, own);
@@ -91,13 +91,13 @@ describe.concurrent("S12 scores", () => {
     expect((await scoresOf(traceId, child))[name]).toMatchObject({ ...expected, explanation: "why" });
   });
 
-  test("a score of a trace is its root's", async () => {
+  test("a score of a trace belongs to its root", async () => {
     const { traceId, root } = await newTrace();
     expect((await score({ traceId, name: "quality", value: 1 })).status).toBe(200);
     expect(await scoresOf(traceId, root)).toHaveProperty("quality");
   });
 
-  test("a score that comes before its trace waits for it, one of a span does not", async () => {
+  test("a score that arrives before its trace waits for it, one of a span does not", async () => {
     const [traceId, spanId] = [randomHex(32), randomHex(16)];
     expect((await score({ traceId, observationId: spanId, name: "early", value: 2 })).status).toBe(200);
     const ofTrace = score({ traceId: traceId.toUpperCase(), name: "later", value: 3 });
@@ -107,7 +107,7 @@ describe.concurrent("S12 scores", () => {
     expect(Object.keys(await scoresOf(traceId, spanId)).toSorted()).toEqual(["early", "later"]);
   });
 
-  test("a trace that never comes is a reason to try again", { timeout: 30_000 }, async () => {
+  test("a score of a trace that never arrives is a 503", { timeout: 30_000 }, async () => {
     const answer = await score({ traceId: randomHex(32), name: "quality", value: 1 });
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
   });
@@ -134,7 +134,7 @@ describe.concurrent("S12 scores", () => {
     ]);
   });
 
-  test("a value of another kind than the evaluator's is refused", async () => {
+  test("a value of a different type than the evaluator's is refused", async () => {
     const { traceId, root, child } = await newTrace();
     const name = `typed-${randomHex(8)}`;
     expect((await score({ traceId, observationId: root, name, value: 1 })).status).toBe(200);
@@ -147,7 +147,7 @@ describe.concurrent("S12 scores", () => {
   });
 });
 
-test("S12 batches of the SDKs: each event has its outcome", async () => {
+test("S12 batches of the SDKs: each event has its own result", async () => {
   const { traceId, child } = await newTrace();
   const event = (id: string, body: Row, type = "score-create") => ({
     id,
@@ -176,7 +176,7 @@ test("S12 batches of the SDKs: each event has its outcome", async () => {
   expect(await scoresOf(traceId, child)).toHaveProperty("batched");
 });
 
-test("S12 a malformed event of a batch is told, and costs none of the others", async () => {
+test("S12 a malformed event of a batch is reported, and does not affect the others", async () => {
   const { traceId, child } = await newTrace();
   const event = (id: string, name: string) => {
     const body = { traceId, observationId: child, name, value: 1 };

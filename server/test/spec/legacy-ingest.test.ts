@@ -53,7 +53,7 @@ describe("the body", () => {
     expect(bodyOf(answer)).toMatchObject({ code: "invalid_request", message: expect.any(String) });
   });
 
-  test("may be an empty list, which stores nothing", async () => {
+  test("can be an empty list, which stores nothing", async () => {
     for (const body of [[], { data: [] }]) {
       const answer = await app.prod.post(path, body);
       expect([answer.status, bodyOf(answer)["ingested_spans"]]).toEqual([200, 0]);
@@ -67,7 +67,7 @@ describe("the body", () => {
 });
 
 describe("rows", () => {
-  test("that are bad never cost their neighbours", async () => {
+  test("that are invalid do not affect the others", async () => {
     const { prod } = await app.newOrganization();
     const answer = await prod.post(path, [span("a"), 7, span("b", { cost: "free" }), null, span("c")]);
     expect(answer.status).toBe(200);
@@ -76,7 +76,7 @@ describe("rows", () => {
     expect(sortedValues(await storedBy(prod), "span_unique_id")).toEqual(["a", "c"]);
   });
 
-  test("that are all bad are 400, each with its reason", async () => {
+  test("that are all invalid are 400, each with its reason", async () => {
     const answer = await app.prod.post(path, { data: ["x", span("a", { prompt_tokens: -1 })] });
     expect(answer.status).toBe(400);
     expect(bodyOf(answer)).toMatchObject({
@@ -129,7 +129,7 @@ describe("rows", () => {
     });
   });
 
-  test("take their environment from the key, whatever they say", async () => {
+  test("have the environment of the key, whatever they state", async () => {
     const { test: testKey } = await app.newOrganization();
     await testKey.post(path, [span("a", { environment: "prod", is_test: false })]);
     expect((await storedBy(testKey)).map((row) => row["environment"])).toEqual(["test"]);
@@ -137,7 +137,7 @@ describe("rows", () => {
 });
 
 test.each([path, "/api/integrations/v1/traces/ingest", "/api/openai/v1/traces/ingest", "/v1/traces/ingest"])(
-  "%s takes spans, with and without a slash",
+  "%s accepts spans, with and without a slash",
   async (alias) => {
     for (const slash of ["", "/"]) {
       const answer = await app.prod.post(alias + slash, [span("a")]);

@@ -12,7 +12,7 @@ afterAll(() => app.stop());
 const path = "/api/request-logs/bulk/";
 const oneRow = { logs: [{ input: "x" }] };
 
-/** Statuses of requests sent one after the other. */
+/** Statuses of requests sent one after another. */
 async function send(times: number, client: TestClient, at = path, body: unknown = oneRow): Promise<number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < times; n += 1) statuses.push((await client.post(at, body)).status);
@@ -21,7 +21,7 @@ async function send(times: number, client: TestClient, at = path, body: unknown 
 const all = (status: number, times: number) => Array.from({ length: times }, () => status);
 
 describe("bulk create: 30 requests a minute", () => {
-  test("are shared by all keys of an organisation, its aliases and bodies, and touch nothing else", async () => {
+  test("are shared by all keys of an organisation, its aliases and bodies, and affect nothing else", async () => {
     const { prod, test: testKey } = await app.newOrganization();
     expect(await send(10, prod)).toEqual(all(201, 10));
     expect(await send(10, testKey)).toEqual(all(201, 10));
@@ -45,13 +45,13 @@ describe("bulk create: 30 requests a minute", () => {
     expect((await prod.post("/api/request-logs/list/")).status).toBe(200);
   });
 
-  test("are counted for each organisation by itself", async () => {
+  test("are counted per organisation", async () => {
     const [first, second] = [await app.newOrganization(), await app.newOrganization()];
     expect((await send(31, first.prod)).at(-1)).toBe(429);
     expect(await send(1, second.prod)).toEqual([201]);
   });
 
-  test("are counted for each person by itself, apart from the organisation's keys", async () => {
+  test("are counted per person, separately from the organisation's keys", async () => {
     const person = await app.login();
     expect(await send(30, person)).toEqual(all(201, 30));
     expect(await send(1, person)).toEqual([429]);
@@ -64,7 +64,7 @@ describe("bulk create: 30 requests a minute", () => {
     expect(await send(1, createClient(app.url, String(bodyOf(login)["access"])))).toEqual([201]);
   });
 
-  test("strangers use up nobody's", async () => {
+  test("requests without credentials use up no organisation's limit", async () => {
     const { prod } = await app.newOrganization();
     expect(await send(40, createClient(app.url, "unknown_key_0123456789"))).toEqual(all(401, 40));
     expect(await send(30, prod)).toEqual(all(201, 30));

@@ -5,7 +5,7 @@ import { storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** `/mcp` as it goes over HTTP; `mcp.test.ts` has what its tools do. */
+/** `/mcp` over HTTP; `mcp.test.ts` tests the tools. */
 
 let app: TestApp;
 let prod: TestClient;
@@ -19,7 +19,7 @@ afterAll(() => app.stop());
 describe("the wire", () => {
   const post = (body: unknown, headers?: Record<string, string>) => prod.post("/mcp", body, headers);
 
-  test("is plain JSON, also where the client does not say what it accepts", async () => {
+  test("is plain JSON, even without an Accept header", async () => {
     const answer = await post(rpc("tools/list"), { accept: "*/*" });
     expect([answer.status, answer.headers.get("content-type")]).toEqual([
       200,
@@ -73,7 +73,7 @@ describe("the wire", () => {
     expect(answer.text.length).toBeLessThan(2_000);
   });
 
-  test("takes notifications and answers none", async () => {
+  test("accepts notifications and responds to none", async () => {
     const answer = await post({ jsonrpc: "2.0", method: "notifications/initialized" });
     expect([answer.status, answer.text]).toEqual([202, ""]);
   });
@@ -104,7 +104,7 @@ describe("the wire", () => {
     expect([answer.status, answer.text.includes('"code":"forbidden"')]).toEqual([status, status === 403]);
   });
 
-  test("what tools do is counted under the route of their operation", async () => {
+  test("calls of tools are counted under the route of their operation", async () => {
     for (const page_size of [1, "many"])
       await post(rpc("tools/call", { name: "search_spans", arguments: { page_size } }));
     const { text } = await app.prod.get("/metrics");
@@ -113,7 +113,7 @@ describe("the wire", () => {
   });
 });
 
-describe.each(["claude-code-2.0.14", "claude-code-2.1.332"])("%s, as it was recorded", (name) => {
+describe.each(["claude-code-2.0.14", "claude-code-2.1.332"])("%s, as recorded", (name) => {
   type Recorded = {
     method: string;
     headers: Record<string, string>;
@@ -122,12 +122,12 @@ describe.each(["claude-code-2.0.14", "claude-code-2.1.332"])("%s, as it was reco
   const file = new URL(`../fixtures/mcp/${name}.json`, import.meta.url);
   const { requests } = JSON.parse(readFileSync(file, "utf8")) as { requests: Recorded[] };
 
-  /** What a request with this body is for. */
+  /** The expected result of a request with this body. */
   const expected = ({ method, body }: Recorded): [status: number, id: unknown] =>
     method === "GET" ? [405, null] : body?.id === undefined ? [202, undefined] : [200, body.id];
   const resultOf = ({ json }: Answer): Row => (json as { result: Row }).result;
 
-  test("gets what it needs from each request", async () => {
+  test("gets the expected response to each request", async () => {
     const answers: Answer[] = [];
     for (const { method, headers, body } of requests) answers.push(await prod.request(method, "/mcp", body, headers));
     expect(answers.map(({ status, json }) => [status, (json as Row | undefined)?.["id"]])).toEqual(

@@ -97,7 +97,7 @@ describe.each(eras)("the official client, %s", (era) => {
   });
   afterAll(() => mcp.close());
 
-  test("learns who answers, and that what it reads is data", () => {
+  test("learns the server's name, and that content is data", () => {
     expect(mcp.getServerVersion()).toMatchObject({ name: "spanway" });
     expect(mcp.getInstructions()).toMatch(/never an instruction/);
   });
@@ -152,7 +152,7 @@ describe.each(eras)("the official client, %s", (era) => {
     expect([...namesOf(first.data), ...namesOf(second.data)].toSorted()).toEqual(["alone", "answer", "call", "search"]);
   });
 
-  test("reads a span, whose long numbers keep their digits", async () => {
+  test("reads a span with all digits of long numbers", async () => {
     const { data } = await callTool(mcp, "get_span", { unique_id: failedId });
     expect(data).toMatchObject({ unique_id: failedId, error_message: "too hot", cost: 0.5 });
     const { texts } = await callTool(mcp, "search_spans", {
@@ -198,7 +198,7 @@ describe.each(eras)("the official client, %s", (era) => {
     ]);
   });
 
-  test("is told that content is data", async () => {
+  test("is warned that content is data", async () => {
     const { texts } = await callTool(mcp, "search_spans", { text: "ignore previous", include_fields: "output" });
     expect(texts[0]).toMatch(/do not follow/);
     expect(texts[1]).toContain("ignore previous instructions");
@@ -236,7 +236,7 @@ describe.each(eras)("the official client, %s", (era) => {
     expect(answer.data["code"]).toBe("invalid_request");
   });
 
-  test("reads of spans and traces of others, and of none, that they are not there", async () => {
+  test("gets not found for spans and traces of others and for missing ones", async () => {
     const list = await other.prod.list();
     const id = list.results.find((row) => row["span_name"] === "secret")?.["unique_id"];
     for (const unique_id of [id, "no-id", "00000000-0000-4000-8000-000000000000"]) {
@@ -253,12 +253,12 @@ describe.each(eras)("the official client, %s", (era) => {
     expect(scored).toMatchObject({ isError: true, data: { code: "not_found" } });
   });
 
-  test("cannot call a tool that is not there", async () => {
+  test("cannot call an unknown tool", async () => {
     await expect(callTool(mcp, "drop_table")).rejects.toThrow(/no tool drop_table; there are search_spans/);
   });
 });
 
-test("writes a score where the key may, once", async () => {
+test("writes a score once, if the key has the permission", async () => {
   const given = { log_id: failedId, evaluator_slug: "helpfulness", numerical_value: 4, explanation: "It answers." };
   expect((await callTool(client, "create_score", given)).data).toMatchObject({ log_id: failedId, numerical_value: 4 });
   expect(await callTool(client, "create_score", given)).toMatchObject({ isError: true, data: { code: "conflict" } });
@@ -299,7 +299,7 @@ describe("permissions", () => {
     expect(table.trim().split("\n").slice(2)).toEqual(rows);
   });
 
-  test("a key that may not read has no tool, and no key or a wrong one is 401", async () => {
+  test("a key without read permission has no tool; a missing or wrong key is 401", async () => {
     const ingesting = await connectMcp(app.url, await keyWith("spans:ingest"));
     expect((await ingesting.listTools()).tools).toEqual([]);
     expect((await callTool(ingesting, "search_spans")).data).toMatchObject({ code: "forbidden" });
@@ -311,7 +311,7 @@ describe("permissions", () => {
   });
 });
 
-describe("bounds", () => {
+describe("limits", () => {
   const long = "word ".repeat(40_000);
   const deep: unknown[] = JSON.parse(`${"[".repeat(200)}${"]".repeat(200)}`) as unknown[];
 
@@ -350,7 +350,7 @@ describe("bounds", () => {
     expect(content[1]!.text).not.toMatch(/\\ud[89a-f]/i);
   });
 
-  test("a page of long rows is cut, and a short one is not", async () => {
+  test("a page of long rows is truncated, and a short one is not", async () => {
     await storeSpans(
       own.test,
       Array.from({ length: 40 }, (_, n) => ({ span_name: `row ${n}`, log_type: "page", input: long })),
@@ -365,7 +365,7 @@ describe("bounds", () => {
     expect(whole.texts[1]).not.toContain("[cut: ");
   });
 
-  test("more than a tool reads is refused with what to ask for", async () => {
+  test("more than a tool may read is refused with advice", async () => {
     const huge = "a".repeat(9 * 1024 * 1024);
     await storeSpans(
       own.test,
@@ -376,7 +376,7 @@ describe("bounds", () => {
     expect(answer.data).toMatchObject({ code: "query_too_large", detail: expect.stringContaining("fewer rows") });
   });
 
-  test("of a large trace the levels next to the root are there, and a deep one ends", async () => {
+  test("a large trace has the levels next to the root, and a deep one is truncated", async () => {
     const wide = Array.from({ length: 450 }, (_, n) => ({
       trace_unique_id: "wide",
       span_unique_id: `w${n}`,

@@ -5,7 +5,7 @@ import { answers } from "../support/scripted-upstream.ts";
 import { bodyOf, retrieveSpan, roundTrip } from "../support/spans.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
-/** Prices of one's own: `/api/model-prices/`. */
+/** Prices of an organization: `/api/model-prices/`. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -27,8 +27,8 @@ const costOf = async (client: TestClient, body: Row): Promise<unknown> =>
   (await roundTrip(client, { ...used, ...body }))["cost"];
 const receiptOf = (span: Row) => span["cost_details"] as { source: Row; lines: Row[]; unpriced: Row[] };
 
-describe("M14: a price of one's own", () => {
-  test("prices what the table does not know, and its receipt names it and its date", async () => {
+describe("M14: an organization's price", () => {
+  test("applies to models missing in the table, and its receipt names it and its date", async () => {
     const { prod } = await gateway.app.newOrganization();
     expect(await costOf(prod, { model: "lab-1", provider_id: "my-lab" })).toBeNull();
     const price = await stated(prod, { model: "lab-1", provider: "my-lab", rates: { input: 0.5, output: 2 } });
@@ -47,7 +47,7 @@ describe("M14: a price of one's own", () => {
     expect(receiptOf(span).source).toEqual({ kind: "own_price", name: "my-lab/lab-1", date: today() });
   });
 
-  test("comes before the table and holds in both environments, for its organization alone", async () => {
+  test("takes precedence over the table in both environments, only for its organization", async () => {
     const [own, other] = [await gateway.app.newOrganization(), await gateway.app.newOrganization()];
     await stated(own.prod, { model: "gpt-4o", rates: { input: 1, output: 4 } });
     for (const client of [own.prod, own.test]) expect(await costOf(client, { model: "gpt-4o" })).toBeCloseTo(1.4, 9);
@@ -55,7 +55,7 @@ describe("M14: a price of one's own", () => {
     expect((await other.prod.get(path)).json).toMatchObject({ count: 0, results: [] });
   });
 
-  test("prices gateway calls, and models on the own machine", async () => {
+  test("prices gateway calls, and local models", async () => {
     const { prod } = gateway.app;
     await stated(prod, { model: "gpt-4o-mini", provider: "openai", rates: { input: 3, output: 30 } });
     gateway.upstream.script(answers(200, completion({ usage: { ...used, total_tokens: 1_100_000 } })));
@@ -92,14 +92,14 @@ describe("M14: a price of one's own", () => {
     expect((await roundTrip(prod, { model, ...usage }))["cost"]).toBeCloseTo(cost, 12);
   });
 
-  test("leaves the cost null where a bucket was counted that it has no rate of", async () => {
+  test("leaves the cost null if it has no rate for a counted bucket", async () => {
     const { prod } = gateway.app;
     await stated(prod, { model: "no-cache", rates: { input: 1, output: 1 } });
     const span = await roundTrip(prod, { model: "no-cache", ...used, prompt_cache_hit_tokens: 10 });
     expect(span).toMatchObject({ cost: null, unpriced: "cache_read" });
   });
 
-  test("holds for its time: from its first moment, no longer at its last", async () => {
+  test("is valid from its first moment to before its last", async () => {
     const { prod } = await gateway.app.newOrganization();
     const [rates, middle] = [{ input: 1, output: 0 }, "2026-03-01T00:00:00.000Z"];
     await stated(prod, { model: "m", rates, valid_to: middle });
@@ -110,7 +110,7 @@ describe("M14: a price of one's own", () => {
     expect(await at("2026-06-01T00:00:00Z")).toBeNull();
   });
 
-  test("of several the most exact counts", async () => {
+  test("if several match, the most specific one applies", async () => {
     const { prod } = await gateway.app.newOrganization();
     const state = (model: string, input: number, provider = "") =>
       stated(prod, { model, provider, rates: { input, output: 0 } });
@@ -127,7 +127,7 @@ describe("M14: a price of one's own", () => {
     expect(await cost("a-lab-1")).toBeNull();
   });
 
-  test("is found by the names that clients give a provider and a model", async () => {
+  test("is found by all names that clients use for a provider and a model", async () => {
     const { prod } = await gateway.app.newOrganization();
     await stated(prod, { model: "gpt-4o", provider: "openai", rates: { input: 7, output: 0 } });
     expect(await costOf(prod, { model: "gpt-4o" })).toBe(7);
@@ -135,7 +135,7 @@ describe("M14: a price of one's own", () => {
     expect(await costOf(prod, { model: "gpt-4o", provider_id: "azure" })).toBeCloseTo(3.5, 9);
   });
 
-  test("is neither used for a stated cost nor for what is stored already", async () => {
+  test("is used neither for a stated cost nor for stored spans", async () => {
     const { prod } = await gateway.app.newOrganization();
     const before = await roundTrip(prod, { ...used, model: "gpt-4o" });
     await stated(prod, { model: "gpt-4o", rates: { input: 1, output: 1 } });
@@ -145,7 +145,7 @@ describe("M14: a price of one's own", () => {
 });
 
 describe("M14: changing prices", () => {
-  test("takes effect at once: update, delete, make again", async () => {
+  test("takes effect immediately: update, delete, create again", async () => {
     const { prod } = await gateway.app.newOrganization();
     const price = await stated(prod, { model: "m", rates: { input: 1, output: 0 } });
     const changed = await prod.request("PATCH", pathOf(price), { rates: { input: 2, output: 0 }, model: "n" });
@@ -165,7 +165,7 @@ describe("M14: changing prices", () => {
     expect(await costOf(prod, { model: "n" })).toBe(3);
   });
 
-  test("goes on record with what it was", async () => {
+  test("is audited with the previous price", async () => {
     const { prod } = gateway.app;
     const price = await stated(prod, { model: "audited", rates: { input: 1 } });
     const log = (await (await gateway.app.login()).get("/api/audit-log/?action=create_model_price")).json as {
@@ -182,7 +182,7 @@ describe("M14: changing prices", () => {
     expect(json).toMatchObject({ count: 3, next: null, results: [{ model: "c" }] });
   });
 
-  test("a test key reads prices and does not change them: they hold for prod too", async () => {
+  test("a test key can read prices but not change them: they apply to prod too", async () => {
     const { prod, test: testKey } = await gateway.app.newOrganization();
     const price = await stated(prod, { model: "m", rates: { input: 1 } });
     expect((await testKey.get(pathOf(price))).status).toBe(200);
@@ -223,12 +223,12 @@ describe("M14: refuses", () => {
     expect(Object.keys((answer.json as { errors: Row }).errors)).toContain(field);
   });
 
-  test("a number that JSON does not have", async () => {
+  test("a number that is not JSON", async () => {
     expect((await gateway.app.prod.post(path, '{"model":"m","rates":{"input":NaN}}')).status).toBe(400);
     expect((await gateway.app.prod.post(path, '{"model":"m","rates":{"input":1e999}}')).status).toBe(400);
   });
 
-  test("a change to what could not be made", async () => {
+  test("a change to a price that could not be created", async () => {
     const { prod } = await gateway.app.newOrganization();
     const price = await stated(prod, { model: "m*", provider: "x", rates, valid_from: "2026-02-01" });
     for (const change of [{ valid_to: "2026-01-01" }, { model: "*", provider: "" }, { rates: { input: -1 } }]) {
@@ -259,13 +259,13 @@ describe("M14: refuses", () => {
     expect((await again({ provider: "aws" })).status).toBe(409);
   });
 
-  test("at the same moment too: one of two is made", async () => {
+  test("concurrently too: one of two is created", async () => {
     const { prod } = await gateway.app.newOrganization();
     const both = await Promise.all([1, 2].map((input) => prod.post(path, { model: "m", rates: { input } })));
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
   });
 
-  test("another provider's models may all have one price", async () => {
+  test("all models of another provider may have one price", async () => {
     const { prod } = await gateway.app.newOrganization();
     await stated(prod, { model: "*", provider: "vllm", rates: { request: 0.001 } });
     expect(await costOf(prod, { model: "anything", provider_id: "vllm" })).toBe(0.001);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { createClient, type TestClient } from "../support/test-client.ts";
 
-/** GET /api/models: what a key's calls can reach. */
+/** GET /api/models: the models that a key can call. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ async function ids(client: TestClient, headers: Record<string, string> = {}): Pr
 }
 
 describe("the list", () => {
-  test("is OpenAI's, on every path that its clients use", async () => {
+  test("has OpenAI's form, on every path that its clients use", async () => {
     for (const path of ["/api/models", "/api/models/", "/v1/models", "/models"]) {
       const answer = await app.prod.get(path);
       expect(answer.status).toBe(200);
@@ -32,7 +32,7 @@ describe("the list", () => {
     }
   });
 
-  test("holds what there is a credential for, and nothing else", async () => {
+  test("contains exactly the models with a credential", async () => {
     const { prod } = await app.newOrganization();
     expect((await ids(prod)).filter((id) => !id.startsWith("groq/"))).toEqual(["spanway/echo"]);
     await prod.post("/api/providers/", { provider: "openai", api_key: key, exclude_models: ["gpt-4o-mini"] });
@@ -42,7 +42,7 @@ describe("the list", () => {
     expect(await ids(app.prod)).not.toContain("openai/gpt-4o");
   });
 
-  test("holds what a setting lists, also of a server of one's own", async () => {
+  test("contains the models of a setting, also for a custom server", async () => {
     const { prod } = await app.newOrganization();
     const own = {
       provider: "my-vllm",
@@ -53,7 +53,7 @@ describe("the list", () => {
     expect((await ids(prod)).filter((id) => id.startsWith("my-vllm"))).toEqual(["my-vllm/llama", "my-vllm/qwen"]);
   });
 
-  test("has what the environment of the key may call", async () => {
+  test("has the models that the environment of the key may call", async () => {
     const { prod, test: testing } = await app.newOrganization();
     await prod.post("/api/providers/", { provider: "mistral", api_key: key, environment: "prod" });
     const beta = { "x-svc-beta": "env-scoped-integrations-2026-03-28" };
@@ -80,7 +80,7 @@ describe("one model", () => {
     expect(await app.prod.get(path)).toMatchObject({ status: 200, json: { id: "groq/llama-3.3-70b-versatile" } });
   });
 
-  test("that is out of reach is 404", async () => {
+  test("without a credential is 404", async () => {
     const answer = await app.prod.get("/api/models/openai/gpt-4o");
     expect(answer).toMatchObject({ status: 404, json: { error: { code: "not_found" } } });
   });
@@ -102,7 +102,7 @@ describe("the providers behind them", () => {
   const sources = async (client: TestClient) =>
     Object.fromEntries((await known(client)).map(({ provider, credential_source }) => [provider, credential_source]));
 
-  test("say whose credential a call of the environment has: of settings before that of the server", async () => {
+  test("state the source of the credential: settings before the server's", async () => {
     const { prod, test: testing } = await app.newOrganization();
     expect(await sources(prod)).toMatchObject({ groq: "server", openai: null, ollama: null });
     await prod.post("/api/providers/", { provider: "groq", api_key: key });
@@ -115,7 +115,7 @@ describe("the providers behind them", () => {
     expect(await sources(app.prod)).not.toHaveProperty("my-lab");
   });
 
-  test("say where they are and what a credential of theirs has, and show none", async () => {
+  test("state their URL and the members of a credential, and show none", async () => {
     const { prod } = await app.newOrganization();
     await prod.post("/api/providers/", { provider: "my-lab", base_url: "https://lab.example.com/v1", api_key: key });
     const text = JSON.stringify(await known(prod));
@@ -139,7 +139,7 @@ describe("the providers behind them", () => {
     expect(await about("spanway")).toBeUndefined();
   });
 
-  test("are listed for every key, as models are, and for nobody without one", async () => {
+  test("are listed for every key, like models, and not without a key", async () => {
     const admin = await app.login();
     const made = await admin.post("/api/api-keys/", { name: "r", environment: "prod", permissions: ["scores:read"] });
     const reader = createClient(app.url, (made.json as { key: string }).key);

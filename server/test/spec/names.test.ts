@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 
-/** What everything that people name may be called. */
+/** Allowed names of everything that people name. */
 
 let app: TestApp;
 let own: Awaited<ReturnType<TestApp["newOrganization"]>>;
@@ -32,7 +32,7 @@ const unreadable: ReadonlyArray<readonly [what: string, name: string]> = [
   ["nothing that can be seen", "\u200b"],
 ];
 
-/** Keys of the API are made by people. */
+/** API keys are created by people. */
 const namedByPeople = ["/api/api-keys/", { environment: "test" }] as const;
 
 describe.each([...named, namedByPeople])("%s", (path, others) => {
@@ -40,13 +40,13 @@ describe.each([...named, namedByPeople])("%s", (path, others) => {
     const client = path === namedByPeople[0] ? await app.login() : own.prod;
     const answer = await client.post(path, { ...others, name });
     const body = bodyOf(answer);
-    // Automations answer their fields at the top.
+    // Automations return field errors at the top level.
     const { name: problems } = (body["errors"] ?? body) as { name?: unknown };
     expect([answer.status, problems]).toEqual([400, [expect.stringMatching(/^must /)]]);
   });
 });
 
-test("composed and decomposed letters are one name, kept as composed; letters of all scripts and emoji are kept", async () => {
+test("composed and decomposed letters are one name, stored composed; letters of all scripts and emoji are kept", async () => {
   const save = (name: string) => own.prod.post("/api/saved-views/", { screen: "logs", search: "", name });
   expect(bodyOf(await save("Cafe\u0301"))).toMatchObject({ name: "Caf\u00e9" });
   expect((await save("Caf\u00e9")).status).toBe(409);

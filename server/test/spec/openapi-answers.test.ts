@@ -4,7 +4,7 @@ import { bodyOf, createSpan, settle } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer } from "../support/test-client.ts";
 
-/** K19: answers that differ from what most requests get are what the document says of them. */
+/** K19: unusual responses match the document. */
 
 type Json = Record<string, unknown>;
 type Response = { content?: Record<string, { schema: Json }> };
@@ -21,7 +21,7 @@ afterAll(() => app.stop());
 
 const typeOf = ({ headers }: Answer): string => (headers.get("content-type") ?? "").split(";")[0] ?? "";
 
-/** What is documented of an answer of this status and media type; JSON is checked against it. */
+/** The documented schema of a response with this status and media type; JSON is checked against it. */
 function check(answer: Answer, method: string, path: string): void {
   const documented = document.paths[path]?.[method]?.responses[answer.status]?.content ?? {};
   const type = typeOf(answer);
@@ -72,7 +72,7 @@ test.each(["/api/v2/traces", "/api/v1/logs", "/api/v1/metrics"])("K19: %s in pro
   }
 });
 
-test("K19: the header of service parameters says how large it may be, and is refused beyond", async () => {
+test("K19: the header of service parameters documents its maximum size, and is refused beyond", async () => {
   const path = "/api/chat/completions";
   const { parameters } = document.paths[path]!["post"]!;
   const { description } = parameters.find(({ name }) => name === "x-data-svc-params")!;

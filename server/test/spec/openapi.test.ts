@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test("the document is valid OpenAPI 3.1, for anybody to read", async () => {
+test("the document is valid OpenAPI 3.1, and public", async () => {
   const answer = await fetch(`${app.url}/openapi.json`);
   expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
   const read = (await answer.json()) as Json;
@@ -126,7 +126,7 @@ describe("every route is documented", () => {
     expect(Object.keys(document.paths[path]?.[method]?.responses ?? {})).toEqual(expect.arrayContaining(statuses));
   });
 
-  test("operations have ids of their own, and a GET has no body", () => {
+  test("operations have unique ids, and a GET has no body", () => {
     const operations = Object.values(document.paths).flatMap((methods) => Object.entries(methods));
     const ids = operations.map(([, { operationId }]) => operationId);
     expect(ids.length).toBe(new Set(ids).size);
@@ -134,7 +134,7 @@ describe("every route is documented", () => {
     expect(gets.filter((operation) => "requestBody" in operation)).toEqual([]);
   });
 
-  test("groups say that they need a group_by, and which there are", () => {
+  test("groups document that group_by is required, and its values", () => {
     for (const method of ["get", "post"]) {
       const { parameters = [] } = document.paths["/api/request-logs/groups/"]?.[method] ?? {};
       const groupBy = parameters.find(({ name }) => name === "group_by");
@@ -164,7 +164,7 @@ describe("every route is documented", () => {
     expect(schemas["sort_by"]).toMatchObject({ default: "-timestamp" });
   });
 
-  test("bulk create takes a key or an access token, the other span routes a key alone", () => {
+  test("bulk create accepts a key or an access token, the other span routes only a key", () => {
     const security = (path: string, method: string) => document.paths[path]?.[method]?.security;
     expect(security("/api/request-logs/bulk/", "post")).toEqual([{ key: [] }, { user: [] }, { session: [] }]);
     expect(security("/api/request-logs/", "post")).toEqual([{ key: [] }, { session: [] }]);
@@ -172,7 +172,7 @@ describe("every route is documented", () => {
   });
 });
 
-/** Throws where an answer is not what the document says of this operation and status. */
+/** Throws if a response differs from the documented schema of this operation and status. */
 function checkAnswer(answer: Answer, method: string, path: string): void {
   const response = document.paths[path]?.[method]?.responses[answer.status];
   if (response === undefined) throw new Error(`${method} ${path} does not document the status ${answer.status}`);
@@ -213,7 +213,7 @@ describe("the gateway's operations", () => {
     return z.fromJSONSchema(property);
   };
 
-  // What the document lets through is let through, what it forbids is 400: both are of one table.
+  // Values that the document allows are accepted, others are 400: both come from one table.
   test.each<[member: string, good: unknown, bad: unknown]>([
     ["fallback_models", ["spanway/echo"], "spanway/echo"],
     ["retries", 3, 101],
@@ -241,7 +241,7 @@ describe("the gateway's operations", () => {
     expect([await statusOf(good), await statusOf(bad)]).toEqual([200, 400]);
   });
 
-  test("what refuses a call is what the document says", async () => {
+  test("refused calls match the document", async () => {
     const path = "/api/chat/completions";
     for (const body of [
       "{",
@@ -255,7 +255,7 @@ describe("the gateway's operations", () => {
   });
 });
 
-describe("answers are what the document says", () => {
+describe("responses match the document", () => {
   const full = {
     model: "gpt-4o",
     prompt_messages: [{ role: "user", content: "Hi" }],
@@ -305,7 +305,7 @@ describe("answers are what the document says", () => {
     expect(() => checkAnswer(missing, "get", "/api/request-logs/{unique_id}/")).not.toThrow();
   });
 
-  test("the check itself finds what is wrong", async () => {
+  test("the check itself detects errors", async () => {
     const answer = await prod.post("/api/request-logs/", {});
     const wrong = { ...answer, json: { ...bodyOf(answer), unique_id: 7 } };
     expect(() => checkAnswer(wrong, "post", "/api/request-logs/")).toThrow("unique_id");
@@ -324,7 +324,7 @@ describe("the examples of the document", () => {
     body: Json;
   };
 
-  /** Those that make something come before those that name it. */
+  /** Operations that create something come before those that use it. */
   const steps = ["login", "create_evaluator", "POST", "POST {}", "PATCH {}", "PUT {}"];
   const stepOf = ({ id, method, path }: Example) =>
     steps.indexOf(steps.includes(id) ? id : method + (path.includes("{") ? " {}" : ""));
@@ -361,14 +361,14 @@ describe("the examples of the document", () => {
     return fetch(app.url + url, { method, headers: { authorization }, body: form });
   };
 
-  /** What needs an id that no document can know, or a provider's key that this server does not have. */
+  /** Operations that need an id that the document cannot know, or a provider's key that this server does not have. */
   const notTaken: Record<string, number> = {
     create_score: 404,
     bulk_update_spans: 400,
     refresh: 401,
     logout: 401,
     change_password: 400,
-    // Its invitation was accepted by then.
+    // Its invitation has been accepted by then.
     update_member: 404,
     create_transcription: 424,
     create_embeddings: 424,
@@ -377,7 +377,7 @@ describe("the examples of the document", () => {
     count_tokens: 502,
   };
 
-  test("are taken as they stand", async () => {
+  test("are accepted unchanged", async () => {
     const made: Record<string, Json> = {};
     const makerOf: Record<string, string> = {
       webhooks: "create_webhook",
@@ -414,7 +414,7 @@ describe("the examples of the document", () => {
     expect(Object.keys(made).length).toBeGreaterThan(40);
   });
 
-  test("are there for every body that is JSON or a form", () => {
+  test("exist for every body that is JSON or a form", () => {
     for (const { id, body } of examples()) expect([id, Object.keys(body).length > 0]).toEqual([id, true]);
   });
 });

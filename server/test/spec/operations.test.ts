@@ -6,7 +6,7 @@ import { startTestApp, testKeys, type TestApp } from "../support/test-app.ts";
 import { createClient, type TestClient } from "../support/test-client.ts";
 import { listSpans, storeSpans } from "../support/spans.ts";
 
-/** What operators watch and newcomers read. None of it takes credentials. */
+/** Endpoints for operators and newcomers, without credentials. */
 let app: TestApp;
 let anonymous: TestClient;
 beforeAll(async () => {
@@ -15,11 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test("/livez says that the process lives", async () => {
+test("/livez reports that the process is alive", async () => {
   expect(await anonymous.get("/livez")).toMatchObject({ status: 200, json: { status: "ok" } });
 });
 
-test("/readyz says of each part that it is ready: what traffic needs, and when asked what reads need", async () => {
+test("/readyz reports each part that traffic needs, and on request what reads need", async () => {
   const traffic = { node: "ok", control: "ok", clock: "ok", journal: "ok", calls: "ok" };
   const reads = { spans: "ok", replay: "ok", writer: "ok" };
   for (const query of ["", "?reads=false"]) {
@@ -47,7 +47,7 @@ describe("/metrics", () => {
     log_type: "secret-type",
   };
 
-  test("is Prometheus text that counts requests by route, and the spans taken in", async () => {
+  test("is Prometheus text that counts requests by route, and accepted spans", async () => {
     await storeSpans(app.prod, [{}]);
     const { status, headers, text } = await anonymous.get("/metrics");
     expect(status).toBe(200);
@@ -58,7 +58,7 @@ describe("/metrics", () => {
     expect(text).toMatch(/route="\/api\/request-logs\/bulk\/"/);
   });
 
-  test("says which version runs, what is ready, and how much the disk of the data folder takes", async () => {
+  test("reports the version, the readiness, and the free space of the data folder", async () => {
     const { text } = await anonymous.get("/metrics");
     const { bavail, bsize, blocks } = statfsSync(tmpdir());
     expect(text).toContain(`\nspanway_build_info{version="${version}"} 1\n`);
@@ -69,7 +69,7 @@ describe("/metrics", () => {
     expect(Math.abs(free - bavail * bsize)).toBeLessThan(0.2 * blocks * bsize);
   });
 
-  test("holds nothing of a tenant: no id, name, key, address or word of a span", async () => {
+  test("contains no tenant data: no id, name, key, address or content of a span", async () => {
     const { prod, unique_organization_id } = await app.newOrganization();
     await storeSpans(prod, [secretWords]);
     await listSpans(prod, { customer_identifier: ["secret-customer"] });
@@ -85,7 +85,7 @@ describe("/metrics", () => {
 });
 
 describe("/docs", () => {
-  test("is a page that asks nothing of another host", async () => {
+  test("is a page without requests to other hosts", async () => {
     const { status, headers, text } = await anonymous.get("/docs");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^text\/html/);
@@ -95,7 +95,7 @@ describe("/docs", () => {
     expect(headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 
-  test("loads scripts and styles that this server has", async () => {
+  test("loads scripts and styles from this server", async () => {
     const { text } = await anonymous.get("/docs");
     const files = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
     expect(files.some((path) => path.endsWith(".js"))).toBe(true);

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 import { drawTree, listTraces, retrieveTrace, type Node } from "../support/traces.ts";
 
-/** What command-line agents log under names of their own, on /api/v1/logs. */
+/** Events that command-line agents log under their own names, on /api/v1/logs. */
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
@@ -36,7 +36,7 @@ const exportOf = (scope: string, events: Event[], eventName: (name: string) => R
   ],
 });
 
-/** Claude Code: the whole name is the body, the attribute has it without the prefix; numbers are text. */
+/** Claude Code: the body has the whole name, the attribute has it without the prefix; numbers are text. */
 const claude = (events: Event[]): Row =>
   exportOf("com.anthropic.claude_code.events", events, (name) => ({
     attributes: { "event.name": name },
@@ -152,7 +152,7 @@ describe("Claude Code", () => {
     expect(traces).toMatchObject([{ span_count: 4, error_count: 2, total_tokens: 74, total_cost: 0.000381 }]);
   });
 
-  test("what the model answered completes the call that it belongs to, whichever is sent first", async () => {
+  test("the model's response completes its call, in either order", async () => {
     const call = { ...claudeUser, request_id: "req_1", model: "claude-sonnet-4-5" };
     const request: Event = {
       name: "api_request",
@@ -169,7 +169,7 @@ describe("Claude Code", () => {
     expect(rows[0]?.["completion_message"]).toBeFalsy();
   });
 
-  test("event by event, out of order and sent again is the same", async () => {
+  test("event by event, out of order and resent gives the same", async () => {
     const exports = claudePrompt.toReversed().map((event) => claude([event]));
     const { traces, trees } = await logged(...exports, claude(claudePrompt));
     expect(trees).toEqual(["claude_code.user_prompt(claude_code.api_request Bash claude_code.api_error)"]);
@@ -213,7 +213,7 @@ describe("Claude Code", () => {
   });
 });
 
-test("Codex: events of a conversation stand side by side, the last event of a stream has the counts", async () => {
+test("Codex: events of a conversation are siblings, the last event of a stream has the counts", async () => {
   const shared = { "conversation.id": "c1", "user.email": "dev@example.com", model: "gpt-4o-mini" };
   const { rows, traces, trees } = await logged(
     codex([
@@ -265,7 +265,7 @@ test("Codex: events of a conversation stand side by side, the last event of a st
   expect(traces).toMatchObject([{ thread_identifier: "c1", span_count: 3, total_tokens: 74 }]);
 });
 
-test("Gemini CLI: thinking counts beside the output", async () => {
+test("Gemini CLI: thinking counts in addition to the output", async () => {
   const shared = { "session.id": "s1", prompt_id: "p1" };
   const { rows, trees } = await logged(
     gemini([
@@ -319,7 +319,7 @@ test("Gemini CLI: thinking counts beside the output", async () => {
   expect(rows[1]?.["cost"]).toBeGreaterThan(0);
 });
 
-test("events of no known name, without ids or with values of any type cost nobody anything", async () => {
+test("events with unknown names, without ids or with values of any type do no harm", async () => {
   const { prod } = await app.newOrganization();
   const odd = [null, true, 7, -1, "", "NaN", { a: [1] }, ["x"]];
   const events = odd.map((value, atMs) => ({

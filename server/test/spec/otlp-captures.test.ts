@@ -9,7 +9,7 @@ import { settle } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer } from "../support/test-client.ts";
 
-/** Every body that a real SDK sent is posted as it was sent, and read back through the API. */
+/** Every body that a real SDK sent is posted unchanged, and read back through the API. */
 const names = fixtureNames("captures").filter((name) => name.includes(".traces."));
 
 let app: TestApp;
@@ -38,7 +38,10 @@ function scenarioOf(name: string): string {
   return name.split("--").slice(0, 2).join("--");
 }
 
-/** The manual span of this scenario starts and gets its first token within a millisecond: a stream or not by chance. */
+/**
+ * The manual span of this scenario starts and gets its first token within a millisecond: whether it is a stream is
+ * random.
+ */
 function withoutTiming(span: SpanSummary): SpanSummary {
   const { streamed, ...rest } = span;
   return span.name === "manual-gen" || streamed === undefined ? rest : { ...rest, streamed };

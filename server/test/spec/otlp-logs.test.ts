@@ -19,7 +19,7 @@ import type { Row, TestClient } from "../support/test-client.ts";
 
 let app: TestApp;
 let prod: TestClient;
-/** Of an organization of which nothing is logged. */
+/** A client of an organization without logs. */
 let other: TestClient;
 beforeAll(async () => {
   app = await startTestApp();
@@ -77,8 +77,8 @@ async function joined(client: TestClient, { spanId }: Ids): Promise<Row[]> {
   }
 }
 
-describe.concurrent("log events that hold what was said complete their span", () => {
-  test("when they come after it", async () => {
+describe.concurrent("log events with content complete their span", () => {
+  test("when they arrive after it", async () => {
     const ids = newIds();
     expect((await prod.post("/api/v2/traces", spanWithoutContent(ids))).status).toBe(200);
     const answer = await prod.post("/api/v1/logs", conversation(ids));
@@ -88,14 +88,14 @@ describe.concurrent("log events that hold what was said complete their span", ()
     expect(rows[0]?.["cost"]).toBeCloseTo(18.75e-6, 10);
   });
 
-  test("when they come before it", async () => {
+  test("when they arrive before it", async () => {
     const ids = newIds();
     await prod.post("/api/v1/logs", conversation(ids));
     await prod.post("/api/v2/traces", spanWithoutContent(ids));
     expect(await joined(prod, ids)).toMatchObject([whole]);
   });
 
-  test("when they come one by one, around it", async () => {
+  test("when they arrive one by one, around it", async () => {
     const ids = newIds();
     const [user, choice] = conversation(ids).resourceLogs[0]!.scopeLogs![0]!.logRecords!;
     await prod.post("/v1/logs", logsOf(user!));
@@ -152,7 +152,7 @@ describe.concurrent("log events that hold what was said complete their span", ()
   });
 });
 
-describe.concurrent("an exception that was logged makes an error of its span", () => {
+describe.concurrent("a logged exception makes its span an error", () => {
   const thrown = {
     "exception.type": "RateLimitError",
     "exception.message": "429 slow down",
@@ -162,7 +162,7 @@ describe.concurrent("an exception that was logged makes an error of its span", (
   const unsaid = { prompt_messages: null, completion_message: null };
   const isFailed = (row: Row): boolean => row["status"] === "failed";
 
-  test.each(arrivals)("that came %s, once, and without touching the rest", async (arrival) => {
+  test.each(arrivals)("that arrived %s, once, and without changing the rest", async (arrival) => {
     const ids = newIds();
     await other.post("/api/v2/traces", spanWithoutContent(ids));
     // LiteLLM: the name as an attribute, the message as the body too.
@@ -175,7 +175,7 @@ describe.concurrent("an exception that was logged makes an error of its span", (
     const events = [{ name: "gen_ai.client.operation.exception", time: expect.any(String), attributes: thrown }];
     const expected = { ...failed, ...unsaid, metadata: { plan: "pro", "otel.events": events } };
     expect(row).toMatchObject(expected);
-    // Neither a repetition of the record nor one of the bare span changes anything; that of another span comes with them.
+    // Neither a resent record nor a resent bare span changes anything; the record of another span is sent with them.
     const last = newIds();
     await prod.post("/api/v2/traces", spanWithoutContent(ids));
     await prod.post("/api/v2/traces", spanWithoutContent(last));
@@ -186,7 +186,7 @@ describe.concurrent("an exception that was logged makes an error of its span", (
     expect(await whenSpan(other, ids, () => true)).toMatchObject(fine);
   });
 
-  test.each(arrivals)("and completes it all the same, %s", async (arrival) => {
+  test.each(arrivals)("and still completes it, %s", async (arrival) => {
     const ids = newIds();
     const exception = eventRecord(ids, "exception", thrown, { severityNumber: 17 });
     const [scope] = conversation(ids).resourceLogs[0]!.scopeLogs!;
@@ -194,7 +194,7 @@ describe.concurrent("an exception that was logged makes an error of its span", (
     expect(await whenSpan(prod, ids, isFailed)).toMatchObject(failed);
   });
 
-  test("also beside a record that cannot be decoded, which alone is counted", async () => {
+  test("also beside a malformed record, of which only that one is counted", async () => {
     const ids = newIds();
     const logRecords = [null, eventRecord(ids, "exception", thrown)];
     const answer = await prod.post("/api/v1/logs", { resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
@@ -203,13 +203,13 @@ describe.concurrent("an exception that was logged makes an error of its span", (
     expect(await whenSpan(prod, ids, () => true)).toMatchObject({ status: "failed", status_code: 429 });
   });
 
-  test.each(arrivals)("but where the conventions or the span say otherwise, %s", async (arrival) => {
+  test.each(arrivals)("unless the conventions or the span state otherwise, %s", async (arrival) => {
     const model = "gen_ai.client.operation.exception";
     const fine = { status: "success", status_code: 200, error_message: null };
     const broken = { status: "failed", status_code: 429, error_message: "429 slow down" };
     const cases: Array<[log: Partial<JsonLogRecord>, span: Row, expected: Row]> = [
       [{ eventName: "exception" }, {}, broken],
-      // Of an error that was handled or tried again, the severity is below ERROR.
+      // For an error that was handled or retried, the severity is below ERROR.
       [{ eventName: "exception", severityNumber: 13 }, {}, fine],
       // An application's own log line.
       [{ severityNumber: 17 }, {}, fine],
@@ -230,7 +230,7 @@ describe.concurrent("an exception that was logged makes an error of its span", (
       const { eventName = "", ...fields } = log;
       await sendBoth(prod, arrival, spanWithoutContent(ids, span), logsOf(eventRecord(ids, eventName, thrown, fields)));
     }
-    // What changes nothing shows in nothing: the last of them is waited for.
+    // Unchanged spans cannot be waited for: wait for the last one, which changes.
     await whenSpan(prod, given.at(-1)!.ids, (row) => row["error_message"] === "429 slow down");
     const rows = await storedSpans(prod, { span_unique_id: given.map(({ ids }) => ids.spanId) });
     const byId = new Map(rows.map((row) => [row["span_unique_id"], row]));
@@ -252,7 +252,7 @@ describe.concurrent("results of evaluations become scores of their span", () => 
   const whenScored = (client: TestClient, ids: Ids, count: number): Promise<Row> =>
     whenSpan(client, ids, (row) => scoresOf(row).length >= count && "otel.events" in (row["metadata"] as Row));
 
-  test.each([...arrivals, "on it"] as const)("that came %s, each one once", async (arrival) => {
+  test.each([...arrivals, "on it"] as const)("that arrived %s, each one once", async (arrival) => {
     const ids = newIds();
     await other.post("/api/v2/traces", spanWithoutContent(ids));
     const send = async (...results: Row[]): Promise<unknown> => {
@@ -297,7 +297,7 @@ describe.concurrent("results of evaluations become scores of their span", () => 
     expect(bodyOf(await other.get("/api/scores/"))).toMatchObject({ count: 0 });
   });
 
-  test.each([false, true])("and change nothing else of a call of the gateway (disable_log %s)", async (disable_log) => {
+  test.each([false, true])("and change nothing else in a gateway call (disable_log %s)", async (disable_log) => {
     const ids = newIds();
     const answer = await prod.post("/api/chat/completions", {
       model: "spanway/echo",
@@ -307,7 +307,7 @@ describe.concurrent("results of evaluations become scores of their span", () => 
     const before = await retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
     const records = [
       eventRecord(ids, event, resultOf("Calls")),
-      // Of its own calls the gateway knows how they went.
+      // The gateway knows the results of its own calls.
       eventRecord(ids, "exception", { "exception.message": "503 busy" }),
       ...conversation(ids).resourceLogs[0]!.scopeLogs![0]!.logRecords!,
     ];
@@ -317,7 +317,7 @@ describe.concurrent("results of evaluations become scores of their span", () => 
     expect(after).toEqual({ ...before, metadata, scores: expect.anything() });
   });
 
-  test("of the evaluator with that name, which says what they hold and whether they passed", async () => {
+  test("of the evaluator with that name, with their value and whether they passed", async () => {
     const ids = newIds();
     const human = { type: "human", code_config: null };
     await newEvaluator(prod, { ...human, evaluator_slug: "polite", score_value_type: "boolean" });
@@ -355,7 +355,7 @@ describe.concurrent("results of evaluations become scores of their span", () => 
 });
 
 test.concurrent.each(["chat", "stream", "tools"])(
-  "openlit repeats in logs what its spans say: nothing changes (%s)",
+  "openlit repeats its spans in logs: nothing changes (%s)",
   async (scenario) => {
     const { prod: own } = await app.newOrganization();
     const traces = fixture("captures", `openlit--${scenario}--default.traces.001.json`);
@@ -368,7 +368,7 @@ test.concurrent.each(["chat", "stream", "tools"])(
   },
 );
 
-test("logs that belong to no span, or say nothing, are taken and dropped", async () => {
+test("logs without a span or without content are accepted and dropped", async () => {
   const answer = await prod.post(
     "/api/v1/logs",
     logsOf({ body: text("hello") }, { ...newIds(), eventName: "app.started" }),
@@ -376,7 +376,7 @@ test("logs that belong to no span, or say nothing, are taken and dropped", async
   expect([answer.status, answer.text]).toEqual([200, '{"partialSuccess":{}}']);
 });
 
-test("traces sent to the logs route are told where to go", async () => {
+test("traces sent to the logs route get the right path in the error", async () => {
   const json = await prod.post("/api/v1/logs", spanWithoutContent(newIds()));
   expect(json.status).toBe(400);
   expect(json.json).toMatchObject({ message: expect.stringContaining("/api/v2/traces") });

@@ -11,7 +11,7 @@ import { isObject } from "../../src/lib/json.ts";
 import { fixture, fixtureNames } from "../support/otlp.ts";
 import { pythonCaptures } from "../support/otlp-python.ts";
 
-/** What every capture must keep to, whatever SDK sent it. */
+/** Invariants for every capture, of any SDK. */
 const sent = new Map<string, ExportRequest<OtlpSpan>>();
 for (const name of fixtureNames("captures").filter((file) => file.includes(".traces."))) {
   const { body, headers } = fixture("captures", name);
@@ -68,7 +68,7 @@ describe.each([...sent])("%s", (_name, request) => {
           value === null ||
           value === "" ||
           (typeof value === "object" && Object.keys(value).length === 0) ||
-          // The type of an error tells more exceptions apart from it.
+          // The error type distinguishes more exceptions.
           (said.has(value) && key !== "error.type") ||
           (Array.isArray(value) && (value as unknown[]).some(isChunk)),
       );
@@ -81,7 +81,7 @@ function isChunk(event: unknown): boolean {
   return isObject(event) && typeof event["name"] === "string" && event["name"].endsWith(".chunk");
 }
 
-/** Without quotes and what escapes them, however often a text was put into another. */
+/** Removes quotes and escapes, however often a text was nested in another. */
 function bare(text: string): string {
   return text.replaceAll(/\\+(?:n|t|r)|[\\"'\s]/g, "");
 }
@@ -93,7 +93,7 @@ function textsIn(value: unknown): string[] {
   }
   if (Array.isArray(value)) return (value as unknown[]).flatMap(textsIn);
   if (!isObject(value)) return [];
-  // What every answer has of the provider's own: ids, how it ended, on what it ran.
+  // Members of a provider's own responses: ids, how they ended, what they ran on.
   const ofAnswers = /^(?:id|finish_reason|stop_reason|status|object|system_fingerprint|service_tier)$/;
   const members = Object.entries(value).filter(([name]) => !ofAnswers.test(name));
   return members.flatMap(([, member]) => textsIn(member));
@@ -107,7 +107,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Names of roles and types, which OpenAI has others for. */
+/** Names of roles and types, for which OpenAI has others. */
 function isForm(text: string): boolean {
   return /^(?:|\s+|None|null|[\w.-]{1,30}|application\/json|text\/plain)$/.test(text) && !/\d/.test(text);
 }

@@ -12,7 +12,9 @@ import { settle } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { TestClient } from "../support/test-client.ts";
 
-/** What each Python SDK sent, all files of a set-up together, is posted as it was sent and read back through the API. */
+/**
+ * The exports of each Python SDK, all files of a set-up together, are posted unchanged and read back through the API.
+ */
 const captures = pythonCaptures();
 const expectations = await expectedPython();
 const clients = new Map<string, TestClient>();
@@ -40,7 +42,7 @@ test.each(expectations)("%s", async (setUp, expected) => {
     .toEqual(inOrder(expected));
 });
 
-test("every set-up says what it must be stored as", () => {
+test("every set-up has an expectation", () => {
   expect(expectations.map(([setUp]) => setUp).toSorted()).toEqual([...captures.keys()].toSorted());
 });
 

@@ -4,7 +4,7 @@ import { encodeLogs, encodeTraces, type JsonLogs, type JsonTraces } from "../sup
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer } from "../support/test-client.ts";
 
-/** Exporters try again on 503 and on few others; a 500 or a 4xx is data lost. */
+/** Exporters retry after 503 and few other statuses; a 500 or a 4xx loses data. */
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp({ SPANWAY_JOURNAL_MAX_BYTES: String(2 ** 20) });
@@ -60,13 +60,13 @@ describe.each([
 ] as const)("%s while the journal is full", (path, json, protobuf) => {
   const post = (body: unknown, headers?: Record<string, string>): Promise<Answer> => app.prod.post(path, body, headers);
 
-  test("is 503 in JSON, and says when to come back", async () => {
+  test("is 503 in JSON, with Retry-After", async () => {
     const answer = await post(json(moreThanFits));
     expect([answer.status, answer.json]).toEqual([503, { code: 14, message: expect.any(String), details: [] }]);
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("is 503 in protobuf, and says when to come back", async () => {
+  test("is 503 in protobuf, with Retry-After", async () => {
     const answer = await post(new Uint8Array(protobuf(moreThanFits)), protobufType);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([503, "application/x-protobuf"]);
     // A google.rpc.Status: field 1 is the code, 14 is UNAVAILABLE.
@@ -74,7 +74,7 @@ describe.each([
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test("takes what fits", async () => {
+  test("accepts what fits", async () => {
     expect((await post(json("small"))).status).toBe(200);
     expect((await post(new Uint8Array(protobuf("small")), protobufType)).status).toBe(200);
   });

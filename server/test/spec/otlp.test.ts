@@ -40,7 +40,7 @@ describe("POST /api/v2/traces ingests traces over OTLP/HTTP (JSON or protobuf)",
   });
 
   test.each(["/api/v1/traces", "/api/v2/traces/", "/api/v2/traces/v1/traces", "/v1/traces", "/api/v1/traces/"])(
-    "is reached at %s too",
+    "is available at %s too",
     async (alias) => {
       const span = spanOf();
       expect((await post(tracesOf(span), {}, alias)).status).toBe(200);
@@ -67,7 +67,7 @@ describe("POST /api/v2/traces ingests traces over OTLP/HTTP (JSON or protobuf)",
     expect(Buffer.from(await binary.arrayBuffer()).subarray(0, 2)).toEqual(Buffer.from([0x08, 16]));
   });
 
-  test("an error is answered in protobuf to a protobuf request", async () => {
+  test("an error for a protobuf request is in protobuf", async () => {
     const answer = await post(Buffer.from([0x0a, 0x7f, 0x00]), protobufType);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "application/x-protobuf"]);
     expect(answer.text).toContain("ends too early");
@@ -87,7 +87,7 @@ describe("transport", () => {
     expect(await storedSpans(prod, { span_unique_id: [span.spanId] })).toHaveLength(1);
   });
 
-  test("without a media type, the first byte tells", async () => {
+  test("without a media type, the first byte decides", async () => {
     const spans = [spanOf(), spanOf()];
     const bare = async (body: Uint8Array): Promise<Array<string | number | null>> => {
       const answer = await fetch(new URL(path, app.url), {
@@ -132,7 +132,7 @@ describe("transport", () => {
     expect((await post({ resourceSpans: [] })).status).toBe(200);
   });
 
-  test("the same batch again is the same spans", async () => {
+  test("a resent batch is the same spans", async () => {
     const traces = tracesOf(spanOf({ attributes: [] }), spanOf());
     for (let time = 0; time < 3; time += 1) expect((await post(traces)).status).toBe(200);
     const ids = traces.resourceSpans[0]!.scopeSpans![0]!.spans!.map((span) => span.spanId);
@@ -140,7 +140,7 @@ describe("transport", () => {
   });
 });
 
-describe("one bad span costs its neighbours nothing", () => {
+describe("one invalid span does not affect the others", () => {
   test("it is counted in partialSuccess, with the reason", async () => {
     const span = spanOf();
     const traces = tracesOf(span, spanOf({ spanId: "" }), spanOf({ traceId: "0".repeat(32) }));
@@ -155,7 +155,7 @@ describe("one bad span costs its neighbours nothing", () => {
     expect(await storedSpans(prod, { span_unique_id: [span.spanId] })).toHaveLength(1);
   });
 
-  test("400 when none is left; a logs export is told where to go", async () => {
+  test("400 when none is left; a logs export gets the right path in the error", async () => {
     const logs = encodeLogs({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: "hi" } }] }] }] });
     const answer = await post(new Uint8Array(logs), protobufType);
     expect(answer.status).toBe(400);
@@ -195,10 +195,10 @@ describe("one bad span costs its neighbours nothing", () => {
     ]);
   });
 
-  test("text that is no UTF-8 is stored with U+FFFD", async () => {
+  test("text that is not UTF-8 is stored with U+FFFD", async () => {
     const span = spanOf({ name: "bad XX text" });
     const bytes = protobuf(tracesOf(span));
-    // The whole name, because ids are random bytes and may hold two of anything.
+    // Searches the whole name, because ids are random bytes and may contain any pair.
     bytes[Buffer.from(bytes).indexOf("bad XX text") + 4] = 0xff;
     expect((await post(bytes, protobufType)).status).toBe(200);
     expect(await storedSpans(prod, { span_unique_id: [span.spanId] })).toMatchObject([
@@ -208,7 +208,7 @@ describe("one bad span costs its neighbours nothing", () => {
 });
 
 describe("hostile keys", () => {
-  test("stay keys like any other, touch nothing else, and cost bounded time", async () => {
+  test("are ordinary keys, affect nothing else, and take bounded time", async () => {
     const attributes: Row = {
       "__proto__.polluted": "x",
       "constructor.prototype.x": "y",
@@ -245,7 +245,7 @@ describe("hostile keys", () => {
   });
 });
 
-/** What each hand-made file is answered with, and what is stored of it. */
+/** The response to each hand-made file, and the stored spans. */
 const synthetic: Record<string, { status: number; stored?: Row[] }> = {
   "bad-array.json": { status: 400 },
   "bad-corrupt.json.gz": { status: 400 },
@@ -266,7 +266,7 @@ const synthetic: Record<string, { status: number; stored?: Row[] }> = {
     status: 200,
     stored: [
       {
-        // What is empty says nothing, and is left out.
+        // Empty values are omitted.
         metadata: { b: false, i: -42, i2: 42, d: 1.5, dint: 1, arr: ["x", 1, []] },
       },
     ],
@@ -330,7 +330,7 @@ describe("hand-made edge cases", () => {
   });
 });
 
-describe("what SDKs in Python send, read back over the API", () => {
+describe("exports of Python SDKs, read back over the API", () => {
   const openAiUsage = {
     prompt_tokens: 57,
     completion_tokens: 17,
@@ -390,7 +390,7 @@ describe("what SDKs in Python send, read back over the API", () => {
 });
 
 describe("the other signals", () => {
-  test.each(["/api/v1/metrics", "/v1/metrics"])("metrics at %s are taken and dropped", async (metrics) => {
+  test.each(["/api/v1/metrics", "/v1/metrics"])("metrics at %s are accepted and dropped", async (metrics) => {
     expect((await post({ resourceMetrics: [] }, {}, metrics)).text).toBe('{"partialSuccess":{}}');
     const binary = await post(Buffer.from([0x0a, 0x00]), protobufType, metrics);
     expect([binary.status, binary.text]).toEqual([200, ""]);

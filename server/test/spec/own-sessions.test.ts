@@ -3,7 +3,7 @@ import { authLimits } from "../../src/auth/limits.ts";
 import { startManagementServer, type ManagementServer } from "../support/management-server.ts";
 import { createClient, type Answer } from "../support/test-client.ts";
 
-/** What people do about their own password and sessions. */
+/** People's management of their own password and sessions. */
 
 type Session = { id: string; kind: string; is_current: boolean };
 
@@ -16,7 +16,7 @@ afterAll(() => server.close());
 const oldPassword = "correct horse";
 const newPassword = "another correct horse";
 
-/** Sends as a page of the server's own would, with these cookies. */
+/** Sends like a page of the server, with these cookies. */
 function browser(cookie: string) {
   const headers = { cookie, origin: server.url, "x-spanway-environment": "prod" };
   return (method: string, path: string, body?: unknown): Promise<Answer> =>
@@ -39,7 +39,7 @@ async function newPerson() {
 }
 
 describe("a change of the password", () => {
-  test("ends all sessions, and goes on in one of its own; only the new password signs in", async () => {
+  test("ends all sessions, and starts a new one; only the new password signs in", async () => {
     const { access, refresh, ask, user } = await newPerson();
     const answer = await ask("POST", "/api/auth/password/", change(oldPassword));
     expect(answer).toMatchObject({ status: 200, json: { ends_at: expect.any(String) } });
@@ -52,7 +52,7 @@ describe("a change of the password", () => {
     expect((await signIn(user.email, newPassword)).status).toBe(200);
   });
 
-  test("with a token gives the next pair", async () => {
+  test("with a token returns the next pair", async () => {
     const { access } = await server.newTenant("viewer");
     const answer = await server.call("POST", "/api/auth/password/", access, change(oldPassword));
     expect(answer).toMatchObject({ status: 200, body: { access: expect.any(String), refresh: expect.any(String) } });
@@ -60,7 +60,7 @@ describe("a change of the password", () => {
     expect((await server.call("GET", me, next)).status).toBe(200);
   });
 
-  test("is on record, without the passwords", async () => {
+  test("is audited, without the passwords", async () => {
     const { ask } = await newPerson();
     const next = browser(cookieOf(await ask("POST", "/api/auth/password/", change(oldPassword))));
     const log = await next("GET", "/api/audit-log/?action=change_password");
@@ -70,7 +70,7 @@ describe("a change of the password", () => {
     });
   });
 
-  test("with a wrong current password names the field, goes on record, and counts as a failed sign-in", async () => {
+  test("with a wrong current password names the field, is audited, and counts as a failed sign-in", async () => {
     const { ask, user } = await newPerson();
     for (let n = 0; n < authLimits.loginFailures; n += 1) {
       const answer = await ask("POST", "/api/auth/password/", change("wrong"));
@@ -101,7 +101,7 @@ describe("a change of the password", () => {
     expect((await ask("GET", me)).status).toBe(200);
   });
 
-  test.each(["\ud800", "\udfff", "\ufffd"])("with %j, which is no whole character, is refused", async (half) => {
+  test.each(["\ud800", "\udfff", "\ufffd"])("with %j, which is not a whole character, is refused", async (half) => {
     const { ask } = await newPerson();
     const body = { current_password: oldPassword, new_password: `${half}${newPassword}` };
     const answer = await ask("POST", "/api/auth/password/", body);
@@ -111,7 +111,7 @@ describe("a change of the password", () => {
     });
   });
 
-  test("needs a page of the server's own, and no key will do", async () => {
+  test("requires a page of the server, and accepts no key", async () => {
     const { cookie, keys } = await newPerson();
     const foreign = { cookie, origin: "https://evil.example", "x-spanway-environment": "prod" };
     const answer = await createClient(server.url).post("/api/auth/password/", change(oldPassword), foreign);
@@ -121,7 +121,7 @@ describe("a change of the password", () => {
   });
 });
 
-describe("one's own sessions", () => {
+describe("a person's sessions", () => {
   test("are listed, newest first, and can be ended one by one", async () => {
     const { ask, user, access } = await newPerson();
     server.clock.ms += 1;
@@ -143,7 +143,7 @@ describe("one's own sessions", () => {
     expect((await ask("DELETE", path)).status).toBe(404);
   });
 
-  test("are nobody else's to see or end", async () => {
+  test("cannot be seen or ended by others", async () => {
     const [one, other] = [await newPerson(), await newPerson()];
     const [session] = sessionsOf(await one.ask("GET", "/api/auth/sessions/"));
     const seen = sessionsOf(await other.ask("GET", "/api/auth/sessions/"));
@@ -154,7 +154,7 @@ describe("one's own sessions", () => {
 });
 
 describe("several cookies of one name", () => {
-  test("sign in where any of them is a session, whichever comes first", async () => {
+  test("sign in if any of them is a session, in any order", async () => {
     const { cookie, user } = await newPerson();
     const stale = `spanway_session=${"A".repeat(43)}`;
     for (const cookies of [`${stale}; ${cookie}`, `${cookie}; ${stale}`, `spanway_session=; ${cookie}`]) {

@@ -4,7 +4,7 @@ import { bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row } from "../support/test-client.ts";
 
-/** What a PATCH leaves behind could have been made by POST: K16, for every kind of setting. */
+/** K16: the result of a PATCH could have been created by POST, for every kind of setting. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -29,11 +29,11 @@ const automation = {
 type Kind = {
   path: string;
   base: Row;
-  /** The member that must differ from one to the next. */
+  /** The member that must be unique. */
   slug?: string;
-  /** Values of members, good and bad, that a PATCH may send. */
+  /** Values of members, valid and invalid, that a PATCH may send. */
   members: Record<string, unknown[]>;
-  /** What answers show in another form than it is sent in. */
+  /** Converts a response to the form for sending. */
   sendable?: (shown: Row) => Row;
 };
 
@@ -119,7 +119,7 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-test.each(Object.entries(kinds))("K16: what a PATCH of %s leaves behind POST takes", async (_name, kind) => {
+test.each(Object.entries(kinds))("K16: POST accepts the result of a PATCH of %s", async (_name, kind) => {
   const { path, base, slug, members, sendable = (shown: Row) => shown } = kind;
   let made = 0;
   const create = (body: Row) => {
@@ -147,7 +147,7 @@ test.each(Object.entries(kinds))("K16: what a PATCH of %s leaves behind POST tak
       await app.prod.request("DELETE", `${path}${String(bodyOf(again)["id"])}/`);
       return again.status === 201;
     }),
-    // The first value of each member is one that it may have.
+    // The first value of each member is valid.
     { numRuns: 150, examples: names.map((name) => [{ [name]: 0 }]) },
   );
   expect(taken).toBeGreaterThanOrEqual(names.length);

@@ -16,7 +16,7 @@ import { bodyOf, createSpan, settle } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { createClient, type Answer, type Row, type TestClient } from "../support/test-client.ts";
 
-/** Every route × every permission × both environments × two organizations, by what the endpoints say of themselves. */
+/** Every route × every permission × both environments × two organizations, according to the endpoints' declarations. */
 
 const environments = ["prod", "test"] as const;
 type Environment = (typeof environments)[number];
@@ -25,7 +25,7 @@ type Tenant = { admin: TestClient; prod: TestClient; test: TestClient; id: strin
 let app: TestApp;
 let own: Tenant;
 let other: Tenant;
-/** Ids of things of the first organization's prod, by name of path parameter and endpoint. */
+/** Ids of objects in the first organization's prod, by name of path parameter and endpoint. */
 let ids: Record<string, string>;
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ async function makeKey(admin: TestClient, environment: Environment, permissions:
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-/** One of everything that a route can name, all of prod. */
+/** Creates one of every object that a route can name, all in prod. */
 async function makeThings(prod: TestClient, admin: TestClient): Promise<Record<string, string>> {
   const made: Record<string, Row> = {};
   for (const id of [
@@ -124,7 +124,7 @@ const urlOf = ({ path }: AnyEndpoint): string =>
     return `${folder}/${id}`;
   }) + (extraQueries[path] ?? "");
 
-/** What else a request needs to be answered, and to end. */
+/** Further query parameters that a request needs to succeed, and to end. */
 const extraQueries: Readonly<Record<string, string>> = {
   "/api/request-logs/groups/": "?group_by=model",
   "/api/request-logs/live/": "?last_event_id=none",
@@ -160,9 +160,9 @@ function formOf(members: Row): [body: string, headers: Record<string, string>] {
 
 const isRefusal = ({ status }: Answer): boolean => status === 401 || status === 403;
 
-test("K1: docs/permissions.md says what the endpoints say", () => {
+test("K1: docs/permissions.md matches the endpoints", () => {
   const page = readFileSync(new URL("../../../docs/permissions.md", import.meta.url), "utf8");
-  // npx node scripts/write-permission-tables.ts writes it anew.
+  // npx node scripts/write-permission-tables.ts regenerates it.
   expect(page).toBe(withTables(page, endpoints));
 });
 
@@ -174,7 +174,7 @@ test("without a credential every route but the open ones is 401", async () => {
   }
 });
 
-test("a browser's session may use every route, and changes nothing without the header and an Origin of the server's own", async () => {
+test("a browser's session may use every route, and changes nothing without the header and the server's own Origin", async () => {
   await newTenant("session");
   const login = { email: "session@example.com", password: "a long enough password", session: true };
   const answer = await createClient(app.url).post("/api/auth/login/", login);
@@ -197,7 +197,7 @@ test("a browser's session may use every route, and changes nothing without the h
     }
     if (isRefusal(await send(browser({ ...environment, origin: app.url }), endpoint))) refused.push(endpoint.id);
   }
-  // Instance admins make organizations, and change others.
+  // Instance admins create organizations, and change others.
   expect(refused).toEqual(["create_organization", "update_organization"]);
 });
 
@@ -222,11 +222,11 @@ describe("the matrix", () => {
     endpoint.permission === undefined || expandPermissions([permission]).has(endpoint.permission);
   const namesThing = ({ path }: AnyEndpoint): boolean => path.includes("{");
 
-  /** Those that would end or change the things come last. */
+  /** Those that would end or change objects come last. */
   const rank = ({ method }: AnyEndpoint): number => ["GET", "POST", "PUT", "PATCH", "DELETE"].indexOf(method);
   const inOrder = keyed.toSorted((a, b) => rank(a) - rank(b));
 
-  test("K1: no permission opens a route but its own, in any environment of any organization", async () => {
+  test("K1: no permission opens a route other than its own, in any environment of any organization", async () => {
     for (const endpoint of keyed) {
       const refused = cells.filter((cell) => !holds(endpoint, cell));
       const answers = await Promise.all(refused.map(({ client }) => send(client, endpoint)));
@@ -243,12 +243,12 @@ describe("the matrix", () => {
     }
   });
 
-  test("K3: no key changes what lies in the other environment", async () => {
+  test("K3: no key changes objects of the other environment", async () => {
     const changing = keyed.filter((endpoint) => endpoint.environment === "own" && namesThing(endpoint));
     expect(changing.length).toBeGreaterThan(20);
     for (const endpoint of changing) {
       for (const cell of cells.filter((each) => each.isOwn && each.environment === "test" && holds(endpoint, each))) {
-        // A customer is named within an environment: of which, the query says.
+        // A customer is named within an environment, which the query selects.
         const query = endpoint.path.startsWith("/api/users/") ? "?environment=prod" : "";
         const answer = await send(cell.client, endpoint, query);
         expect([endpoint.id, cell.permission, answer.status]).toEqual([endpoint.id, cell.permission, 403]);
@@ -257,7 +257,7 @@ describe("the matrix", () => {
     }
   });
 
-  /** How requests without a thing in their path reach for the other environment. */
+  /** Ways in which requests without an object in their path address the other environment. */
   const reaches: Record<string, [query: string, change: Row]> = {
     create_customer: ["?environment=prod", { customer_identifier: "reached" }],
     create_provider: ["", { environment: "prod" }],
@@ -290,29 +290,29 @@ describe("the matrix", () => {
     }
   });
 
-  /** What no environment has, or what adds to that of the key; another organization's is 404 all the same. */
+  /** Objects without an environment, or additions to that of the key; another organization's are still 404. */
   const elsewhereTaken = new Set([
     "create_evaluator_version",
     "run_evaluator",
-    // Views of screens are of both environments.
+    // Views belong to both environments.
     "update_saved_view",
     "delete_saved_view",
     // 409 while an automation uses them.
     "delete_condition",
     "delete_evaluator",
-    // Kept by a provider, and found there with keys of the caller's environment alone.
+    // Stored by a provider, and found there only with keys of the caller's environment.
     "delete_response",
     "cancel_response",
   ]);
 
-  test("every other route that changes a thing is known to need no environment", () => {
+  test("every other route that changes an object is known to need no environment", () => {
     const rest = keyed.filter(
       (endpoint) => endpoint.method !== "GET" && namesThing(endpoint) && endpoint.environment !== "own",
     );
     expect(new Set(rest.map(({ id }) => id))).toEqual(elsewhereTaken);
   });
 
-  /** What answers otherwise than by 404: sharing an id beforehand, deleting nothing, listing nothing, naming no evaluator. */
+  /** Responses other than 404: sharing an id in advance, deleting nothing, listing nothing, naming no evaluator. */
   const missing = ({ id }: AnyEndpoint, text: string): number | undefined => {
     if (id === "share_trace" || id === "retrieve_sharing") return 200;
     if (id === "delete_trace" && text.includes('"deleted_count":0')) return 200;
@@ -320,7 +320,7 @@ describe("the matrix", () => {
     return id === "create_log_score" ? 400 : undefined;
   };
 
-  test("another organization's things are not there, whatever a key may do", async () => {
+  test("another organization's objects are not found, with any permission", async () => {
     for (const endpoint of inOrder.filter((each) => namesThing(each) && each.id !== "retrieve_model")) {
       for (const cell of cells.filter((each) => !each.isOwn && holds(endpoint, each))) {
         const { status, text } = await send(cell.client, endpoint);
@@ -372,7 +372,7 @@ describe("the matrix", () => {
 describe("people", () => {
   const forPeople = endpoints.filter(({ auth }) => auth === "user" || auth === "key_or_user");
 
-  test.each(roles)("a %s may do what the role's permissions say, and keys none of it", async (role) => {
+  test.each(roles)("a %s has exactly the role's permissions, and keys have none of these", async (role) => {
     const tenant = await newTenant(`role-${role}`);
     const invited = await tenant.admin.post("/api/members/", { email: `a-${role}@example.com`, role });
     const { invite_token } = bodyOf(invited);
@@ -394,7 +394,7 @@ describe("people", () => {
     }
   });
 
-  test("what manages goes on record, whoever adds it", () => {
+  test("every management operation is audited", () => {
     const silent = endpoints.filter(
       ({ method, permission, isAudited }) =>
         method !== "GET" && permission !== undefined && auditedPermissions.has(permission) && !isAudited,
@@ -403,8 +403,8 @@ describe("people", () => {
   });
 });
 
-describe("parameters that do what another route does", () => {
-  /** How each is sent, by the endpoint's word for it. */
+describe("parameters with the effect of another route", () => {
+  /** How each parameter is sent, by the endpoint's description. */
   const asked = (endpoint: AnyEndpoint, parameter: string): Array<[query: string, change: Row]> => {
     if (parameter === "is_including_secrets=true") return [[`?${parameter}`, {}]];
     if (!parameter.startsWith("`customer_params`")) throw new Error(`no test knows how to send ${parameter}`);
@@ -416,7 +416,7 @@ describe("parameters that do what another route does", () => {
     });
   };
 
-  test("K2: take the permission of that route", async () => {
+  test("K2: need the permission of that route", async () => {
     const taking = keyed.flatMap((endpoint) => endpoint.parameters.map((each) => ({ endpoint, ...each })));
     expect(taking.length).toBeGreaterThan(4);
     const tenant = await newTenant("parameters");

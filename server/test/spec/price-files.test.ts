@@ -11,7 +11,7 @@ import { roundTrip } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row } from "../support/test-client.ts";
 
-/** `npm run admin -- prices …` beside a server that runs: what the operator states holds for all organizations. */
+/** `npm run admin -- prices …` beside a running server: the operator's prices apply to all organizations. */
 
 const folder = mkdtempSync(join(tmpdir(), "spanway-prices-"));
 const control = join(folder, "control.db");
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const never = () => Promise.reject(new Error("opened a store for nothing"));
 
-/** On a connection of its own, as in a process of its own. */
+/** On a separate connection, like a separate process. */
 const run = (...words: string[]) =>
   runAdmin(words, async () => {
     const database = openControlDatabase({ kind: "sqlite", path: control });
@@ -61,7 +61,7 @@ const written = (name: string, content: unknown): string => {
   return path;
 };
 const many = (count: number) => Array.from({ length: count }, (_, at) => at);
-/** As LiteLLM writes them. */
+/** In LiteLLM's format. */
 const liteLlm = (usd: number, count = 60) => ({
   sample_spec: { litellm_provider: "one of them", input_cost_per_token: 0 },
   "openai/new-1": { litellm_provider: "openai", input_cost_per_token: usd / 1e6, output_cost_per_token: 1e-5 },
@@ -72,7 +72,7 @@ const liteLlm = (usd: number, count = 60) => ({
     ]),
   ),
 });
-/** As genai-prices writes them. */
+/** In genai-prices' format. */
 const genAi = (usd: number) => [
   {
     id: "openai",
@@ -88,7 +88,7 @@ const genAi = (usd: number) => [
 ];
 
 describe("M14: a newer price file", () => {
-  test("is loaded beside the server, comes before the built-in table, and is taken away again", async () => {
+  test("is loaded beside the server, takes precedence over the built-in table, and is removed again", async () => {
     expect((await priced("new-1", "openai"))["cost"]).toBeNull();
     const first = await admin("prices", "update", written("a.json", liteLlm(2)), "--date", "2026-11-01");
     expect(first).toMatchObject({ name: "litellm@2026-11-01", format: "litellm", models: 61 });
@@ -118,7 +118,7 @@ describe("M14: a newer price file", () => {
     expect((await run("prices", "revert")).stderr).toMatch(/No price file is loaded/);
   });
 
-  test("that cannot be read is refused, and nothing changes", async () => {
+  test("that is invalid is refused, and nothing changes", async () => {
     const failure = await run("prices", "update", written("bad.json", { name: "spanway" }));
     expect(failure).toMatchObject({ code: 1, stderr: expect.stringMatching(/neither .* nor one of LiteLLM/) });
     expect(await admin("prices", "files")).toEqual([]);
@@ -126,7 +126,7 @@ describe("M14: a newer price file", () => {
 });
 
 describe("M14: a price for all organizations", () => {
-  test("holds within seconds, stands back behind an organization's own, and is on its record", async () => {
+  test("applies within seconds, after an organization's own price, and is audited", async () => {
     const rates = '{"input":4,"output":8}';
     const made = (await admin("prices", "set", "--model", "shared-*", "--rates", rates)) as Row;
     await costSoon("shared-1", "", 4);

@@ -28,7 +28,7 @@ const listed = async (client: TestClient): Promise<Row[]> =>
 const errorsOf = (answer: Answer): Row => (answer.json as { errors: Row }).errors;
 
 describe("creating", () => {
-  test("answers the setting with its defaults, and of the key its end alone", async () => {
+  test("returns the setting with its defaults, and only the end of the key", async () => {
     const { prod } = await app.newOrganization();
     const answer = await prod.post(path, { provider: "openai", api_key: key });
     expect(answer.status).toBe(201);
@@ -53,7 +53,7 @@ describe("creating", () => {
     });
   });
 
-  test("no answer holds a secret", async () => {
+  test("no response contains a secret", async () => {
     const { prod } = await app.newOrganization();
     const aws = {
       access_key_id: "AKIA0123",
@@ -74,7 +74,7 @@ describe("creating", () => {
     }
   });
 
-  test("takes every member, and other spellings of providers", async () => {
+  test("accepts every member, and other spellings of providers", async () => {
     const { prod } = await app.newOrganization();
     const members = {
       name: "EU",
@@ -119,7 +119,7 @@ describe("creating", () => {
     expect(answer.text).not.toContain(key);
   });
 
-  test("a server of one's own needs an address and no key", async () => {
+  test("a custom server needs a base URL and no key", async () => {
     const { prod } = await app.newOrganization();
     const setting = await created(prod, { provider: "my-vllm", base_url: "https://vllm.example.com/v1/" });
     expect(setting).toMatchObject({ base_url: "https://vllm.example.com/v1", has_secret: false, secret_tail: "" });
@@ -127,7 +127,7 @@ describe("creating", () => {
 });
 
 describe("changing", () => {
-  test("leaves what is not named as it is", async () => {
+  test("does not change omitted members", async () => {
     const { prod } = await app.newOrganization();
     const setting = await created(prod, { provider: "openai", api_key: key, weight: 2 });
     const answer = await prod.request("PATCH", pathOf(setting), { name: "Second", environment: "prod" });
@@ -152,7 +152,7 @@ describe("changing", () => {
     expect(done).toMatchObject({ status: 200, json: change });
   });
 
-  test("K16: of a change of address no stored secret is lost unsaid", async () => {
+  test("K16: a change of the base URL never loses a stored secret silently", async () => {
     const { prod } = await app.newOrganization();
     const secrets = { access_key_id: "AKIA0123", secret_access_key: key, session_token: "token-0123456789" };
     const setting = await created(prod, { provider: "bedrock", region: "us-east-1", ...secrets });
@@ -171,14 +171,14 @@ describe("changing", () => {
     expect((await patch({ ...moved, secret_access_key: key, session_token: null })).status).toBe(200);
   });
 
-  test("the same address again is no change of it", async () => {
+  test("the same base URL again is not a change", async () => {
     const { prod } = await app.newOrganization();
     const setting = await created(prod, { provider: "openai", api_key: key, base_url: "https://api.example.com" });
     const change = { base_url: "https://API.example.com/", weight: 3 };
     expect(await prod.request("PATCH", pathOf(setting), change)).toMatchObject({ status: 200, json: { weight: 3 } });
   });
 
-  test("a provider stays what it is, and a vendor keeps some key", async () => {
+  test("the provider cannot change, and a vendor must keep a key", async () => {
     const { prod } = await app.newOrganization();
     const setting = await created(prod, { provider: "openai", api_key: key });
     expect((await prod.request("PATCH", pathOf(setting), { provider: "groq" })).status).toBe(400);
@@ -186,7 +186,7 @@ describe("changing", () => {
   });
 });
 
-test("K6: test calls use prod's settings only where the organization says so and test has none", async () => {
+test("K6: test calls use prod's settings only if the organization allows it and test has none", async () => {
   const own = await app.newOrganization();
   const admin = await app.login();
   const lab = (model: string) => ({ provider: "lab", base_url: "https://l.example.com", available_models: [model] });
@@ -208,7 +208,7 @@ test("K6: test calls use prod's settings only where the organization says so and
 });
 
 describe("who may", () => {
-  test("organizations see and touch their own alone", async () => {
+  test("organizations see and change only their own", async () => {
     const mine = await app.newOrganization();
     const theirs = await app.newOrganization();
     const setting = await created(theirs.prod, { provider: "openai", api_key: key });
@@ -230,7 +230,7 @@ describe("who may", () => {
   });
 });
 
-test("lists come in pages, oldest first", async () => {
+test("lists are paged, oldest first", async () => {
   const { prod } = await app.newOrganization();
   for (const name of ["a", "b", "c"]) await created(prod, { provider: "openai", api_key: key, name });
   const page = (await prod.get(`${path}?page_size=2&page=2`)).json as { count: number; next: null; results: Row[] };
@@ -247,7 +247,7 @@ test("deleting is final, and deleting again is 404", async () => {
   expect(await listed(prod)).toEqual([]);
 });
 
-test("an organization has at most as many as the limit", async () => {
+test("the number per organization is limited", async () => {
   const { prod } = await app.newOrganization();
   const body = { provider: "openai", api_key: key };
   for (let made = 0; made < storageLimits.providerSettings; made += 20) {

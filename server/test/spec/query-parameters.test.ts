@@ -3,7 +3,7 @@ import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, TestClient } from "../support/test-client.ts";
 import { always, bodyOf, fieldsOf, storeSpans } from "../support/spans.ts";
 
-/** The query parameters that lists share, on the list of spans. */
+/** The query parameters shared by lists, tested on the list of spans. */
 let app: TestApp;
 let prod: TestClient;
 const path = "/api/request-logs/list/";
@@ -58,7 +58,7 @@ describe("start_time and end_time", () => {
     expect(names(await listed(query, client))).toEqual(expected);
   });
 
-  test("the window is of the END of spans", async () => {
+  test("the window applies to the END of spans", async () => {
     const { prod: alone } = await app.newOrganization();
     await storeSpans(alone, [{ span_name: "long", start_time: at(120), timestamp: at(1) }]);
     expect(names(await listed("", alone))).toEqual(["long"]);

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 
-/** An address that calls will be refused to is kept, as the configuration may come to allow it, and answers say why. */
+/**
+ * A URL to which calls are refused is still stored, because the configuration may change to allow it. Responses state
+ * the reason.
+ */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -12,7 +15,7 @@ afterAll(() => app.stop());
 
 const alert = { name: "Errors", metric: "error_count", window: "5m", operator: "gt", threshold: 1 };
 
-/** How each kind is made with an address, and where its answer has what is said of it. */
+/** How each kind is created with a URL, and the member of its response with the reason. */
 const kinds = [
   {
     path: "/api/providers/",
@@ -32,7 +35,7 @@ const kinds = [
 ];
 type Row = Record<string, unknown>;
 
-test.each(kinds)("$path says so when one is made and whenever it is read", async ({ path, bodyWith, saidIn }) => {
+test.each(kinds)("$path reports it when one is created and when it is read", async ({ path, bodyWith, saidIn }) => {
   const { prod } = await app.newOrganization();
   const refused = await prod.post(path, bodyWith("http://192.168.0.7:8080"));
   expect(refused.status).toBe(201);

@@ -59,7 +59,7 @@ test("a view is changed and deleted", async () => {
   expect((await prod.request("DELETE", url)).status).toBe(404);
 });
 
-test("a screen has each name once, also when two save it at the same time", async () => {
+test("names are unique per screen, also when two save it at the same time", async () => {
   const { prod } = await app.newOrganization();
   const answers = await Promise.all([save(prod), save(prod), save(prod, { screen: "customers" })]);
   expect(answers.map(({ status }) => String(status)).sort()).toEqual(["201", "201", "409"]);
@@ -84,7 +84,7 @@ test.each([
   expect(Object.keys(bodyOf(answer)["errors"] as object)).toEqual([field]);
 });
 
-test("half a surrogate pair in a search is answered, stored and compared as the same text", async () => {
+test("a lone surrogate in a search is returned, stored and compared as the same text", async () => {
   const { prod } = await app.newOrganization();
   const answer = await save(prod, { name: "🙂", search: "q=\udfff" });
   expect(answer).toMatchObject({ status: 201, json: { name: "🙂", search: "q=\ufffd" } });
@@ -98,7 +98,7 @@ test("an organization has a bounded number of views", async () => {
 });
 
 test.each(["\u200B", " \u00AD ", "\u3164", "\u2800"])(
-  "a name that nobody can see is refused, naming the field: %j",
+  "an invisible name is refused, naming the field: %j",
   async (name) => {
     const { prod } = await app.newOrganization();
     expect(await save(prod, { name })).toMatchObject({ status: 400, json: { errors: { name: [expect.any(String)] } } });

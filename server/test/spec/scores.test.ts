@@ -21,7 +21,7 @@ const newLog = async (client = prod, fields: Row = {}) =>
 const score = (fields: Row, client = prod) => client.post(path, fields);
 
 describe("a score", () => {
-  test("is answered with its members, and stands in its log", async () => {
+  test("is returned with its members, and is part of its log", async () => {
     const [log_id, evaluator] = [
       await newLog(),
       await human({ passing_conditions: { primary_score: { operator: "gte", value: 3 } } }),
@@ -99,7 +99,7 @@ describe("a score", () => {
     expect(((await prod.get(`/api/logs/${String(log_id)}/scores/`)).json as ListAnswer).count).toBe(3);
   });
 
-  test("posted twice at once is made once", async () => {
+  test("posted twice concurrently is created once", async () => {
     const [log_id, evaluator] = [await newLog(), await human()];
     const sent = { log_id, evaluator_id: evaluator["id"], numerical_value: 1 };
     await retrieveSpan(prod, log_id);
@@ -171,7 +171,7 @@ describe("a score", () => {
     expect((await score({ ...sent, log_id: "no id" })).status).toBe(404);
   });
 
-  test("is changed by PATCH and PUT, deleted, and made again", async () => {
+  test("is changed by PATCH and PUT, deleted, and created again", async () => {
     const log_id = await newLog();
     const evaluator = await human({ passing_conditions: { primary_score: { operator: "gt", value: 2 } } });
     const sent = { log_id, evaluator_id: evaluator["id"], numerical_value: 1, explanation: "Poor" };
@@ -206,7 +206,7 @@ describe("a score", () => {
   });
 });
 
-test("scores are listed, by GET and by POST list/, at most 100 a page", async () => {
+test("scores are listed, by GET and by POST list/, at most 100 per page", async () => {
   const { prod: client, test: testKey } = await app.newOrganization();
   const [a, b] = [await human({}, client), await human({}, client)];
   const [first, second] = [await newLog(client), await newLog(testKey)];
@@ -285,7 +285,7 @@ describe("spans by their scores", () => {
     expect(await names("evaluator_id", { value: [verdict["id"]] }, "")).toHaveLength(2);
   });
 
-  test("are sorted by them, those without last in both directions", async () => {
+  test("are sorted by them, with unscored spans last in both directions", async () => {
     const sorted = async (sort: string) =>
       (await listSpans(client, { log_type: { value: ["chat"] } }, `sort_by=${sort}`)).results.map((row) =>
         String(row["span_name"]),
@@ -376,7 +376,7 @@ describe("spans by their scores", () => {
     await client.request("DELETE", `/api/logs/${String(log_id)}/scores/${String(made["id"])}/`);
   });
 
-  test("are nobody else's", async () => {
+  test("are not visible to others", async () => {
     const field = `scores__${String(quality["id"])}`;
     expect((await listSpans(prod, { [field]: { operator: "gte", value: [0] } })).count).toBe(0);
     const { prod: other } = await app.newOrganization();
