@@ -8,7 +8,7 @@ export type IdentityWrite = { identity: Buffer } & IdentityRecord;
 const identityOverlapMs = 50;
 /** Sorts after every identity with a prefix: the part after the prefix is shorter than this. */
 const afterAll = Buffer.alloc(9, 0xff);
-/** The bits of a version that hold the time of receipt, see ingest/identity.ts. */
+/** The bits of a version that hold the time of receipt, see domain/identity.ts. */
 const receivedBits = (1n << 61n) - 1n;
 
 export type IdentityMemory = {

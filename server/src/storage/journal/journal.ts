@@ -13,7 +13,7 @@ import { openQuarantine } from "./quarantine.ts";
  *
  * The guarantee: when `append` resolves, the entry is committed and flushed; neither `kill -9` nor a power cut loses
  * it. The journal also remembers the last accepted version of each span identity, so that resends collapse exactly (see
- * ingest/identity.ts); entry and memory commit in one transaction.
+ * domain/identity.ts); entry and memory commit in one transaction.
  */
 export type Journal = {
   /**

@@ -36,7 +36,7 @@ test("stores a trace, all versions of its spans and their counts on one shard, a
   const [store, database] = [openSpanStore(location()), openSpanDatabase(location())];
   await store.migrate();
   const organization_id = newOrganization();
-  // The first half of an id is that of its trace: ingest/identity.ts.
+  // The first half of an id is that of its trace: domain/identity.ts.
   const traces = Array.from({ length: 25 }, randomUUID);
   const rows = Array.from({ length: 200 }, (_, index) => {
     const trace = traces[Math.floor(index / 8)] ?? "";
