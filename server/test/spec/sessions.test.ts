@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const prod = { "x-spanway-environment": "prod" };
 
-/** What a browser keeps of `Set-Cookie`. */
+/** The cookie that a browser stores from `Set-Cookie`. */
 function cookieOf(answer: Answer): string {
   return (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
 }
@@ -37,7 +37,7 @@ async function signIn(url: string, login: { email: string; password: string }, h
   return createClient(url).post("/api/auth/login/", { ...login, session: true }, headers);
 }
 
-/** Sends as a page of the server's own would. */
+/** Sends like a page of the server. */
 function page(url: string, cookie: string, more: Headers = {}) {
   const headers = { cookie, origin: url, "sec-fetch-site": "same-origin", ...prod, ...more };
   return {
@@ -48,7 +48,7 @@ function page(url: string, cookie: string, more: Headers = {}) {
   };
 }
 
-/** Sends these headers and none else. */
+/** Sends exactly these headers. */
 const send = (method: string, path: string, headers: Headers) =>
   createClient(app.url).request(method, path, method === "GET" ? undefined : {}, headers);
 
@@ -59,7 +59,7 @@ async function newPerson(role: Role = "admin") {
   return { ...tenant, cookie: cookieOf(answer), browser: page(server.url, cookieOf(answer)) };
 }
 
-/** A member of the first organization of the app, who is signed in. */
+/** A signed-in member of the app's first organization. */
 async function newMember(role: Role) {
   const email = `${randomUUID()}@example.com`;
   const invited = bodyOf(await (await app.login()).post("/api/members/", { email, role }));
@@ -71,7 +71,7 @@ async function newMember(role: Role) {
 }
 
 describe("the cookie", () => {
-  test("is set by a login with session: true, for scripts and other sites out of reach; its id is stored as a hash", async () => {
+  test("is set by a login with session: true, inaccessible to scripts and other sites; its id is stored as a hash", async () => {
     const { user, password } = await server.newTenant();
     const answer = await signIn(server.url, { email: user.email, password });
     expect(answer).toMatchObject({ status: 200, json: { expires_in: 12 * 3600, ends_at: expect.any(String) } });
@@ -96,12 +96,12 @@ describe("the cookie", () => {
     expect(attributes).toEqual(["Path=/", "Max-Age=604800", "HttpOnly", "SameSite=Strict", "Secure"]);
     const sent = { ...forwarded, cookie: `other=1; ${cookie}` };
     expect((await send("GET", "/api/auth/me/", sent)).status).toBe(200);
-    // A neighbour of the domain can set the name without the prefix: it is not looked at there.
+    // A neighbour of the domain can set the name without the prefix: it is ignored there.
     const planted = cookieOf(await signIn(app.url, testAdmin));
     expect((await send("GET", "/api/auth/me/", { ...forwarded, cookie: planted })).status).toBe(401);
   });
 
-  test("is set by nothing else than what asks for it", async () => {
+  test("is set only on request", async () => {
     const answer = await createClient(app.url).post("/api/auth/login/", testAdmin);
     expect(answer.headers.get("set-cookie")).toBeNull();
     expect(answer.json).toMatchObject({ access: expect.any(String) });
@@ -110,7 +110,7 @@ describe("the cookie", () => {
     expect(wrong.headers.get("set-cookie")).toBeNull();
   });
 
-  test("never has an id that the browser brought, and one that it had before ends", async () => {
+  test("never has an id that the browser sent, and ends the browser's previous session", async () => {
     const { browser, cookie, user, password } = await newPerson();
     const fixed = `spanway_session=${"A".repeat(43)}`;
     const login = { email: user.email, password };
@@ -122,7 +122,7 @@ describe("the cookie", () => {
     expect((await page(server.url, cookieOf(first)).get("/api/auth/me/")).status).toBe(200);
   });
 
-  test("is not asked for by the page of another origin, which would sign its visitor in as somebody else", async () => {
+  test("cannot be requested by a page of another origin, which would sign its visitor in as somebody else", async () => {
     for (const foreign of [
       { origin: "https://evil.example" },
       { origin: "null" },
@@ -145,7 +145,7 @@ describe("the cookie", () => {
 });
 
 describe("a session ends", () => {
-  test("with its logout, which takes the cookie from the browser; others of the person go on", async () => {
+  test("with its logout, which removes the cookie from the browser; the person's other sessions continue", async () => {
     const { browser, user, password } = await newPerson();
     const other = page(server.url, cookieOf(await signIn(server.url, { email: user.email, password })));
     const answer = await browser.post("/api/auth/logout/");
@@ -156,7 +156,7 @@ describe("a session ends", () => {
     expect((await browser.post("/api/auth/logout/")).status).toBe(204);
   });
 
-  test("with a change of the password, and of every browser", async () => {
+  test("with a change of the password, in every browser", async () => {
     const { browser, user } = await newPerson();
     await server.stores.transaction(({ users }) => users.setPassword(user.id, "another hash"));
     expect((await browser.get("/api/auth/me/")).status).toBe(401);
@@ -182,7 +182,7 @@ describe("a session ends", () => {
     expect((await browser.get("/api/auth/me/")).status).toBe(401);
   });
 
-  test("seven days after the login, however much it is used", async () => {
+  test("seven days after the login, regardless of use", async () => {
     const { browser } = await newPerson();
     for (let hours = 0; hours < 7 * 24 - 8; hours += 8) {
       server.clock.ms += 8 * hourMs;
@@ -194,7 +194,7 @@ describe("a session ends", () => {
     expect((await browser.get("/api/auth/me/")).status).toBe(401);
   });
 
-  test("where its person begins more than are kept: the oldest goes", async () => {
+  test("when its person starts more than the limit: the oldest ends", async () => {
     const { browser, user, password } = await newPerson();
     const password_hash = await server.passwords.hash(password);
     await server.stores.transaction(({ users }) => users.setPassword(user.id, password_hash));
@@ -228,7 +228,7 @@ describe("a page of the server's own", () => {
     expect((await browser.post("/api/traces/list/", { filters: {} })).status).toBe(200);
     expect((await browser.get("/api/members/")).status).toBe(200);
     expect((await browser.get("/api/webhooks/")).status).toBe(200);
-    // What lies in one environment is changed from there.
+    // Objects of an environment are changed from it.
     const removal = (environment: string) => {
       const headers = { cookie, origin: app.url, "x-spanway-environment": environment };
       return createClient(app.url).request("DELETE", `/api/traces/${trace.trace_unique_id}/`, undefined, headers);
@@ -247,7 +247,7 @@ describe("a page of the server's own", () => {
     expect(await browser.get("/api/audit-log/")).toMatchObject({ status: 403 });
   });
 
-  test("sees its own organization alone", async () => {
+  test("sees only its own organization", async () => {
     const { prod: others } = await app.newOrganization();
     const span = await createSpan(others, { input: "secret of another organization", model: "gpt-4o" });
     await settle(others);
@@ -257,7 +257,7 @@ describe("a page of the server's own", () => {
     expect(listed.text).not.toContain("secret of another organization");
   });
 
-  test("is known by the role that its person has now", async () => {
+  test("has the current role of its person", async () => {
     const { browser, user, id } = await newPerson("member");
     await server.stores.transaction(({ users }) => users.setRole(id, user.id, "viewer"));
     const shown = (await browser.get("/probe/")).json as { permissions: string[]; environment: string };
@@ -302,39 +302,36 @@ describe("forged requests", () => {
     ["POST", "/v1/chat/completions"],
   ];
 
-  test.each(changes)(
-    "%s %s is refused without the header, and without an Origin of the server's own",
-    async (...to) => {
-      const refused = async (headers: Headers, word: string) => {
-        const answer = await send(...to, { cookie, ...headers });
-        expect([answer.status, answer.text]).toEqual([403, expect.stringContaining(word)]);
-      };
-      const origin = app.url;
-      await refused({ origin }, "X-Spanway-Environment is missing");
-      await refused(prod, "Origin is missing");
-      for (const foreign of [
-        "https://evil.example",
-        "null",
-        `${origin}.evil.example`,
-        origin.replace("http", "https"),
-        "",
-      ]) {
-        await refused({ ...prod, origin: foreign }, "Origin");
-      }
-      await refused({ ...prod, origin, "sec-fetch-site": "same-site" }, "Sec-Fetch-Site");
-      // A proxy that is trusted says what is our own origin; the address behind it is not.
-      const proxied = { "x-forwarded-proto": "https", "x-forwarded-host": "a.example", cookie: `__Host-${cookie}` };
-      await refused({ ...prod, ...proxied, origin }, "https://a.example");
-    },
-  );
+  test.each(changes)("%s %s is refused without the header, and without the server's own Origin", async (...to) => {
+    const refused = async (headers: Headers, word: string) => {
+      const answer = await send(...to, { cookie, ...headers });
+      expect([answer.status, answer.text]).toEqual([403, expect.stringContaining(word)]);
+    };
+    const origin = app.url;
+    await refused({ origin }, "X-Spanway-Environment is missing");
+    await refused(prod, "Origin is missing");
+    for (const foreign of [
+      "https://evil.example",
+      "null",
+      `${origin}.evil.example`,
+      origin.replace("http", "https"),
+      "",
+    ]) {
+      await refused({ ...prod, origin: foreign }, "Origin");
+    }
+    await refused({ ...prod, origin, "sec-fetch-site": "same-site" }, "Sec-Fetch-Site");
+    // A trusted proxy states the server's origin; the address behind it does not count.
+    const proxied = { "x-forwarded-proto": "https", "x-forwarded-host": "a.example", cookie: `__Host-${cookie}` };
+    await refused({ ...prod, ...proxied, origin }, "https://a.example");
+  });
 
-  test("what a trusted proxy says is the server's own origin passes", async () => {
+  test("the origin stated by a trusted proxy is accepted", async () => {
     const proxied = { "x-forwarded-proto": "https", "x-forwarded-host": "a.example", origin: "https://a.example" };
     const list = { ...prod, ...proxied, cookie: `__Host-${cookie}` };
     expect((await send("POST", "/api/request-logs/list/", list)).status).toBe(200);
   });
 
-  test("an environment that there is not is 400 and named", async () => {
+  test("an unknown environment is 400 and named", async () => {
     for (const method of ["GET", "POST"]) {
       const headers = { cookie, origin: app.url, "x-spanway-environment": "staging" };
       const answer = await send(method, "/api/request-logs/list/", headers);
@@ -342,7 +339,7 @@ describe("forged requests", () => {
     }
   });
 
-  test("reads need no header, and a page of another origin gets none", async () => {
+  test("reads need no header, and a page of another origin gets no response", async () => {
     const other = await newMember("viewer");
     const path = "/api/webhooks/";
     expect((await send("GET", path, { cookie: other.cookie })).status).toBe(200);
@@ -358,7 +355,7 @@ describe("forged requests", () => {
     expect(allowed.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  test("another credential counts alone: a key works without header and Origin, a wrong one is not made good", async () => {
+  test("another credential takes precedence: a key works without header and Origin, a wrong key is not replaced by the session", async () => {
     const list = (authorization: string) => send("POST", "/api/request-logs/list/", { cookie, authorization });
     const { prod: others } = await app.newOrganization();
     expect((await list("Bearer test_prod_key_0123456789")).status).toBe(200);

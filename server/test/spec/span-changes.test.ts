@@ -8,7 +8,7 @@ import { always, bodyOf, createSpan, listSpans, retrieveSpan, settle, summarize 
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { createClient, type ListAnswer, type Row, type TestClient } from "../support/test-client.ts";
 
-/** Section F of the additions: notes, pins and feedback, and metadata that is changed afterwards. */
+/** Section F of the additions: notes, pins and feedback, and later changes of metadata. */
 
 let app: TestApp;
 let prod: TestClient;
@@ -35,7 +35,7 @@ const pathOf = (id: unknown) => `/api/request-logs/${String(id)}/`;
 const patch = (id: unknown, change: unknown, client = prod) => client.request("PATCH", pathOf(id), change);
 const batch = (logs: unknown, client = prod) => client.request("PATCH", "/api/request-logs/batch-update/", { logs });
 
-/** Each test has an organization of its own. */
+/** Each test has its own organization. */
 async function newOrganization(): Promise<void> {
   ({ prod, test: test_ } = await app.newOrganization());
 }
@@ -53,7 +53,7 @@ const idsOf = ({ results }: ListAnswer) => results.map((row) => row["unique_id"]
 describe("a change", () => {
   beforeAll(newOrganization);
 
-  test("holds of a span that was accepted a moment ago; what is left out stays, null clears", async () => {
+  test("applies to a span that was accepted a moment ago; omitted fields stay, null clears", async () => {
     const sent = { note: "sent", positive_feedback: true, metadata: { plan: "pro", big: 1 } };
     const id = await newSpan(sent);
     const changed = { ...sent, is_pinned: true, metadata: { plan: "free", big: 1, added: { by: ["kim"] } } };
@@ -78,7 +78,7 @@ describe("a change", () => {
     expect(await change(id, {})).toMatchObject({ unique_id: id, is_pinned: false });
   });
 
-  test("holds of a call through the gateway that ended a moment ago", async () => {
+  test("applies to a gateway call that ended a moment ago", async () => {
     const messages = [{ role: "user", content: "Hi" }];
     const call = await prod.post("/api/chat/completions", {
       model: "spanway/echo",
@@ -90,7 +90,7 @@ describe("a change", () => {
     expect(await retrieveSpan(prod, id)).toMatchObject({ positive_feedback: true, metadata: { plan: "free" } });
   });
 
-  test("keeps digits, spelling and whatever text there is", async () => {
+  test("keeps digits, spelling and any text", async () => {
     const metadata = { digits: 1, "a.b": 1, a__b: 2, "": "empty", constructor: 1 };
     const id = await newSpan({ metadata });
     const text = `{"metadata": {"n": 12345678901234567890123, "quote\\"": "é😀\\u2028\\n", "__proto__x": 5, "a.b": [1, {"x": null}]}}`;
@@ -107,7 +107,7 @@ describe("a change", () => {
     }
   });
 
-  test("of other fields at the same time holds too, and of one field the last one", async () => {
+  test("of other fields at the same time applies too, and the last one of a field wins", async () => {
     const id = await newSpan({ metadata: { a: 0 } });
     const changes: Row[] = [
       { note: "n" },
@@ -148,7 +148,7 @@ describe("a change", () => {
     expect(await retrieveSpan(prod, id)).toMatchObject({ is_pinned: false });
   });
 
-  test("of a body that is no object, or of too many keys in all, is refused", async () => {
+  test("with a body that is not an object, or with too many keys, is refused", async () => {
     const id = await newSpan();
     for (const body of ["[]", "5", "{", "metadata=1", '{"metadata": 12345678901234567890}']) {
       expect(await prod.request("PATCH", pathOf(id), body)).toMatchObject({ status: 400 });
@@ -160,7 +160,7 @@ describe("a change", () => {
     expect((await patch(id, { metadata: keys(filterLimits.metadataKeys, 1) })).status).toBe(400);
   });
 
-  test("of reserved keys is passed over", async () => {
+  test("of reserved keys is ignored", async () => {
     const id = await newSpan();
     expect(await change(id, { metadata: { _secret: 1, a: 1 } })).toMatchObject({ metadata: { a: 1 } });
   });
@@ -171,7 +171,7 @@ describe("a change outlives", () => {
 
   const trace = () => ({ trace_unique_id: randomUUID(), span_unique_id: "a" });
 
-  test("the span being sent again, whole, with another end, and before it was complete", async () => {
+  test("resends of the span: complete, with another end, and before it was complete", async () => {
     const ids = trace();
     const id = await newSpan({ ...ids, start_time: "2026-01-01T00:00:00Z", metadata: { plan: "pro", gone: 1 } });
     const edited = { note: "seen", is_pinned: true, positive_feedback: false, metadata: { plan: "free", gone: null } };
@@ -195,7 +195,7 @@ describe("a change outlives", () => {
     }
   });
 
-  test("a price that changes", async () => {
+  test("a price change", async () => {
     const id = await newSpan({ model: "lab-x", prompt_tokens: 1_000_000, completion_tokens: 0 });
     await change(id, { note: "kept", metadata: { plan: "free" } });
     const price = { model: "lab-x", rates: { input: 1, output: 1 } };
@@ -209,7 +209,7 @@ describe("a change outlives", () => {
     expect((await listSpans(prod, { note: ["kept"], metadata__plan: ["free"] })).count).toBe(1);
   });
 
-  test("the way to a webhook, when the span is sent again", async () => {
+  test("in the webhook of a resent span", async () => {
     const ids = trace();
     const id = await newSpan({ ...ids, metadata: { plan: "pro" } });
     await change(id, { note: "seen", metadata: { plan: "free" } });
@@ -228,10 +228,10 @@ describe("a change outlives", () => {
   });
 });
 
-describe("who may change", () => {
+describe("permission to change", () => {
   beforeAll(newOrganization);
 
-  test("is not another organization, another environment, or a viewer; nobody changes what there is not", async () => {
+  test("is refused to other organizations, other environments and viewers; missing spans are 404", async () => {
     const id = await newSpan();
     await settle(prod);
     const others = await app.newOrganization();
@@ -243,7 +243,7 @@ describe("who may change", () => {
     expect(fields(await retrieveSpan(prod, id))["note"]).toBeNull();
   });
 
-  test("follows from the permission to score, which shows nothing of the span", async () => {
+  test("is given by the permission to score, which reveals nothing of the span", async () => {
     const admin = await app.login();
     const keyWith = async (...permissions: string[]) => {
       const made = await admin.post("/api/api-keys/", { name: "k", environment: "prod", permissions });
@@ -288,7 +288,7 @@ describe("who may change", () => {
 describe("a batch", () => {
   beforeAll(newOrganization);
 
-  test("changes each span for itself, in order, and says what it could not", async () => {
+  test("changes each span independently, in order, and reports what it could not", async () => {
     const [a, b] = [await newSpan({ metadata: { k: 1 } }), await newSpan()];
     const foreign = (await createSpan((await app.newOrganization()).prod, { input: "x" }))["unique_id"];
     const elsewhere = (await createSpan(test_, { input: "x" }))["unique_id"];
@@ -320,7 +320,7 @@ describe("a batch", () => {
     expect(await retrieveSpan(prod, b)).toMatchObject({ note: null, positive_feedback: true });
   });
 
-  test("is refused as a whole where no row holds, or where it is no batch", async () => {
+  test("is refused as a whole if no row is valid, or if it is not a batch", async () => {
     expect(await batch([{ unique_id: randomUUID(), note: "x" }])).toMatchObject({
       status: 400,
       json: { success_count: 0, error_count: 1 },
@@ -341,7 +341,7 @@ describe("a batch", () => {
   });
 });
 
-test("a shared trace shows no notes, pins and ratings; what is not pinned is left out of slim trees", async () => {
+test("a shared trace shows no notes, pins and ratings; slim trees omit is_pinned if false", async () => {
   await newOrganization();
   const trace_unique_id = randomUUID();
   const id = await newSpan({ trace_unique_id, span_unique_id: "a", timestamp: "2026-01-01T00:00:01Z" });
@@ -358,7 +358,7 @@ test("a shared trace shows no notes, pins and ratings; what is not pinned is lef
   expect((tree as Row[]).map(({ is_pinned }) => is_pinned)).toEqual([true, undefined]);
 });
 
-test("a customer that is deleted takes what was noted of it along, and nothing else that was changed", async () => {
+test("deleting a customer deletes its noted identity, and no other change", async () => {
   await newOrganization();
   const id = await newSpan({ customer_identifier: "ann", metadata: { secret: "x" } });
   await change(id, { note: "Ann called.", is_pinned: true, positive_feedback: false, metadata: { secret: null } });
@@ -368,7 +368,7 @@ test("a customer that is deleted takes what was noted of it along, and nothing e
   expect((await listSpans(prod, { note: { operator: "isnull", value: [false] } })).count).toBe(0);
 });
 
-test("changes go with the trace", async () => {
+test("changes are deleted with the trace", async () => {
   await newOrganization();
   const ids = { trace_unique_id: randomUUID(), span_unique_id: "a" };
   const id = await newSpan(ids);

@@ -19,7 +19,7 @@ const rows = (count: number, more: Row = {}): Row[] =>
   Array.from({ length: count }, (_, n) => ({ input: `row ${n}`, cost: 0.001, ...more }));
 
 describe("rows", () => {
-  test("500 are taken, and every one is stored", async () => {
+  test("500 are accepted, and every one is stored", async () => {
     const answer = await bulk(rows(500, { custom_identifier: "five hundred" }));
     expect(answer.status).toBe(201);
     expect(answer.json).toMatchObject({ success_count: 500, error_count: 0, errors: [], message: expect.any(String) });
@@ -30,7 +30,7 @@ describe("rows", () => {
     expect(new Set(results.map((row) => row["input"])).size).toBe(500);
   });
 
-  test("501 are refused together with 422, and none is stored", async () => {
+  test("501 are refused with 422, and none is stored", async () => {
     const answer = await bulk(rows(501, { custom_identifier: "one too many" }));
     expect(answer.status).toBe(422);
     expect(fieldsOf(answer)).toEqual(["logs"]);
@@ -38,7 +38,7 @@ describe("rows", () => {
     expect((await listSpans(prod, { custom_identifier: ["one too many"] })).count).toBe(0);
   });
 
-  test("take the fields and aliases of single create", async () => {
+  test("accept the fields and aliases of single create", async () => {
     await bulk([
       { custom_identifier: "aliases", generation_time: 2, ttft: 1, environment: "test", metadata: { _a: 1 } },
     ]);
@@ -58,7 +58,7 @@ describe("rows", () => {
 });
 
 describe("partial success", () => {
-  test("is 201, with an error for each bad row by its place", async () => {
+  test("is 201, with an error for each invalid row by its index", async () => {
     const good = { custom_identifier: "partial" };
     const logs = [good, "text", good, { ...good, latency: "soon", model: 1 }, null, good, [good], 7];
     const answer = await bulk(logs);
@@ -72,7 +72,7 @@ describe("partial success", () => {
     expect((await listSpans(prod, { custom_identifier: ["partial"] })).count).toBe(3);
   });
 
-  test("no text is poison to the rows beside it", async () => {
+  test("no text affects the other rows", async () => {
     const custom_identifier = "poison";
     const texts = ["fine", "\ud83d alone", "\u0000 nul", "🙂 pair", "\ufffe", '"\\\n\t'];
     const answer = await bulk(texts.map((input) => ({ custom_identifier, input, metadata: { [input]: input } })));
@@ -91,7 +91,7 @@ describe("partial success", () => {
     expect(answer.json).toMatchObject({ success_count: 1, errors: [{ index: 1, code: "payload_too_large" }] });
   });
 
-  test("a row that nests without end is refused alone", async () => {
+  test("a row that nests too deep is refused alone", async () => {
     const deep = `{"metadata":${'{"a":'.repeat(1000)}1${"}".repeat(1000)}}`;
     const answer = await prod.post(path, `{"logs":[{},${deep}]}`);
     expect(answer.status).toBe(201);
@@ -150,7 +150,7 @@ describe("size", () => {
 describe("people's access tokens", () => {
   const login = async (): Promise<TestClient> => app.login();
 
-  test("may create in bulk, in prod unless the query says test", async () => {
+  test("may create in bulk, in prod by default", async () => {
     const user = await login();
     expect((await user.post(path, { logs: [{ custom_identifier: "jwt" }] })).status).toBe(201);
     expect((await user.post(`${path}?environment=test`, { logs: [{ custom_identifier: "jwt" }] })).status).toBe(201);

@@ -53,7 +53,7 @@ describe("the answer", () => {
     });
   });
 
-  test("what was not said is null, also the cost: unknown is not zero", async () => {
+  test("absent fields are null, also the cost: unknown is not zero", async () => {
     const created = await createSpan(prod, { model: unpricedModel, prompt_tokens: 1 });
     expect(created).toMatchObject({
       cost: null,
@@ -74,7 +74,7 @@ describe("the answer", () => {
     expect(timestampMs).toBeLessThanOrEqual(Date.now());
   });
 
-  test("ids are new for spans that do not say which they are", async () => {
+  test("spans without ids get new ids", async () => {
     const body = { input: "same", timestamp: "2026-01-01T00:00:00Z" };
     const [first, second] = [await createSpan(prod, body), await createSpan(prod, body)];
     expect(first["unique_id"]).not.toBe(second["unique_id"]);
@@ -90,7 +90,7 @@ describe("the answer", () => {
   });
 });
 
-/** Every field of a span body, with a value that must come back as it was sent. */
+/** Every field of a span body, with a value that must be returned as it was sent. */
 const everyField: Row = {
   input: "what went in",
   output: "what came out",
@@ -193,13 +193,13 @@ const everyField: Row = {
   properties: { native: 1, nested: { list: [true] } },
 };
 
-describe("a span that says everything", () => {
+describe("a span with every field", () => {
   let retrieved: Row;
   beforeAll(async () => {
     retrieved = await roundTrip(prod, everyField);
   });
 
-  test.each(Object.keys(everyField))("%s comes back from retrieve as it was sent", (field) => {
+  test.each(Object.keys(everyField))("%s is retrieved as it was sent", (field) => {
     expect(retrieved[field]).toEqual(everyField[field]);
   });
 });
@@ -314,7 +314,7 @@ describe.concurrent("aliases and shapes", () => {
     expect(bodyOf(created)["timestamp"]).toBe("2026-01-01T00:00:00.123456789Z");
   });
 
-  test("JSON of Python, with NaN and Infinity, is read with null in their place", async () => {
+  test("JSON of Python, with NaN and Infinity, is read with null instead of these", async () => {
     const created = await prod.post(path, '{"latency": NaN, "metadata": {"a": -Infinity, "b": "NaN"}}');
     expect(created.status).toBe(201);
     const span = await retrieveSpan(prod, bodyOf(created)["unique_id"]);
@@ -382,7 +382,7 @@ describe("refusals", () => {
     expect(fieldsOf(answer)).toEqual([field]);
   });
 
-  test("every bad field is named at once", async () => {
+  test("every invalid field is named", async () => {
     const answer = await prod.post(path, { model: 1, latency: "x", input: "fine" });
     expect(fieldsOf(answer).sort()).toEqual(["latency", "model"]);
   });
@@ -404,13 +404,13 @@ describe("refusals", () => {
 
 describe("size", () => {
   const bytes = 20 * 1024 * 1024;
-  test("over 20 MB a span is 413, also when it arrives compressed", async () => {
+  test("a span over 20 MB is 413, also if it arrives compressed", async () => {
     const body = JSON.stringify({ input: "x".repeat(bytes) });
     expect((await prod.post(path, body)).status).toBe(413);
     expect((await prod.post(path, gzipSync(body), { "content-encoding": "gzip" })).status).toBe(413);
   });
 
-  test("a span just below is stored whole", async () => {
+  test("a span just below the limit is stored completely", async () => {
     const input = "x".repeat(bytes - 2048);
     const created = await prod.post(path, gzipSync(JSON.stringify({ input })), { "content-encoding": "gzip" });
     expect(created.status).toBe(201);

@@ -7,7 +7,7 @@ import { always, bodyOf, listSpans, storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { createClient, type TestClient } from "../support/test-client.ts";
 
-/** Section C of the additions: how exports run, beside clients that stall or leave and spans that change. */
+/** Section C of the additions: exports while clients stall or disconnect and spans change. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ describe("large cells", () => {
     }
   }, 60_000);
 
-  test.each(exportFormats)("of 10 MB are whole in %s", async (format) => {
+  test.each(exportFormats)("of 10 MB are complete in %s", async (format) => {
     const file = await download(app.url + path, large, `format=${format}&fields=output,input`, group("large"));
     const found = await readExport(format, file);
     expect(new Set(found.map(({ output }) => output))).toEqual(new Set(["0", "1", "2", "3", "4", "5"]));
@@ -39,7 +39,7 @@ describe("large cells", () => {
     expect(found.every(({ input }) => typeof input === "string" && input.length === size)).toBe(true);
   });
 
-  test.each(exportFormats)("a client that goes away ends the query of %s", async (format) => {
+  test.each(exportFormats)("a disconnecting client ends the query of %s", async (format) => {
     const aborted = async () => {
       const { text } = await createClient(app.url).get("/metrics");
       const found = /spanway_queries_total\{query="export_spans",outcome="aborted"\} (\d+)/.exec(text);
@@ -79,7 +79,7 @@ describe("large cells", () => {
   });
 });
 
-test("a span that comes, comes again or is deleted during an export is in it whole or not at all", async () => {
+test("a span that is added, resent or deleted during an export is in it completely or not at all", async () => {
   const { prod: busy } = await app.newOrganization();
   const trace = (n: number, version: string) => ({
     trace_unique_id: `trace ${n}`,
@@ -106,7 +106,7 @@ test("a span that comes, comes again or is deleted during an export is in it who
     const rows = await exportRows(busy, path, group("busy"));
     const traces = rows.map((row) => row["trace_unique_id"]);
     expect(new Set(traces).size).toBe(traces.length);
-    // Those that nobody deletes are always there.
+    // Those that nobody deletes are always included.
     expect(traces.filter((id) => Number(String(id).slice(6)) < 200)).toHaveLength(200);
     for (const { input, output } of rows) {
       expect(input).toBe(String(output).slice(0, 1).repeat(20_000));
@@ -116,7 +116,7 @@ test("a span that comes, comes again or is deleted during an export is in it who
   await changes;
 }, 60_000);
 
-test("scores are those that the span store has of a span", async () => {
+test("scores are those of the span store", async () => {
   const { prod: scored } = await app.newOrganization();
   await storeSpans(scored, [
     { group_identifier: "scored", output: "x" },

@@ -19,7 +19,7 @@ let other: TestClient;
 const path = "/api/request-logs/export/";
 const group = (name: string) => ({ group_identifier: { operator: "", value: [name] } });
 
-/** Of every kind of value and of every text that a format may trip over. */
+/** Every kind of value, and every text that a format may mishandle. */
 const hostile = [
   "plain",
   'say "hi", twice ""',
@@ -119,7 +119,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.stop());
 
-/** As it comes over the wire. */
+/** The response as raw bytes. */
 async function raw(
   client: TestClient,
   query: string,
@@ -141,7 +141,7 @@ async function raw(
 const byId = (rows: Row[]): Map<unknown, Row> => new Map(rows.map((row) => [row["unique_id"], row]));
 
 describe("JSON Lines", () => {
-  test("are the default, and have the rows of the list, member by member", async () => {
+  test("are the default, and equal the rows of the list, member by member", async () => {
     const { results } = await listSpans(prod, group("all"), "environment=prod&page_size=100");
     const exported = byId(await exportRows(prod, path, group("all"), "environment=prod"));
     expect(exported.size).toBe(spans.length);
@@ -153,14 +153,14 @@ describe("JSON Lines", () => {
 const inProd = "environment=prod";
 const allFields = Object.keys(exportedSpan);
 
-/** What a value of an answer is in a cell. */
+/** A value of a response as a cell. */
 function asCell(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value !== "string") return JSON.stringify(value);
   return formula.test(value) ? `'${value}` : value;
 }
 
-/** The cells of documents hold JSON in any notation. */
+/** The cells of documents contain JSON in any notation. */
 const normal = (cell: string): unknown => {
   try {
     const value = JSON.parse(cell) as unknown;
@@ -172,7 +172,7 @@ const normal = (cell: string): unknown => {
 const formula = /^[=+\-@\t\r\n＝＋－＠]/;
 
 describe("JSON Lines of all fields", () => {
-  test("have what retrieving a span says", async () => {
+  test("equal the retrieved spans", async () => {
     const exported = await exportRows(prod, path, group("all"), `${inProd}&fields=${allFields.join(",")}`);
     expect(exported).toHaveLength(spans.length);
     for (const row of exported) {
@@ -181,7 +181,7 @@ describe("JSON Lines of all fields", () => {
     }
   });
 
-  test("are those of lists and of retrieving", async () => {
+  test("are those of lists and retrieval", async () => {
     const [span] = (await listSpans(prod, group("all"), inProd)).results;
     const retrieved = bodyOf(await prod.get(`/api/request-logs/${String(span?.["unique_id"])}/`));
     expect(new Set(allFields)).toEqual(new Set(Object.keys(retrieved)));
@@ -268,7 +268,7 @@ describe("Parquet", () => {
 });
 
 describe.each(exportFormats)("%s", (format) => {
-  test("says its type, its name and that nobody may guess it", async () => {
+  test("states its type and its name, and forbids sniffing", async () => {
     const { headers } = await prod.post(`${path}?start_time=2026-01-01&end_time=2026-02-01&format=${format}`, {});
     const types = { jsonl: "application/x-ndjson", csv: "text/csv", parquet: "application/vnd.apache.parquet" };
     expect(headers.get("content-type")).toContain(types[format]);
@@ -279,7 +279,7 @@ describe.each(exportFormats)("%s", (format) => {
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("has the organization's spans alone, of the environment that is asked for", async () => {
+  test("has only the organization's spans, of the requested environment", async () => {
     const names = async (client: TestClient, query: string) => {
       const file = await download(app.url + path, client, `format=${format}&fields=span_name&${query}`, group("all"));
       return (await readExport(format, file)).map((row) => row["span_name"]);
@@ -309,7 +309,7 @@ describe("of nothing", () => {
 });
 
 describe("gzip", () => {
-  test.each(["jsonl", "csv"])("compresses %s where the client takes it", async (format) => {
+  test.each(["jsonl", "csv"])("compresses %s if the client accepts it", async (format) => {
     const query = `${inProd}&format=${format}&fields=unique_id,input`;
     const plain = await raw(prod, query, { "accept-encoding": "identity" });
     const zipped = await raw(prod, query, { "accept-encoding": "gzip" });
@@ -319,7 +319,7 @@ describe("gzip", () => {
     expect(sorted(gunzipSync(zipped.body))).toEqual(sorted(plain.body));
   });
 
-  test("leaves Parquet, which is compressed within, as it is", async () => {
+  test("leaves Parquet, which is compressed already, as it is", async () => {
     const { headers, body } = await raw(prod, "format=parquet&fields=unique_id", { "accept-encoding": "gzip" });
     expect(headers["content-encoding"]).toBeUndefined();
     expect(body.subarray(0, 4).toString()).toBe("PAR1");
@@ -345,13 +345,13 @@ describe("is refused", () => {
     expect(bodyOf(answer)["errors"]).toHaveProperty(name);
   });
 
-  test("where an unknown parameter would have to be warned of", async () => {
+  test("if an unknown parameter would need a warning", async () => {
     const answer = await prod.post(`${path}?start_time=2026-01-01&plan=pro`, {});
     expect(answer.status).toBe(400);
     expect(answer.text).toContain("metadata__<key>");
   });
 
-  test("where a filter names no field", async () => {
+  test("if a filter names no field", async () => {
     const answer = await prod.post(`${path}?start_time=2026-01-01`, { filters: { nonsense: { value: [1] } } });
     expect(answer.status).toBe(400);
     expect(answer.text).toContain("nonsense");
@@ -363,7 +363,7 @@ describe("is refused", () => {
 });
 
 describe("the filters of body and URL", () => {
-  test("hold for exports as for lists", async () => {
+  test("apply to exports as to lists", async () => {
     const rows = await exportRows(
       prod,
       path,

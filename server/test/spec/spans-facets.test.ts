@@ -70,7 +70,7 @@ test("lists the values of the usual fields, the most frequent first, and the key
   expect(bodyOf(await prod.get(`${path}?${always}`))["facets"]).toEqual(answer.facets);
 });
 
-test("fields are chosen, narrowed by filters, and bounded each by the limit", async () => {
+test("fields can be chosen, filtered, and limited each", async () => {
   expect((await facets("fields=status_code,metadata__plan,metadata__team__name")).facets).toEqual({
     status_code: [
       { value: 200, count: 3 },
@@ -89,7 +89,7 @@ test("fields are chosen, narrowed by filters, and bounded each by the limit", as
   expect(filtered.metadata_keys).toEqual([{ key: "plan", count: 3 }]);
 });
 
-test("the limit is ten values, and keys, unless told otherwise; a hundred at most", async () => {
+test("the limit is ten values and keys by default, and a hundred at most", async () => {
   const { prod: own } = await app.newOrganization();
   await storeSpans(
     own,
@@ -103,14 +103,14 @@ test("the limit is ten values, and keys, unless told otherwise; a hundred at mos
   expect(await counts("limit=100")).toEqual([100, 100]);
 });
 
-test("search finds values of one field, whatever their case and characters", async () => {
+test("search finds values of one field, for any case and characters", async () => {
   expect((await facets("fields=customer_identifier&search=NN'S")).facets).toEqual({
     customer_identifier: [{ value: "Ann's", count: 2 }],
   });
   expect((await facets("fields=customer_identifier&search=%25")).facets).toEqual({ customer_identifier: [] });
 });
 
-test("another organization sees nothing of it", async () => {
+test("another organization sees none of it", async () => {
   const { prod: other } = await app.newOrganization();
   expect(await facets("fields=model", {}, other)).toMatchObject({ facets: { model: [] }, metadata_keys: [] });
 });

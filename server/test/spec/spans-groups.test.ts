@@ -40,7 +40,7 @@ async function groups(query: string, body: unknown = {}, client = prod): Promise
   if (answer.status !== 200) throw new Error(`groups answered ${answer.status}: ${answer.text}`);
   return answer.json as ListAnswer;
 }
-// The marker spans of 1970 are outside the window, so that the groups are those of the spans above.
+// The marker spans of 1970 are outside the window, so the groups contain only the spans above.
 const keysOf = (answer: ListAnswer, key: string) => answer.results.map((row) => row[key]);
 
 describe("group_by", () => {
@@ -147,7 +147,7 @@ describe("a row", () => {
     });
   });
 
-  test("has percentiles of its own spans, on every page and by whatever it is grouped", async () => {
+  test("has percentiles of its own spans, on every page and for every grouping", async () => {
     const { prod: own } = await app.newOrganization();
     const names = ["", 'a "b"', "c,d\n", "\u202eאבג", "'; --", "100%"];
     const spans = names.flatMap((customer_identifier, index) =>
@@ -175,7 +175,7 @@ describe("a row", () => {
     expect((answer.json as ListAnswer).count).toBe(4);
   });
 
-  test("the answer tells what can be filtered and what was", async () => {
+  test("the response lists available and applied filters", async () => {
     const filters = { model: ["model-a"] };
     const answer = await groups("group_by=model", { filters });
     expect(answer).toMatchObject({ count: 1, next: null, previous: null, current_filters: filters, filters_data: {} });
@@ -204,7 +204,7 @@ describe("sort_by", () => {
   });
 
   test.each(["no_such_field", "-no_such_field", "", "model);", "__proto__"])(
-    "%j is no error: the default, number_of_requests, takes its place",
+    "%j is not an error: the default, number_of_requests, is used",
     async (sortBy) => {
       expect(await order(`sort_by=${encodeURIComponent(sortBy)}`)).toBe(await order("sort_by=number_of_requests"));
       expect(await order("")).toBe(await order("sort_by=number_of_requests"));
@@ -218,7 +218,7 @@ describe("selection", () => {
     expect(sortedValues(answer.results, "model")).toEqual(["model-b", "model-c"]);
   });
 
-  test("environment and the window of the last hour are minded", async () => {
+  test("environment and the window of the last hour apply", async () => {
     const { prod: alone } = await app.newOrganization();
     await storeSpans(alone, [{ model: "new" }, { model: "old", timestamp: Date.now() - 2 * 3_600_000 }]);
     const answer = await alone.post(`${path}?group_by=model`);
@@ -227,7 +227,7 @@ describe("selection", () => {
     expect(elsewhere.json).toMatchObject({ count: 0, results: [] });
   });
 
-  test("pages are cut from the groups", async () => {
+  test("groups are paged", async () => {
     const first = await groups("group_by=model&page_size=2&sort_by=-number_of_requests");
     expect(keysOf(first, "model")).toEqual(["model-a", "model-b"]);
     expect(first).toMatchObject({ count: 3, previous: null });

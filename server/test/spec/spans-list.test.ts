@@ -8,7 +8,7 @@ let prod: TestClient;
 let testKey: TestClient;
 const path = "/api/request-logs/list/";
 
-/** Five spans whose every figure differs, in an order of its own; the last says nothing but its time. */
+/** Five spans whose figures all differ, each figure in another order; the last has only a time. */
 const figures: Row[] = [
   { span_name: "a", timestamp: "2026-01-01T00:00:01Z", cost: 3, latency: 1, time_to_first_token: 0.2 },
   { span_name: "b", timestamp: "2026-01-01T00:00:04Z", cost: 1, latency: 4, time_to_first_token: 0.1 },
@@ -95,13 +95,13 @@ describe("include_fields", () => {
   const rowWith = async (fields: string) =>
     (await listSpans(prod, group("figures"), `include_fields=${fields}&sort_by=timestamp&page_size=1`)).results[0];
 
-  test("reduces rows to the named fields and those that tell rows apart", async () => {
+  test("reduces rows to the named fields and those that identify rows", async () => {
     const row = await rowWith("span_name,cost");
     expect(row).toMatchObject({ span_name: "a", cost: 3 });
     expect(Object.keys(row ?? {}).sort()).toEqual(["cost", "environment", "id", "span_name", "timestamp", "unique_id"]);
   });
 
-  test("takes fields that rows do not have otherwise, blanks around names, and names that do not exist", async () => {
+  test("accepts fields that rows do not have by default, blanks around names, and unknown names", async () => {
     expect(await rowWith("full_request,%20category%20,no_such_field,__proto__")).toMatchObject({
       full_request: null,
       category: null,
@@ -138,7 +138,7 @@ describe("sort_by", () => {
     expect(await sorted(`-${field}`)).toBe(known.split("").reverse().join("") + ascending.slice(known.length));
   });
 
-  test("error_count has errors at one end, of whatever kind", async () => {
+  test("error_count has errors of any kind at one end", async () => {
     const of = (name: string, more: Row) => ({ span_name: name, group_identifier: "errors", ...more });
     await storeSpans(prod, [of("a", {}), of("B", { status: "error" }), of("c", {}), of("D", { status_code: 429 })]);
     const isError = async (sortBy: string) =>
@@ -222,7 +222,7 @@ describe("log_type", () => {
     expect(await withTypes(query)).toEqual(expected);
   });
 
-  test("left out, lists every type, legacy text too", async () => {
+  test("if omitted, lists every type, legacy text too", async () => {
     expect(await withTypes("")).toContain("text of test");
   });
 });

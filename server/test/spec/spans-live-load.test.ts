@@ -6,7 +6,7 @@ import { createSpan } from "../support/spans.ts";
 import { startTestApp, testAdmin, type TestApp } from "../support/test-app.ts";
 import { createClient, type Row } from "../support/test-client.ts";
 
-/** Streams that are slow, many, or open for long. */
+/** Streams that are slow, numerous, or open for long. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const metric = async (name: string): Promise<number> => {
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 };
 
-test("a slow reader skips events, is told how many, and holds up no other", { timeout: 40_000 }, async () => {
+test("a slow reader skips events, gets their number, and does not delay others", { timeout: 40_000 }, async () => {
   const { keys, prod } = await app.newOrganization();
   const [slow, quick] = [await listen(keys.prod), await listen(keys.prod)];
   slow.response.pause();
@@ -33,7 +33,7 @@ test("a slow reader skips events, is told how many, and holds up no other", { ti
   const count = (stream: LiveStream) => stream.events.filter(({ event }) => event === "message").length;
   const skippedBy = (stream: LiveStream) =>
     stream.events.filter(({ event }) => event === "skipped").reduce((sum, { data }) => sum + Number(data["count"]), 0);
-  // Also the quick one may have to wait: whatever it does not get, it is told.
+  // The quick reader may lag too, but then it gets the number of skipped events.
   await until(() => count(quick) + skippedBy(quick) === 240, 20_000);
   expect(count(quick)).toBeGreaterThan(count(slow));
   slow.response.resume();
@@ -44,7 +44,7 @@ test("a slow reader skips events, is told how many, and holds up no other", { ti
 });
 
 test(
-  "100 listeners get each of some hundred spans a second, and leave nothing behind",
+  "100 listeners get each of some hundred spans per second, and leave no resources behind",
   { timeout: 60_000 },
   async () => {
     const { keys, prod } = await app.newOrganization();
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  "a quiet stream has a comment every 15 s, by which it goes on later, and ends soon after its key",
+  "a quiet stream has a comment every 15 s, from which it can continue later, and ends soon after its key",
   { timeout: 60_000 },
   async () => {
     const admin = await app.login();
@@ -97,7 +97,7 @@ test("a browser's session follows spans until it ends", { timeout: 60_000 }, asy
   const login = await client.post("/api/auth/login/", { ...testAdmin, session: true });
   const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
   const stream = await listen(undefined, "", { cookie });
-  // Longer than it takes to look whether it may go on.
+  // Longer than the interval of the session check.
   await sleep(ingestLimits.liveCredentialCheckMs + 2_000);
   expect(stream.isEnded()).toBe(false);
   const span = await createSpan(app.prod, { input: "x" });

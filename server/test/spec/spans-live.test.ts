@@ -20,7 +20,7 @@ const metric = async (name: string): Promise<number> => {
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 };
 
-test("each stored span is one event with the row of the list, for its organization alone", async () => {
+test("each stored span is one event with the row of the list, only for its organization", async () => {
   const [one, other] = [await app.newOrganization(), await app.newOrganization()];
   const [mine, theirs] = [await listen(one.keys.prod), await listen(other.keys.prod)];
   expect(mine.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
@@ -35,7 +35,7 @@ test("each stored span is one event with the row of the list, for its organizati
   theirs.close();
 });
 
-test("an event comes no sooner than its span can be read", async () => {
+test("an event does not arrive before its span can be read", async () => {
   const { keys, prod } = await app.newOrganization();
   const stream = await listen(keys.prod, "include_fields=model");
   for (let i = 0; i < 5; i += 1) {
@@ -77,7 +77,7 @@ test("filters and environment are those of the list", async () => {
   for (const stream of [...streams, none]) stream.close();
 });
 
-test("a span comes once when a score that comes later makes it match", { timeout: 40_000 }, async () => {
+test("a span is sent once when a later score makes it match", { timeout: 40_000 }, async () => {
   const { keys, prod } = await app.newOrganization();
   const evaluator = await newEvaluator(prod, { type: "human", code_config: null });
   const stream = await listen(keys.prod, `scores__${String(evaluator["id"])}=1`);
@@ -106,7 +106,7 @@ test.each([
   expect([answer.text, ...fieldsOf(answer)].join()).toContain(name);
 });
 
-test("HEAD answers like GET, and takes no place", async () => {
+test("HEAD responds like GET, and uses no slot", async () => {
   const before = await metric("spanway_live_listeners");
   const answer = await app.prod.request("HEAD", path);
   expect([answer.status, answer.headers.get("content-type"), answer.text]).toEqual([
@@ -118,7 +118,7 @@ test("HEAD answers like GET, and takes no place", async () => {
   expect((await app.prod.request("HEAD", `${path}?page=2`)).status).toBe(400);
 });
 
-test("a stream takes a key that may read spans", async () => {
+test("a stream requires a key that may read spans", async () => {
   expect((await createClient(app.url).get(path)).status).toBe(401);
   const made = await (
     await app.login()
@@ -127,7 +127,7 @@ test("a stream takes a key that may read spans", async () => {
   expect((await createClient(app.url, key).get(path)).status).toBe(403);
 });
 
-test("with the id of its last event a stream goes on without a gap or a repeat", async () => {
+test("with the id of its last event, a stream continues without a gap or a repeat", async () => {
   const { keys, prod } = await app.newOrganization();
   const first = await listen(keys.prod);
   const none = first.lastId();
@@ -152,7 +152,7 @@ test("with the id of its last event a stream goes on without a gap or a repeat",
   for (const stream of streams) stream.close();
 });
 
-test("the id of another organization's event shows nothing of that organization", async () => {
+test("the id of another organization's event reveals nothing of that organization", async () => {
   const [one, other] = [await app.newOrganization(), await app.newOrganization()];
   const theirs = await listen(other.keys.prod);
   await createSpan(one.prod, { span_name: "mine" });
@@ -171,7 +171,7 @@ test("the id of another organization's event shows nothing of that organization"
   theirs.close();
 });
 
-test("a stream that begins too far back says how many spans it leaves out, or that nobody knows", async () => {
+test("a stream that begins too far back states how many spans it skips, or that this is unknown", async () => {
   const { keys, prod } = await app.newOrganization();
   const stream = await listen(keys.prod);
   const cursor = stream.lastId();
@@ -192,7 +192,7 @@ test("a stream that begins too far back says how many spans it leaves out, or th
   late.close();
 });
 
-test("one organization does not take every place of another", { timeout: 40_000 }, async () => {
+test("one organization does not use up the slots of another", { timeout: 40_000 }, async () => {
   const [many, few] = [await app.newOrganization(), await app.newOrganization()];
   const streams: LiveStream[] = [];
   while (streams.length < 300) {
@@ -208,7 +208,7 @@ test("one organization does not take every place of another", { timeout: 40_000 
   for (const stream of streams) stream.close();
 });
 
-test("the server stops at once, and ends its streams", { timeout: 30_000 }, async () => {
+test("the server stops immediately, and ends its streams", { timeout: 30_000 }, async () => {
   const stream = await listen((await app.newOrganization()).keys.prod);
   const startedMs = performance.now();
   await app.app.stop();

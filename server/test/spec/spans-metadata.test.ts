@@ -41,7 +41,7 @@ describe.concurrent("round trip", () => {
     expect((await roundTrip(prod, { metadata }))["metadata"]).toEqual(metadata);
   });
 
-  test("a key with NUL is found by that very key, in a body as in a URL", async () => {
+  test("a key with NUL is found by exactly that key, in a body as in a URL", async () => {
     const value = randomUUID();
     await roundTrip(prod, { metadata: { "a\0b": value } });
     const inBody = await listSpans(prod, { "metadata__a\0b": value });
@@ -50,7 +50,7 @@ describe.concurrent("round trip", () => {
     expect([inBody.count, inUrl.count, bare.count]).toEqual([1, 1, 1]);
   });
 
-  test("__proto__ is a key like any other", async () => {
+  test("__proto__ is an ordinary key", async () => {
     const created = await prod.post("/api/request-logs/", '{"metadata":{"a":{"__proto__":{"polluted":1}},"b":2}}');
     const { unique_id } = bodyOf(created);
     await retrieveSpan(prod, unique_id);
@@ -82,7 +82,7 @@ describe("keys that start with _", () => {
     await retrieveSpan(prod, uniqueId);
   });
 
-  test("are accepted and in no answer", async () => {
+  test("are accepted and in no response", async () => {
     const answers = [
       await prod.get(`/api/request-logs/${String(uniqueId)}/`),
       await prod.get(`/api/request-logs/list/?${always}&custom_identifier=reserved`),

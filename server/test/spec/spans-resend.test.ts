@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 import { bodyOf, createSpan, listSpans, retrieveSpan, settle, storeSpans, summarize } from "../support/spans.ts";
 
-/** One span, sent more than once. Which version stands must show in every read: retrieve, list, sums. */
+/** One span, sent more than once. Every read must show the winning version: retrieve, list, sums. */
 let app: TestApp;
 let prod: TestClient;
 let testKey: TestClient;
@@ -17,7 +17,7 @@ afterAll(() => app.stop());
 const ids = () => ({ trace_unique_id: randomUUID(), span_unique_id: "span-1" });
 const inTrace = (trace: unknown) => ({ trace_unique_id: { operator: "", value: [trace] } });
 
-/** What every read says of the one span of a trace. */
+/** Checks that every read shows the only span of a trace, and returns it. */
 async function theOneSpanOf(trace: unknown, client = prod): Promise<Row> {
   await settle(client);
   const { count, results } = await listSpans(client, inTrace(trace));
@@ -43,7 +43,7 @@ describe.concurrent("an identical resend", () => {
     expect(span).toMatchObject({ unique_id: created[0]?.["unique_id"], cost: 0.5, total_tokens: 10 });
   });
 
-  test("without a timestamp of its own it is one span too", async () => {
+  test("without its own timestamp it is one span too", async () => {
     const body = { ...call, ...ids() };
     await createSpan(prod, body);
     await settle(prod);
@@ -96,7 +96,7 @@ describe.concurrent("a span that started and then completed", () => {
     expect(await theOneSpanOf(own.trace_unique_id)).toMatchObject(whole);
   });
 
-  test("is whole within one bulk request, in either order", async () => {
+  test("is complete within one bulk request, in either order", async () => {
     const [first, second] = [ids(), ids()];
     await storeSpans(prod, [
       { ...started, ...first },
@@ -108,7 +108,7 @@ describe.concurrent("a span that started and then completed", () => {
   });
 });
 
-test("of conflicting versions the latest received wins whole: nothing of the other is left", async () => {
+test("of conflicting versions the last received one wins completely", async () => {
   const own = ids();
   const outcome = { prompt_tokens: 5, completion_tokens: 5, output: "a" };
   await createSpan(prod, {
@@ -180,7 +180,7 @@ describe.concurrent("Idempotency-Key", () => {
     expect(await summarize(prod, filter)).toMatchObject({ number_of_requests: 2, total_cost: 3 });
   });
 
-  test("means nothing to another environment or organisation", async () => {
+  test("has no effect in another environment or organisation", async () => {
     const other = await app.newOrganization();
     const headers = key();
     const created = [
@@ -191,12 +191,12 @@ describe.concurrent("Idempotency-Key", () => {
     expect(new Set(created.map((row) => row["unique_id"])).size).toBe(3);
   });
 
-  test("must not be endless", async () => {
+  test("has a maximum length", async () => {
     const answer = await prod.post("/api/request-logs/", {}, { "idempotency-key": "k".repeat(255) });
     expect(answer).toMatchObject({ status: 400, json: { errors: { "Idempotency-Key": [expect.any(String)] } } });
   });
 
-  test("names a request with its body: another body under the same key takes nothing away", async () => {
+  test("identifies a request with its body: another body under the same key replaces nothing", async () => {
     const custom_identifier = randomUUID();
     const headers = key();
     const bodies = [{ input: "first", cost: 1 }, { input: "second", cost: 5 }, { input: "third" }];

@@ -29,7 +29,7 @@ describe("the members that clients read", () => {
     empty = await roundTrip(prod, {});
   });
 
-  test.each(members)("%s is there, also when it was never sent", (member) => {
+  test.each(members)("%s is present, also if it was never sent", (member) => {
     expect(empty).toHaveProperty(member);
   });
 
@@ -57,7 +57,7 @@ describe("the members that clients read", () => {
   });
 
   test.each(["organization_id", "organization_key_id", "unique_id"])(
-    "%s follows from the key and the span",
+    "%s is derived from the key and the span",
     async (field) => {
       expect(await roundTrip(prod, { [field]: "another" })).not.toMatchObject({ [field]: "another" });
     },
@@ -75,7 +75,7 @@ describe("the members that clients read", () => {
     expect(await roundTrip(prod, { [field]: sent })).toMatchObject({ [field]: sent });
   });
 
-  test("what is unknown is null, never 0", () => {
+  test("unknown values are null, never 0", () => {
     for (const member of ["cost", "prompt_tokens", "completion_tokens", "total_request_tokens", "latency"]) {
       expect(empty[member]).toBeNull();
     }
@@ -92,7 +92,7 @@ describe("the members that clients read", () => {
 
 test("is visible within a second", async () => {
   const waitsMs: number[] = [];
-  // A machine that is busy with something else at one moment says nothing: the best of three counts.
+  // A machine that is briefly busy proves nothing: the best of three counts.
   for (let attempt = 0; attempt < 3; attempt += 1) {
     const created = await createSpan(prod, { input: "now" });
     const acceptedMs = performance.now();
@@ -102,7 +102,7 @@ test("is visible within a second", async () => {
   expect(Math.min(...waitsMs)).toBeLessThan(1000);
 });
 
-test("a span of the other environment of the organisation is found too", async () => {
+test("a span of the organisation's other environment is found too", async () => {
   const { unique_id } = await createSpan(testKey, { input: "from test" });
   expect(await retrieveSpan(prod, unique_id)).toMatchObject({ environment: "test", input: "from test" });
 });
@@ -131,7 +131,7 @@ describe("404", () => {
     expect(answer.json).toMatchObject({ detail: expect.any(String), code: "not_found", error: expect.any(String) });
   });
 
-  test("for a span of another organisation, in the same words as for none", async () => {
+  test("for a span of another organisation, with the same message as for none", async () => {
     const { unique_id } = await createSpan(prod, { input: "mine" });
     await retrieveSpan(prod, unique_id);
     const other = await app.newOrganization();
@@ -142,7 +142,7 @@ describe("404", () => {
   });
 });
 
-test("a span is there for whoever reads its id right after the 201", async () => {
+test("a span can be read by its id right after the 201", async () => {
   const { prod } = await app.newOrganization();
   for (let i = 0; i < 5; i += 1) {
     const created = await prod.post("/api/request-logs/", { note: `note ${i}` });

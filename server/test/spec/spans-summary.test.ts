@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe("figures", () => {
-  test("sum what there is, average what has a value, and skip what is unknown", async () => {
+  test("sum and average known values, and skip unknown ones", async () => {
     const answer = await prod.post(`${path}?environment=prod`, { filters: {} });
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({
@@ -59,7 +59,7 @@ describe("figures", () => {
     });
   });
 
-  test("of nothing are zeros", async () => {
+  test("without spans are zeros", async () => {
     const { prod: nobody } = await app.newOrganization();
     const answer = await nobody.post(path, {});
     expect(answer.json).toMatchObject({
@@ -78,7 +78,7 @@ describe("figures", () => {
     });
   });
 
-  test("customers are those that spans count for, each once in an environment", async () => {
+  test("customers are those that spans count for, each once per environment", async () => {
     const { prod: own, test: ownTest } = await app.newOrganization();
     const trace_unique_id = "of ann";
     await storeSpans(own, [
@@ -128,7 +128,7 @@ describe("what is summed", () => {
     expect(await counts(query, body)).toBe(count);
   });
 
-  test("empty filters and none give the same", async () => {
+  test("empty and absent filters are equal", async () => {
     const { prod: alone } = await app.newOrganization();
     await storeSpans(alone, [{ cost: 1, latency: 2 }, { cost: 2 }]);
     const until = `${path}?end_time=${new Date().toISOString()}`;

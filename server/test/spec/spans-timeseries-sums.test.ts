@@ -28,7 +28,7 @@ const zones = [
   "Asia/Kathmandu",
 ] as const;
 
-// Around the days on which the clocks of Berlin, New York and Lord Howe (by half an hour) change, a leap day and ends of months.
+// Around the clock changes of Berlin, New York and Lord Howe (by half an hour), a leap day and ends of months.
 const moments = [
   "2028-02-29",
   "2026-03-08",
@@ -64,7 +64,7 @@ const anySpan = fc.record(
 const sum = (values: ReadonlyArray<number | null | undefined>) =>
   Number(values.reduce<number>((all, value) => all + (value ?? 0), 0).toFixed(9));
 
-test("sums over the buckets are those of the summary and of groups, for any spans, filter, interval and time zone", async () => {
+test("sums over the buckets equal the summary and groups, for any spans, filter, interval and time zone", async () => {
   const { prod } = await app.newOrganization();
   const spans = fc.sample(anySpan, 400);
   await storeSpans(

@@ -48,7 +48,7 @@ describe("POST /api/request-logs/timeseries/", () => {
     ]);
   });
 
-  test("has every bucket of the window; what is not known is null", async () => {
+  test("has every bucket of the window; unknown values are null", async () => {
     const metrics =
       "number_of_requests,error_count,total_cost,total_tokens,average_cost,error_percentage,number_of_customers,p50_latency,unpriced_count";
     const answer = await timeseries(prod, `${day}&interval=6h&metrics=${metrics}`);
@@ -88,7 +88,7 @@ describe("POST /api/request-logs/timeseries/", () => {
     expect(unpriced.series[0]?.totals).toEqual({ total_cost: null });
   });
 
-  test("is the same by GET; filters of URL and body hold together", async () => {
+  test("is the same by GET; filters of URL and body are combined", async () => {
     const query = `${day}&interval=1h&metrics=number_of_requests`;
     const got = await prod.get(`/api/request-logs/timeseries/?${query}`);
     expect(got.json).toEqual(await timeseries(prod, query));
@@ -98,7 +98,7 @@ describe("POST /api/request-logs/timeseries/", () => {
     expect(filtered.series[0]?.totals).toEqual({ number_of_requests: 1 });
   });
 
-  test("a group by one or two fields has a series each, the largest first; all others are one more", async () => {
+  test("groups by one or two fields have a series each, the largest first; all others share one", async () => {
     const one = await timeseries(prod, `${day}&interval=6h&group_by=model&metrics=total_cost&top=1`);
     expect(one.series).toEqual([
       { group: { model: "m2" }, values: { total_cost: [null, null, null, 5] }, totals: { total_cost: 5 } },
@@ -167,7 +167,7 @@ describe("POST /api/request-logs/timeseries/", () => {
     expect(shown).toEqual(expect.arrayContaining(results.map((row) => pick(row, ...Object.keys(shown[0] ?? {})))));
   });
 
-  test("has ten series unless told otherwise, and fifty at most", async () => {
+  test("has ten series by default, and fifty at most", async () => {
     const { prod: own } = await app.newOrganization();
     await storeSpans(
       own,
@@ -195,7 +195,7 @@ describe("POST /api/request-logs/timeseries/", () => {
     expect(other?.totals).toEqual({ number_of_requests: 5, p50_latency: 3, p90_latency: 61.6 });
   });
 
-  test("two organizations see their own; an empty one has a series of zeros", async () => {
+  test("organizations see their own spans; an empty one has a series of zeros", async () => {
     const { prod: other } = await app.newOrganization();
     const answer = await timeseries(other, `${day}&interval=6h&metrics=number_of_requests,total_cost`);
     expect(answer.series[0]).toMatchObject({
@@ -205,7 +205,7 @@ describe("POST /api/request-logs/timeseries/", () => {
     expect((await timeseries(other, `${day}&group_by=model`)).series).toEqual([]);
   });
 
-  test("scores__<evaluator> is the average of its scores, or the share that is true", async () => {
+  test("scores__<evaluator> is the average of its scores, or the share of true values", async () => {
     const { prod: own } = await app.newOrganization();
     await storeSpans(
       own,

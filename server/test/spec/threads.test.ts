@@ -53,7 +53,7 @@ test("a row has the thread's figures", async () => {
   expect(answer.results[2]).toMatchObject({ thread_identifier: "loose", trace_count: 0, customer_identifier: null });
 });
 
-test("a cost that nobody knows is null, and one that some calls lack says how many", async () => {
+test("an unknown cost is null, and the number of calls without a cost is stated", async () => {
   const { prod: own } = await app.newOrganization();
   const call = { log_type: "chat", model: "a-model-without-a-price", prompt_tokens: 10, completion_tokens: 5 };
   await ingest(own, [
@@ -74,7 +74,7 @@ test("a cost that nobody knows is null, and one that some calls lack says how ma
   ]);
 });
 
-test("threads are listed newest first; spans without a thread make none", async () => {
+test("threads are listed newest first; spans without a thread are not listed", async () => {
   expect(ids(await list())).toEqual(["short", "long", "loose"]);
 });
 
@@ -101,7 +101,7 @@ test("the environment is that of the key", async () => {
   }
 });
 
-test("another organisation's threads of the same name are not counted in", async () => {
+test("another organisation's threads of the same name are not included", async () => {
   const { prod: own } = await app.newOrganization();
   expect((await list({}, "", own)).count).toBe(0);
   await ingest(own, [traceSpan("t1", "x", null, 0, { thread_identifier: "long" })]);
@@ -132,7 +132,7 @@ describe("filters", () => {
     expect((await list({ organization_key_id: ["another"] })).count).toBe(0);
   });
 
-  test("of the URL count too, and on GET", async () => {
+  test("of the URL apply too, and on GET", async () => {
     const answer = await prod.get(`${path}?${always}&customer_identifier=bert`);
     expect(ids(answer.json as ListAnswer)).toEqual(["long"]);
   });
@@ -153,7 +153,7 @@ test.each([
   expect(ids(await list({}, `sort_by=${sort}`))[0]).toBe(first);
 });
 
-test("with fetch_filters says what may be filtered", async () => {
+test("with fetch_filters lists the available filters", async () => {
   const { json: plain } = await prod.post("/api/log_threads/", {});
   expect(plain).toMatchObject({ filters_data: {}, current_filters: {} });
   const { json } = await prod.post("/api/log_threads/?fetch_filters=true", {});

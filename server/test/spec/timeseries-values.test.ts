@@ -3,7 +3,7 @@ import { bodyOf, listSpans, settle, sortedValues, storeSpans } from "../support/
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
-/** Series over values and windows that nobody planned for. */
+/** Series of unusual values and windows. */
 
 let app: TestApp;
 beforeAll(async () => void (app = await startTestApp()));
@@ -56,7 +56,7 @@ test("of 100,000 values, the largest have a series and all others are exact, per
     number_of_requests: some.length,
     p50_latency: Number(medianOf(some.map(({ latency }) => latency)).toFixed(9)),
   });
-  // A sum of 100,000 doubles differs from that of whole numbers in its last digits.
+  // A sum of 100,000 doubles differs in the last digits from that of whole numbers.
   const rounded = (values: Row) => ({ ...values, total_cost: Number(Number(values["total_cost"]).toFixed(9)) });
   expect(rounded(other?.totals ?? {})).toEqual(figuresOf(rest));
   for (const [index, hour] of ["T00:", "T01:"].entries()) {
@@ -87,7 +87,7 @@ test("groups have any text as their value, which filters find again", async () =
     prod,
     texts.map((text) => ({ timestamp, log_type: "chat", span_name: text, metadata: { "a key": text }, cost: 1 })),
   );
-  // NUL is no character of any stored text.
+  // NUL is not stored in any text.
   const expected = texts.map((text) => text.replace("\0", "\ufffd")).toSorted();
   const query = "start_time=2026-03-01T00:00:00Z&end_time=2026-03-01T00:59:59Z";
   const key = encodeURIComponent("metadata__a key");
@@ -115,7 +115,7 @@ test("groups have any text as their value, which filters find again", async () =
     facets: Record<string, Row[]>;
   };
   for (const values of Object.values(facets)) expect(sortedValues(values, "value")).toEqual(expected);
-  // With fewer series than values, those are told apart from the others by the same texts.
+  // With fewer series than values, the same texts distinguish them from the others.
   const few = await timeseries(
     prod,
     `${query}&interval=1h&group_by=span_name,${key}&top=4&metrics=number_of_requests,total_cost`,
@@ -189,7 +189,7 @@ test("a window that crosses the epoch has its buckets on both sides", async () =
     prod,
     times.map((timestamp) => ({ timestamp, start_time: timestamp, log_type: "chat", cost: 1 })),
   );
-  // Waiting for spans leaves others there.
+  // Waiting for spans leaves marker spans there.
   const ours = { filters: { log_type: "chat" } };
   const window = "start_time=1969-12-31T22:00:00Z&end_time=1970-01-01T01:59:59Z";
   const hours = await timeseries(prod, `${window}&interval=1h&metrics=number_of_requests`, ours);

@@ -37,7 +37,7 @@ async function expectGone(client: TestClient, id: string): Promise<void> {
 }
 
 describe("deleting one", () => {
-  test("takes it out of every read at once, however fresh it is", async () => {
+  test("removes it from every read immediately, however recent it is", async () => {
     const [id, other] = [newTrace(), newTrace()];
     await ingest(prod, [traceSpan(other, "a", null)]);
     await prod.post("/api/v1/traces/ingest", [
@@ -60,7 +60,7 @@ describe("deleting one", () => {
     expect(await spansOf(prod, other)).toEqual(["a"]);
   });
 
-  test("of what is not there is 200 with a message and 0", async () => {
+  test("of a missing trace is 200 with a message and 0", async () => {
     const answer = await remove(prod, "nothing");
     expect([answer.status, answer.json]).toEqual([
       200,
@@ -68,19 +68,19 @@ describe("deleting one", () => {
     ]);
   });
 
-  test("acts within the window, and says how many spans stayed", async () => {
+  test("applies to the window, and states how many spans remain", async () => {
     const id = newTrace();
     await ingest(
       prod,
       [0, 10, 20, 30].map((start) => traceSpan(id, `s${start}`, null, start)),
     );
-    // By default that is the last hour, in which this trace has nothing.
+    // The default window is the last hour, in which this trace has nothing.
     expect(bodyOf(await remove(prod, id, ""))).toMatchObject({
       deleted_count: 0,
       remaining_spans: 4,
       message: expect.stringContaining("4 spans outside"),
     });
-    // Both edges belong to it.
+    // Both edges belong to the window.
     const window = `start_time=${second(11)}&end_time=${second(21)}`;
     expect(bodyOf(await remove(prod, id, window))).toMatchObject({
       deleted_count: 1,
@@ -94,7 +94,7 @@ describe("deleting one", () => {
     expect(bodyOf(await remove(prod, recent, ""))).toMatchObject({ deleted_spans: 1, remaining_spans: 0 });
   });
 
-  test("K3: takes the trace of the key's environment, and never that of the other", async () => {
+  test("K3: deletes the trace of the key's environment, and never that of the other", async () => {
     const [both, elsewhere] = [newTrace(), newTrace()];
     await ingest(prod, [traceSpan(both, "prod", null)]);
     await ingest(testKey, [traceSpan(both, "test", null), traceSpan(elsewhere, "test", null)]);
@@ -104,7 +104,7 @@ describe("deleting one", () => {
     expect(await spansOf(prod, elsewhere)).toEqual(["test"]);
   });
 
-  test("touches no other organisation's trace of that id", async () => {
+  test("does not affect another organisation's trace of that id", async () => {
     const id = newTrace();
     const other = await app.newOrganization();
     await ingest(prod, [traceSpan(id, "ours", null)]);
@@ -114,7 +114,7 @@ describe("deleting one", () => {
     expect(await spansOf(other.prod, id)).toEqual(["theirs"]);
   });
 
-  test("with a window that is junk is 400, without credentials 401, without the permission 403", async () => {
+  test("with an invalid window is 400, without credentials 401, without the permission 403", async () => {
     expect((await remove(prod, "x", "start_time=never")).status).toBe(400);
     expect((await remove(createClient(app.url), "x")).status).toBe(401);
     const admin = await app.login();
@@ -127,14 +127,14 @@ describe("deleting one", () => {
   });
 });
 
-describe("what is sent again of a deleted trace stays deleted", () => {
+describe("resent spans of a deleted trace stay deleted", () => {
   const again = async (client: TestClient, spans: readonly Row[]) => {
     const answer = await client.post("/api/v1/traces/ingest", spans);
     expect([answer.status, bodyOf(answer)["ingested_spans"]]).toEqual([200, spans.length]);
     await settle(client);
   };
 
-  test("byte by byte, fuller, or without saying when it ended", async () => {
+  test("identical, fuller, or without an end time", async () => {
     const id = newTrace();
     const dated = traceSpan(id, "a", null);
     const undated = { trace_unique_id: id, span_unique_id: "b" };
@@ -149,7 +149,7 @@ describe("what is sent again of a deleted trace stays deleted", () => {
     await expectGone(prod, id);
   });
 
-  test("also a span of it that comes for the first time, if it ended within the deleted window", async () => {
+  test("also a new span of it, if it ended within the deleted window", async () => {
     const id = newTrace();
     await ingest(prod, [traceSpan(id, "a", null, 0)]);
     await remove(prod, id, `start_time=${second(0)}&end_time=${second(10)}`);
@@ -157,7 +157,7 @@ describe("what is sent again of a deleted trace stays deleted", () => {
     expect(await spansOf(prod, id)).toEqual(["new"]);
   });
 
-  test("but nothing of another trace, environment or organisation", async () => {
+  test("but not spans of another trace, environment or organisation", async () => {
     const id = newTrace();
     const other = await app.newOrganization();
     await ingest(prod, [traceSpan(id, "a", null)]);
@@ -187,7 +187,7 @@ describe("deleting in bulk", () => {
     expect(await spansOf(prod, c)).toEqual(["s"]);
   });
 
-  test("understands every field of a trace at once, and means all of them", async () => {
+  test("accepts all fields of a trace together, combined with AND", async () => {
     const [id, other] = [newTrace(), newTrace()];
     const call = {
       log_type: "chat",
@@ -230,7 +230,7 @@ describe("deleting in bulk", () => {
     expect(await spansOf(prod, other)).toEqual(["s"]);
   });
 
-  test("of nothing is 200 with 0 and a message", async () => {
+  test("without a match is 200 with 0 and a message", async () => {
     const answer = await bulk({ trace_unique_id: ["nothing"] });
     expect(answer.json).toMatchObject({ success_count: 0, deleted_count: 0, message: expect.any(String) });
   });
@@ -263,7 +263,7 @@ describe("deleting in bulk", () => {
     expect(await spansOf(prod, id)).toEqual(["a"]);
   });
 
-  test("ignores what it does not know beside a condition that it does, and says so", async () => {
+  test("ignores unknown conditions beside a known one, and reports them", async () => {
     const [id, kept] = [newTrace(), newTrace()];
     await ingest(prod, [traceSpan(id, "a", null), traceSpan(kept, "a", null)]);
     const answer = await bulk({
@@ -276,7 +276,7 @@ describe("deleting in bulk", () => {
     expect(await spansOf(prod, kept)).toEqual(["a"]);
   });
 
-  test("names one's own organisation only, which is no condition", async () => {
+  test("may name only the own organisation, which does not count as a condition", async () => {
     const id = newTrace();
     await ingest(prod, [traceSpan(id, "a", null)]);
     expect((await bulk({ unique_organization_id: [organizationId] })).status).toBe(400);
@@ -289,7 +289,7 @@ describe("deleting in bulk", () => {
     expect(answer.json).toMatchObject({ deleted_count: 1 });
   });
 
-  test("leaves other organisations, environments and times alone", async () => {
+  test("does not affect other organisations, environments and times", async () => {
     const id = newTrace();
     const other = await app.newOrganization();
     await ingest(other.prod, [traceSpan(id, "theirs", null)]);
@@ -313,13 +313,13 @@ describe("deleting in bulk", () => {
     const named = (value: unknown[]) => bulk({ trace_unique_id: { operator: "in", value } }, own.prod);
     expect((await named(ids)).status).toBe(422);
     expect((await listTraces(own.prod)).count).toBe(1001);
-    // What is named twice, or is not there, is no trace more.
+    // Repeated and missing ids do not count.
     const deleted = await named([...ids.slice(1), ids[1], "not there"]);
     expect(deleted.json).toMatchObject({ success_count: 1000, deleted_count: 1000 });
     expect((await listTraces(own.prod)).results).toMatchObject([{ trace_unique_id: "many-0" }]);
   });
 
-  test("takes an access token too", async () => {
+  test("accepts an access token too", async () => {
     await ingest(app.prod, [traceSpan("of the first organisation", "a", null)]);
     const answer = await bulk({ trace_unique_id: ["of the first organisation"] }, await app.login());
     expect(answer.json).toMatchObject({ deleted_count: 1 });

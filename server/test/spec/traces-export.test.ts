@@ -16,7 +16,7 @@ const spans: Row[] = Array.from({ length: 40 }, (_, n) => [
   {
     trace_unique_id: `t${n}`,
     span_unique_id: "root",
-    // Of some, the parent never arrives.
+    // The parents of some never arrive.
     span_parent_id: n % 5 === 0 ? "elsewhere" : null,
     log_type: "workflow",
     span_name: `=run "${n}"\n`,
@@ -75,14 +75,14 @@ test.each([
   expect(sorted(rows)).toEqual(sorted(await listed(filters)));
 });
 
-test("of a window that a trace crosses, the trace is whole", async () => {
+test("a trace that crosses the window is complete", async () => {
   const query = "start_time=2026-01-01T00:00:05Z&end_time=2026-01-02";
   const answer = await prod.post(`${path}?${query}&fields=id,span_count,start_time`, {});
   const [first] = answer.text.split("\n");
   expect(JSON.parse(first ?? "")).toMatchObject({ span_count: 2, start_time: "2026-01-01T00:00:00.000Z" });
 });
 
-test.each(exportFormats)("%s has the fields that are asked for, of the organization alone", async (format) => {
+test.each(exportFormats)("%s has the requested fields, only of the organization", async (format) => {
   const fields = "trace_unique_id,name,total_cost,input,metadata";
   const rows = await readExport(
     format,
@@ -105,7 +105,7 @@ test.each(exportFormats)("%s has the fields that are asked for, of the organizat
   expect(others.length).toBeLessThan(40);
 });
 
-test("has figures alone where no payload is asked for", async () => {
+test("has only figures if no payload is requested", async () => {
   const rows = await exportRows(prod, path, calls, "fields=id,model,organization_name,storage_object_key");
   expect(rows).toHaveLength(14);
   expect(rows[0]).toMatchObject({
@@ -125,7 +125,7 @@ test.each([
   expect(bodyOf(answer)["errors"]).toHaveProperty(name);
 });
 
-test("is named after what it holds", async () => {
+test("is named after its content", async () => {
   const { headers } = await prod.post(`${path}?${always}&format=csv&environment=prod`, {});
   expect(headers.get("content-disposition")).toMatch(/^attachment; filename="traces-prod-19800101T000000Z-.*\.csv"$/);
 });

@@ -29,14 +29,14 @@ test("bulk delete: 10 requests a minute for an organisation and path, shared by 
   expect(refused.status).toBe(429);
   expect(bodyOf(refused)).toMatchObject({ code: "rate_limited", retry_after: expect.any(Number) });
   expect(Number(refused.headers.get("retry-after"))).toBe(bodyOf(refused)["retry_after"]);
-  // The other path has a count of its own, and nothing else is held up.
+  // The other path has its own count, and other requests are not limited.
   expect(await remove(prod, alias, 10)).toEqual(all(200, 10));
   expect(await remove(prod, alias, 1)).toEqual([429]);
   expect((await prod.post("/api/traces/list/", {})).status).toBe(200);
   expect((await prod.request("DELETE", "/api/traces/nothing/")).status).toBe(200);
 });
 
-test("another organisation, and a person, are counted apart", async () => {
+test("another organisation, and a person, are counted separately", async () => {
   const { prod } = await app.newOrganization();
   expect(await remove(prod, path, 1)).toEqual([200]);
   const person = await app.login();

@@ -101,11 +101,11 @@ describe("a row", () => {
     const [node] = (await retrieveTrace(own, "t")).span_tree;
     for (const member of traceMembers) expect(row).toHaveProperty(member);
     for (const member of nodeMembers) expect(node).toHaveProperty(member);
-    // A text, as input and output are.
+    // Text, like input and output.
     expect(node?.["span_links"]).toBe(JSON.stringify(links));
   });
 
-  test("takes customer and thread from the root, else from the earliest span that has one", async () => {
+  test("has customer and thread of the root, otherwise of the earliest span that has one", async () => {
     const { results } = await listTraces(prod, {}, inProd);
     expect(
       results.map((row) => [row["trace_unique_id"], row["customer_identifier"], row["thread_identifier"]]),
@@ -116,7 +116,7 @@ describe("a row", () => {
     ]);
   });
 
-  test("says how many model calls have no known cost, which sums skip", async () => {
+  test("states the number of model calls without a known cost, which sums skip", async () => {
     const [row] = (await listTraces(prod, { trace_unique_id: "three" })).results;
     expect(row).toMatchObject({ total_cost: 0, unpriced_count: 3, llm_call_count: 3, total_tokens: 6 });
   });
@@ -147,7 +147,7 @@ describe("the page", () => {
     expect(ids(filtered.json as ListAnswer)).toEqual(["three"]);
   });
 
-  test("with fetch_filters says what may be filtered", async () => {
+  test("with fetch_filters lists the available filters", async () => {
     const answer = bodyOf(await prod.post(`/api/traces/list/?${inProd}&fetch_filters=true`, {}));
     expect(answer["filters_data"]).toMatchObject({ total_cost: { value_field_type: "number" } });
   });
@@ -176,7 +176,7 @@ describe("sort_by", () => {
     const values = (answer: ListAnswer) => answer.results.map((row) => row[field]);
     expect(ids(down)).toEqual(ids(up).toReversed());
     expect(values(down)).toEqual(values(up).toReversed());
-    // What is equal may stand in either order.
+    // Equal values may be in either order.
     expect(new Set(ids(up))).toEqual(new Set(expected));
     expect(values(up)).toEqual(expected.map((id) => up.results.find((row) => row["trace_unique_id"] === id)?.[field]));
   });
@@ -235,7 +235,7 @@ describe("filters", () => {
     }
   });
 
-  test("take hostile text as text", async () => {
+  test("treat hostile text as text", async () => {
     for (const value of ["' OR 1=1 --", "{x:String}", "%", "\\", "\u0000"]) {
       expect(await find({ customer_identifier: [value] })).toEqual([]);
       expect(await find({ [`metadata__${value}`]: [value] })).toEqual([]);
@@ -258,7 +258,7 @@ describe("the window", () => {
     expect(ids(await listTraces(own, {}, `start_time=${ago(120)}`))).toEqual(["new", "old"]);
   });
 
-  test("holds a trace of which one span ended in it, and shows it as a whole", async () => {
+  test("contains a trace if one of its spans ended in it, and shows it completely", async () => {
     const whole = (await listTraces(prod, { trace_unique_id: "one" }, inProd)).results;
     // The root's end, the first child's end, and both edges.
     for (const [from, to] of [
@@ -279,7 +279,7 @@ describe("the window", () => {
 });
 
 describe("environments and organisations", () => {
-  test("a trace is one of an environment: the same id in two is two traces", async () => {
+  test("a trace belongs to one environment: the same id in two is two traces", async () => {
     expect(ids(await listTraces(prod))).toEqual(["one", "three", "two", "one"]);
     expect(ids(await listTraces(testKey, {}, `${always}&environment=test`))).toEqual(["one"]);
     const [row] = (await listTraces(prod, { name: "of the test key" })).results;
@@ -294,7 +294,7 @@ describe("environments and organisations", () => {
   });
 });
 
-test("spans without a trace make none, and a trace without a root is named by its earliest span", async () => {
+test("spans without a trace are not listed, and a trace without a root is named by its earliest span", async () => {
   const { prod: own } = await app.newOrganization();
   await ingest(own, [
     { ...traceSpan("", "x", null), trace_unique_id: "" },

@@ -71,12 +71,12 @@ describe("a retrieved trace", () => {
         children: [],
       },
     ]);
-    // A node is found by its unique_id on the routes of spans.
+    // The routes of spans find a node by its unique_id.
     const span = await prod.get(`/api/request-logs/${String(root?.["unique_id"])}/`);
     expect(bodyOf(span)).toMatchObject({ span_unique_id: "root", metadata: { k: [1, { deep: true }] } });
   });
 
-  test("is looked for in the environment of the key, then in the other", async () => {
+  test("is searched in the environment of the key, then in the other", async () => {
     const [both, elsewhere] = [newTrace(), newTrace()];
     await ingest(prod, [traceSpan(both, "a", null, 0, { span_name: "in prod" })]);
     await ingest(testKey, [traceSpan(both, "a", null, 0, { span_name: "in test" }), traceSpan(elsewhere, "a", null)]);
@@ -85,7 +85,7 @@ describe("a retrieved trace", () => {
     expect(await retrieveTrace(prod, elsewhere)).toMatchObject({ environment: "test" });
   });
 
-  test("that is not there, or another organisation's, is 404", async () => {
+  test("that is missing, or another organisation's, is 404", async () => {
     const id = newTrace();
     await ingest(prod, [traceSpan(id, "a", null)]);
     const other = await app.newOrganization();
@@ -180,10 +180,10 @@ describe("the tree", () => {
         "a(c b)",
       ],
     ];
-  test.each(parts)("of %s is the same in whatever order they come", async (_name, spans, tree) => {
+  test.each(parts)("of %s is the same for any order of arrival", async (_name, spans, tree) => {
     for (const order of [spans, spans.toReversed()]) {
       const id = newTrace();
-      // Each in a request of its own: nothing is held back until another comes.
+      // Each in its own request, so that none waits for another.
       await ingest(prod, ...order.map(([span, parent, start = 0]) => [traceSpan(id, span, parent, start)]));
       const trace = await retrieveTrace(prod, id);
       expect(drawTree(trace.span_tree)).toBe(tree);
@@ -199,7 +199,7 @@ describe("the tree", () => {
     expect(drawTree((await retrieveTrace(prod, id)).span_tree)).toBe("gone(o)");
   });
 
-  test("has siblings by their start, to the nanosecond", async () => {
+  test("sorts siblings by their start, to the nanosecond", async () => {
     const id = newTrace();
     const at = (fraction: string) => ({ start_time: second(1, fraction), timestamp: second(2) });
     await ingest(prod, [
@@ -211,7 +211,7 @@ describe("the tree", () => {
     expect(drawTree((await retrieveTrace(prod, id)).span_tree)).toBe("root(1 2 3)");
   });
 
-  test("takes odd clocks as they are; the duration is never negative", async () => {
+  test("keeps odd clocks as they are; the duration is never negative", async () => {
     const id = newTrace();
     await ingest(prod, [traceSpan(id, "root", null, 0, { start_time: second(5), timestamp: second(1) })]);
     expect(await retrieveTrace(prod, id)).toMatchObject({ duration: 0, start_time: second(5), end_time: second(1) });
@@ -254,14 +254,14 @@ describe("the query", () => {
     ]);
   });
 
-  test("tree=slim leaves out input, output and metadata of the nodes", async () => {
+  test("tree=slim omits input, output and metadata of the nodes", async () => {
     const trace = await retrieveTrace(prod, id, "tree=slim");
     expect(drawTree(trace.span_tree)).toBe("root(1 2 3 4)");
     expect(trace).toMatchObject({ is_slim: true, input: "i", metadata: { k: 1 } });
     for (const member of ["input", "output", "metadata"]) expect(trace.span_tree[0]).not.toHaveProperty(member);
   });
 
-  test("tree=flat gives a page of the spans", async () => {
+  test("tree=flat returns a page of the spans", async () => {
     const trace = await retrieveTrace(prod, id, "tree=flat&page_size=2");
     expect(trace).not.toHaveProperty("span_tree");
     const pages: ListAnswer[] = [trace["spans"] as ListAnswer];
@@ -276,7 +276,7 @@ describe("the query", () => {
     expect(pages[2]).toMatchObject({ count: 5, results: [{ input: "i", metadata: { k: 1 } }] });
   });
 
-  test("that is not understood is 400 naming the parameter", async () => {
+  test("that is invalid is 400 naming the parameter", async () => {
     for (const query of ["tree=wide", "tree=flat&page=0", "page_size=5000"]) {
       const answer = await getTrace(prod, id, query);
       expect([answer.status, bodyOf(answer)["code"]]).toEqual([400, "invalid_request"]);
@@ -388,7 +388,7 @@ describe("usage that a span restates from those below it counts once", () => {
     }
   });
 
-  test("a filter that sees the wrapper alone does not bring its usage back", async () => {
+  test("a filter that matches only the wrapper does not count its usage again", async () => {
     const id = newTrace();
     await ingest(prod, [
       traceSpan(id, "agent", null, 0, { log_type: "agent", ...tokens(100, 10, 1) }),

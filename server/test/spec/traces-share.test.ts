@@ -31,7 +31,7 @@ const read = (id: string, organization = own.unique_organization_id, query = "")
   anyone.get(`/api/${organization}/traces/${id}/?${query}`);
 
 describe("sharing", () => {
-  test("makes a trace public, and ends it again", async () => {
+  test("makes a trace public, and private again", async () => {
     expect((await read("t")).status).toBe(404);
     const shared = await share(own.prod, "t", { is_public: true });
     expect([shared.status, shared.json]).toEqual([
@@ -60,14 +60,14 @@ describe("sharing", () => {
     expect((await share(anyone, "t", { is_public: true })).status).toBe(401);
   });
 
-  test("of a trace without spans is kept until there are some", async () => {
+  test("of a trace without spans is stored until there are some", async () => {
     expect((await share(own.prod, "later", { is_public: true })).status).toBe(200);
     expect((await read("later")).status).toBe(404);
     await ingest(own.prod, [traceSpan("later", "a", null)]);
     expect((await read("later")).status).toBe(200);
   });
 
-  test("is that organisation's alone", async () => {
+  test("applies only to that organisation", async () => {
     await share(other.prod, "t", { is_public: true });
     expect((await read("t", other.unique_organization_id)).status).toBe(200);
     expect((await read("t")).status).toBe(404);
@@ -92,7 +92,7 @@ test("K1: a key that writes, or reads and writes, publishes nothing without trac
 });
 
 describe("with a trace of that id in each environment", () => {
-  test("the one of the key is shared, and never the other, even when the shared one is gone", async () => {
+  test("the key's trace is shared, and never the other, even after the shared one is deleted", async () => {
     await ingest(own.prod, [traceSpan("both", "of-prod", null)]);
     await ingest(own.test, [traceSpan("both", "of-test", null)]);
     await share(own.prod, "both", { is_public: true });
@@ -104,7 +104,7 @@ describe("with a trace of that id in each environment", () => {
     expect((await own.test.get("/api/traces/both/")).status).toBe(200);
   });
 
-  test("K3: one that only the other environment has is neither shared nor taken back", async () => {
+  test("K3: one that exists only in the other environment is neither shared nor unshared", async () => {
     const path = "/api/traces/elsewhere/";
     await ingest(own.test, [traceSpan("elsewhere", "of-test", null)]);
     expect((await own.prod.request("PATCH", path, { is_public: true })).status).toBe(403);
@@ -114,7 +114,7 @@ describe("with a trace of that id in each environment", () => {
     expect(bodyOf(await read("elsewhere"))).toMatchObject({ environment: "test", name: "of-test" });
   });
 
-  test("K3: each environment shares its own, and ends no sharing but its own", async () => {
+  test("K3: each environment shares and unshares only its own", async () => {
     await ingest(own.prod, [traceSpan("twins", "of-prod", null)]);
     await ingest(own.test, [traceSpan("twins", "of-test", null)]);
     await share(own.prod, "twins", { is_public: true });
@@ -125,7 +125,7 @@ describe("with a trace of that id in each environment", () => {
     expect(bodyOf(await read("twins"))).toMatchObject({ environment: "test" });
   });
 
-  test("one that is shared before it comes is that of the key", async () => {
+  test("one that is shared before it arrives is that of the key", async () => {
     await share(own.prod, "to come", { is_public: true });
     await ingest(own.test, [traceSpan("to come", "of-test", null)]);
     expect((await read("to%20come")).status).toBe(404);
@@ -165,7 +165,7 @@ test("everything that is not shared is 404 with one body", async () => {
   }
 });
 
-// Last, because it uses up what this address may read in a minute.
+// Last, because it uses up this address's limit of reads per minute.
 test("public reads are limited by address", async () => {
   const statuses: number[] = [];
   for (let n = 0; n <= 40; n += 1) statuses.push((await read("nothing")).status);

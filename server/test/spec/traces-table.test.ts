@@ -20,7 +20,7 @@ async function readTable(id: string, query = ""): Promise<Row & { span_table: Ta
   return answer.json as Row & { span_table: Table };
 }
 
-/** The nodes of a tree without what is null, each before its children, with the place of its parent. */
+/** The nodes of a tree without null members, each before its children, with the index of its parent. */
 function flatten(roots: readonly Node[]): { spans: Row[]; parents: (number | null)[] } {
   const [spans, parents]: [Row[], (number | null)[]] = [[], []];
   const list = (nodes: readonly Node[], parent: number | null): void => {
@@ -54,7 +54,7 @@ describe("a trace with tree=table", () => {
         ...(n % 4 === 0 && { log_type: "chat", prompt_tokens: n, cost: n / 8 }),
       }),
     );
-    // A cycle, which the tree cuts.
+    // A cycle, which the tree breaks.
     spans.push(traceSpan(id, "a", "b", 1), traceSpan(id, "b", "a", 2));
     await ingest(prod, spans);
     const { span_tree: tree, ...slim } = await retrieveTrace(prod, id, "tree=slim");
@@ -66,7 +66,7 @@ describe("a trace with tree=table", () => {
     expect(asSpans(table)).toEqual(flat.spans);
   });
 
-  test("shows the members that include_fields names, in that order, of those that a slim tree has", async () => {
+  test("shows the members named in include_fields, in that order, out of those of a slim tree", async () => {
     await ingest(prod, [traceSpan("some", "root", null, 0, { input: "i", metadata: { k: 1 } })]);
     const { span_table: table } = await readTable(
       "some",

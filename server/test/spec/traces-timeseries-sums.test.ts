@@ -18,9 +18,9 @@ async function timeseries(query: string, body: unknown): Promise<Answer> {
   return answer.json as Answer;
 }
 
-test("sums over the buckets are those of the list, for any traces, filter, interval and time zone", async () => {
+test("sums over the buckets equal those of the list, for any traces, filter, interval and time zone", async () => {
   const { prod } = app;
-  // A leap day, the days on which clocks change, of Lord Howe by half an hour, and ends of months.
+  // A leap day, clock changes, including Lord Howe's half hour, and ends of months.
   const moments = ["2028-02-29", "2026-03-29", "2026-04-04", "2026-10-03", "2026-11-01", "2026-12-31"].map(Date.parse);
   const anySpan = fc.record({
     moment: fc.constantFrom(...moments),
@@ -73,7 +73,7 @@ test("sums over the buckets are those of the list, for any traces, filter, inter
   });
   await fc.assert(
     fc.asyncProperty(read, async ({ interval, timezone, group, top, moment, hours, filters }) => {
-      // More minutes of six series are more points than one answer may have.
+      // More minutes of six series would exceed the number of points of a response.
       const length = interval === "1m" ? Math.min(hours, 18) : hours;
       const end = new Date(moment + length * 3_600_000).toISOString();
       const window = `start_time=${new Date(moment).toISOString()}&end_time=${end}`;

@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe("POST /api/traces/timeseries/", () => {
-  test("has traces in the bucket of their last span, whole; one that goes on is in the last bucket", async () => {
+  test("has complete traces in the bucket of their last span; one that continues is in the last bucket", async () => {
     const metrics =
       "number_of_traces,number_of_failed_traces,span_count,llm_call_count,error_count,total_cost,total_tokens,total_prompt_tokens,total_completion_tokens,unpriced_count,average_cost,average_tokens,average_duration,p50_duration,p90_duration,p95_duration,p99_duration,error_percentage,number_of_customers";
     const { buckets, series, other } = await timeseries(`${day}&interval=6h&metrics=${metrics}`);
@@ -98,7 +98,7 @@ describe("POST /api/traces/timeseries/", () => {
     ]);
   });
 
-  test("has the traces of the organization and of the environment that is asked for", async () => {
+  test("has the traces of the organization and of the requested environment", async () => {
     const [own, other] = [await app.newOrganization(), await app.newOrganization()];
     await storeSpans(own.prod, [span("mine", "root", "01T05:00:00")]);
     await storeSpans(own.test, [span("mine", "root", "01T06:00:00"), span("more", "root", "01T06:00:00")]);

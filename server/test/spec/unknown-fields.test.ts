@@ -4,7 +4,7 @@ import { bodyOf, createSpan } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** Members that an operation does not know are refused by name, not passed over: customers, automations, webhooks. */
+/** Unknown members of an operation are refused by name, not ignored: customers, automations, webhooks. */
 
 let app: TestApp;
 let prod: TestClient;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Makes one, and answers where it is. */
+/** Creates one, and returns its path. */
 const resources: Record<string, () => Promise<{ collection: string; own: string }>> = {
   customer: async () => {
     await prod.post("/api/users/", { customer_identifier: "ann" });
@@ -49,7 +49,7 @@ function namedIn(answer: Answer): string[] {
   return paths(errors ?? rest, []);
 }
 
-test.each(Object.keys(resources))("a slip of the pen in the body of a %s is named", async (name) => {
+test.each(Object.keys(resources))("a misspelled member in the body of a %s is named", async (name) => {
   const { collection, own } = await resources[name]!();
   for (const [method, path] of [
     ["PATCH", own],
@@ -81,7 +81,7 @@ test.each(nested)("so is %s within the configuration of an evaluator", async (me
   expect([answer.status, namedIn(answer)]).toEqual([400, [member]]);
 });
 
-test("what other judges have and is empty asks for nothing", async () => {
+test("empty settings of other products' judges are accepted", async () => {
   const llm_config = { ...judge, tools: [], tool_choice: "", response_format: null };
   expect(await newEvaluator(prod, { type: "llm", code_config: null, llm_config })).toMatchObject({ llm_config: judge });
 });
@@ -98,7 +98,7 @@ test.each([
 });
 
 test.each(["/api/evaluators/list/", "/api/scores/list/"])(
-  "so are filters in the body of POST %s, which reads none",
+  "so are filters in the body of POST %s, which supports none",
   async (list) => {
     for (const body of [{}, { filters: {} }]) expect((await prod.post(list, body)).status).toBe(200);
     const answer = await prod.post(list, { filters: { type: { operator: "", value: ["llm"] } } });
@@ -118,16 +118,16 @@ test.each<Row>([{ rules: [], conector: "OR" }, { rules: [{ field: "cost", operat
   },
 );
 
-test.each(Object.keys(resources))("what was read of a %s can be sent back", async (name) => {
+test.each(Object.keys(resources))("a retrieved %s can be sent back", async (name) => {
   const { own } = await resources[name]!();
   const read = bodyOf(await prod.get(own));
-  // What belongs to another route, or stands for something else when it is sent.
+  // Members that belong to another route, or have another meaning when sent.
   const { condition: _condition, ...sent } = read;
   const answer = await prod.request("PATCH", own, sent);
   expect([answer.status, answer.text.slice(0, answer.status === 200 ? 0 : 200)]).toEqual([200, ""]);
 });
 
-test("a member of a span that is no field is named in the answer, and passed over", async () => {
+test("an unknown member of a span is named in the response, and ignored", async () => {
   const { warnings } = await createSpan(prod, { modl: "gpt-4o", prompt_token: 5, model: "m" });
   expect(warnings).toEqual([
     "modl is not a field of spans and was passed over",

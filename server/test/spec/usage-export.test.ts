@@ -4,7 +4,7 @@ import { always, bodyOf, storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
-/** Section C of the additions: exports of what customers used. */
+/** Section C of the additions: exports of customers' usage. */
 
 let app: TestApp;
 let prod: TestClient;
@@ -32,7 +32,7 @@ beforeAll(async () => {
     used("acme", "2026-02-01", "m2", { cost: undefined }),
     used("=cmd|x", "2026-02-01", "m1"),
     used(null, "2026-02-01", "m1"),
-    // A wrapper that repeats what the call below it used, for the customer that only it names.
+    // A wrapper that restates the usage of the call below it, for a customer that only it names.
     { ...used("wrapped", "2026-03-01", "m1"), log_type: "workflow", trace_unique_id: "t", span_unique_id: "a" },
     { ...used(null, "2026-03-01", "m1"), trace_unique_id: "t", span_unique_id: "b", span_parent_id: "a" },
   ]);
@@ -103,7 +103,7 @@ test.each([
   expect(rows.map((row) => Object.values(row).join(" ")).toSorted()).toEqual(expected);
 });
 
-test("CSV has the same, and names no formula", async () => {
+test("CSV has the same, without formulas", async () => {
   const answer = await prod.post(`${path}?${always}&format=csv&period=month`, {});
   expect(answer.headers.get("content-type")).toContain("text/csv");
   expect(answer.headers.get("content-disposition")).toContain('filename="usage-prod-');
@@ -133,7 +133,7 @@ test("the highest cost comes first, and amounts in CSV are plain decimals with a
   );
 });
 
-test("counts usage once, for whom it counts, and leaves out what counts for nobody", async () => {
+test("counts usage once, for the right customer, and omits usage without a customer", async () => {
   const rows = await exportRows(prod, path, {}, "period=month&fields=customer_identifier,total_cost,total_tokens");
   const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
   expect(rows.filter((row) => row["customer_identifier"] === "wrapped")).toEqual([

@@ -5,7 +5,7 @@ import { bodyOf } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
-/** Under which names webhooks sign, and what their ids tell. */
+/** The names under which webhooks sign, and what their ids reveal. */
 
 let app: TestApp;
 let receiver: Receiver;
@@ -28,7 +28,7 @@ async function newWebhook(client: TestClient, fields: Row = {}): Promise<Row & {
   return bodyOf(await client.post("/api/webhooks/", body)) as Row & { id: number; secrets: string };
 }
 
-test("K7: the product's former names sign for webhooks that ask for it, until they are told to stop", async () => {
+test("K7: the product's former names sign for webhooks with legacy_signatures, until that is switched off", async () => {
   const { prod } = await app.newOrganization();
   const made = await newWebhook(prod, { legacy_signatures: true });
   expect(made["legacy_signatures"]).toBe(true);
@@ -42,7 +42,7 @@ test("K7: the product's former names sign for webhooks that ask for it, until th
   const own = ["x-spanway-signature", "x-svc-signature"];
   const former = ["x-respan-signature", "x-keywordsai-signature"];
   expect(new Set(await signedBy(1))).toEqual(new Set([...own, ...former]));
-  // A PUT by a client that knows nothing of it leaves it on.
+  // A PUT from a client that does not know the member leaves it on.
   const put = { url: made["url"], name: "Hook", event_type: "request_log" };
   await prod.request("PUT", `/api/webhooks/${made.id}/`, put);
   expect(new Set(await signedBy(2))).toEqual(new Set([...own, ...former]));
@@ -50,7 +50,7 @@ test("K7: the product's former names sign for webhooks that ask for it, until th
   expect(new Set(await signedBy(3))).toEqual(new Set(own));
 });
 
-test("K17: ids of webhooks, deliveries and organizations say nothing of how many there are elsewhere", async () => {
+test("K17: ids of webhooks, deliveries and organizations reveal nothing about the number in other organizations", async () => {
   const numbers: number[] = [];
   for (let n = 0; n < 6; n += 1) {
     const { prod } = await app.newOrganization();

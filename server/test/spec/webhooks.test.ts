@@ -23,7 +23,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** Nothing promises how soon a delivery is there: a busy machine takes its time. */
+/** There is no guarantee how soon a delivery arrives: a busy machine is slow. */
 const waiting = { timeout: 5_000 };
 
 let paths = 0;
@@ -42,8 +42,8 @@ async function newWebhook(client: TestClient, fields: Row = {}): Promise<Row & {
 
 const pathOf = ({ url }: Row): string => new URL(String(url)).pathname;
 
-describe("making and changing webhooks", () => {
-  test("create answers 201 with the fields of the interface and a secret, and lists show it without", async () => {
+describe("creating and changing webhooks", () => {
+  test("create returns 201 with the fields of the interface and a secret, and lists show it without", async () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod, { name: "Mine" });
     expect(made).toEqual({
@@ -116,7 +116,7 @@ describe("making and changing webhooks", () => {
     expect(listed.map((webhook) => webhook["event_type"])).toEqual(webhookEventTypes);
   });
 
-  test("PATCH changes what is given: url, name, active and event_type", async () => {
+  test("PATCH changes the given members: url, name, active and event_type", async () => {
     const made = await newWebhook(app.prod);
     const { secrets: _secrets, ...before } = made;
     const changes: Row[] = [
@@ -145,7 +145,7 @@ describe("making and changing webhooks", () => {
     expect((await app.prod.get(`${path}?is_including_secrets=true`)).json).toMatchObject({ secrets: made.secrets });
   });
 
-  test("DELETE deletes, and what is deleted or never was is 404", async () => {
+  test("DELETE deletes, and a deleted or unknown webhook is 404", async () => {
     const made = await newWebhook(app.prod);
     const path = `/api/webhooks/${made.id}/`;
     expect((await app.prod.request("DELETE", path)).status).toBe(204);
@@ -185,7 +185,7 @@ describe("making and changing webhooks", () => {
 });
 
 describe("who may call", () => {
-  test("an API key or a JWT; nobody without", async () => {
+  test("an API key or a JWT is required", async () => {
     const person = await app.login();
     const made = await newWebhook(person);
     expect(made["environment"]).toBeNull();
@@ -223,7 +223,7 @@ describe("request_log", () => {
     note: "n",
   };
 
-  test("posts the span as retrieving it shows it, signed for the reference library and for older receivers", async () => {
+  test("posts the span as it is retrieved, signed for the reference library and for older receivers", async () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod);
     const created = await prod.post("/api/request-logs/", log);
@@ -252,7 +252,7 @@ describe("request_log", () => {
     expect(() => verify(other, { ...request, body })).toThrow("No matching signature found");
   });
 
-  test("has no content where the log says disable_log", async () => {
+  test("has no content if the log has disable_log", async () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod);
     await prod.post("/api/request-logs/", { ...log, disable_log: true });
@@ -262,7 +262,7 @@ describe("request_log", () => {
     expect(request.json).toMatchObject({ model: "gpt-4o-mini", prompt_tokens: 10, input: null, output: null });
   });
 
-  test("a resend as it was is no other event; a fuller version is one", async () => {
+  test("an identical resend is not a new event; a fuller version is", async () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod);
     const begun = { trace_unique_id: "t", span_unique_id: "s", input: "x", start_time: "2026-01-01T00:00:00Z" };
@@ -296,7 +296,7 @@ describe("request_log", () => {
     for (const hook of [hooks.theirs, hooks.off, hooks.other]) expect(inputs(hook)).toEqual([]);
   });
 
-  test("a webhook bound to another key of the organization hears nothing of this one", async () => {
+  test("a webhook bound to another key of the organization gets no events of this one", async () => {
     const person = await app.login();
     const keys = (await person.get("/api/api-keys/")).json as { results: Row[] };
     const key = keys.results.find(({ environment }) => environment === "test")?.["id"];
@@ -341,7 +341,7 @@ test("on_eval_result_ingested posts the score as the API shows it", async () => 
 });
 
 describe("deliveries", () => {
-  test("are listed with how they went, and sent again on demand with the same id", async () => {
+  test("are listed with their results, and resent on demand with the same id", async () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod);
     receiver.answer(pathOf(made), (_request, response) => response.end("y".repeat(5_000)));
@@ -383,7 +383,7 @@ describe("deliveries", () => {
     expect((await prod.get(`/api/webhooks/${made.id}/deliveries/?page=0`)).status).toBe(400);
   });
 
-  test("a webhook that is not active is sent nothing, and redelivery says so", async () => {
+  test("an inactive webhook gets nothing, and redelivery reports that", async () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod);
     await prod.post("/api/request-logs/", { input: "x" });
@@ -399,7 +399,7 @@ describe("deliveries", () => {
 });
 
 describe("rotation", () => {
-  test("makes a new secret, and for a day both sign", async () => {
+  test("creates a new secret, and for a day both sign", async () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod);
     const rotated = await prod.post(`/api/webhooks/${made.id}/rotate/`);
