@@ -37,18 +37,14 @@ export function memberCredentials(
 }
 
 /** Providers, known or not, for which the request has credentials with an address, so that they can be called. */
-export function callerProviders(
-  params: Pick<RoutingParams, "customer_credentials" | "credential_override">,
-): Set<string> {
+export function callerProviders(params: Pick<RoutingParams, "customer_credentials" | "credential_override">): string[] {
   const { customer_credentials: customer, credential_override } = params;
   const byName = [
     ...(isList(customer) ? customer.map(({ credentials }) => credentials) : [customer ?? {}]),
     credential_override ?? {},
   ];
   const named = byName.flatMap((credentials) => Object.entries(credentials));
-  return new Set(
-    named.filter(([, members]) => members["api_base"] || members["base_url"]).map(([name]) => providerName(name)),
-  );
+  return named.filter(([, members]) => members["api_base"] || members["base_url"]).map(([name]) => providerName(name));
 }
 
 function customerCredentials(

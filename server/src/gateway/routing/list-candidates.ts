@@ -23,6 +23,7 @@ export function listCandidates(call: RoutedCall, random: () => number): Candidat
   const { params } = call;
   const named = [...firstChoices(call, random), ...listed("fallback_models", params.fallback_models)];
   if (named.length === 0) throw badParam("model", "No model is named.");
+  if (named.length === 1 && params.exclude_models === undefined) return named;
   const names = new Set<string>();
   const all = named.filter(({ name, credentials }) => {
     // Two members of a group may be one model with different credentials.
@@ -74,8 +75,8 @@ function listed(param: Candidate["param"], names: readonly string[] | undefined)
 }
 
 /** Providers that the call must not use, by their canonical names. */
-export function excludedProviders(params: RoutingParams): ReadonlySet<string> {
-  return new Set(params.exclude_providers?.map(providerName));
+export function excludedProviders(params: RoutingParams): readonly string[] {
+  return params.exclude_providers?.map(providerName) ?? [];
 }
 
 export function badParam(param: string, message: string): ServiceError {

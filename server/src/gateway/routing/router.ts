@@ -91,8 +91,8 @@ class LegFinder {
   readonly #call: RoutedCall;
   readonly #settings: readonly OpenSetting[];
   readonly #idKey: string;
-  readonly #brought: ReadonlySet<string>;
-  readonly #excluded: ReadonlySet<string>;
+  readonly #brought: readonly string[];
+  readonly #excluded: readonly string[];
   readonly #pin: string | undefined;
 
   constructor(deps: RouterDeps, call: RoutedCall, settings: readonly OpenSetting[], idKey: string) {
@@ -100,7 +100,7 @@ class LegFinder {
     this.#call = call;
     this.#settings = settings;
     this.#idKey = idKey;
-    this.#brought = new Set([...callerProviders(call.params), ...settings.map(({ provider }) => provider)]);
+    this.#brought = [...callerProviders(call.params), ...settings.map(({ provider }) => provider)];
     this.#excluded = excludedProviders(call.params);
     this.#pin = this.#readPin();
   }
@@ -128,7 +128,7 @@ class LegFinder {
     const all = this.#pin === undefined ? new Set([...providers.keys(), ...this.#brought]) : [this.#pin];
     return [...all].flatMap((provider) => {
       const entry = this.#entry(provider);
-      if (entry.translator !== undefined || entry.baseUrl === "" || this.#excluded.has(provider)) return [];
+      if (entry.translator !== undefined || entry.baseUrl === "" || this.#excluded.includes(provider)) return [];
       const found = findCredentials({
         call: this.#call,
         provider,
@@ -160,7 +160,7 @@ class LegFinder {
     if (candidate.param === "model" && !places.some(({ provider }) => this.#isAble(provider))) {
       throw this.#unservable(candidate, places[0]?.provider ?? "");
     }
-    return places.filter(({ provider }) => !this.#excluded.has(provider));
+    return places.filter(({ provider }) => !this.#excluded.includes(provider));
   }
 
   /** Translated providers serve chat only, plus the native operations that they relay. */
@@ -245,7 +245,7 @@ class LegFinder {
         : findCredentials({
             call: this.#call,
             provider,
-            names: [...new Set([name, model, upstream])],
+            names: [name, model, upstream],
             member: credentials && { credentials, param },
             settings: this.#settings,
             fromEnvironment: this.#deps.environment.get(provider),
@@ -313,7 +313,7 @@ class LegFinder {
   }
 
   #isProvider(name: string): boolean {
-    return this.#deps.providers.has(name) || this.#brought.has(name);
+    return this.#deps.providers.has(name) || this.#brought.includes(name);
   }
 
   #entry(provider: string): ProviderEntry {
