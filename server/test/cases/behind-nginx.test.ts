@@ -21,7 +21,7 @@ let gateway: TestGateway;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "spanway-nginx-"));
-  // Started by root, nginx works as another user.
+  // If root starts it, nginx runs as another user.
   chmodSync(folder, 0o755);
   gateway = await startTestGateway({ SPANWAY_TRUST_PROXY: "1" });
 });
@@ -63,7 +63,7 @@ describe.skipIf(!hasNginx).each([
     await once(nginx, "exit");
   });
 
-  test("links lead back through the proxy, whatever the client says of it", async () => {
+  test("links lead back through the proxy, whatever the client states", async () => {
     await gateway.app.prod.post("/api/request-logs/bulk/", { logs: [{ input: "a" }, { input: "b" }] });
     await gateway.app.prod.waitForSpans(2);
     const forged = { "x-forwarded-host": "evil.com", "x-forwarded-proto": "gopher", "x-forwarded-prefix": "/evil" };
@@ -91,7 +91,7 @@ describe.skipIf(!hasNginx).each([
       body: JSON.stringify({ model: "gpt-4o", stream: true, messages: [{ role: "user", content: "Count." }] }),
     });
     let said = "";
-    // The upstream says the next word only when this one has arrived.
+    // The upstream sends the next word only after this one has arrived.
     for await (const bytes of answer.body ?? []) {
       said += Buffer.from(bytes).toString();
       goOn();
@@ -99,7 +99,7 @@ describe.skipIf(!hasNginx).each([
     expect(said).toMatch(/one[\s\S]*two[\s\S]*three[\s\S]*\[DONE\]/);
   });
 
-  test("60 MB are taken, and more is refused in the form of the route", async () => {
+  test("60 MB are accepted, and more is refused in the form of the route", async () => {
     const logs = Array.from({ length: 100 }, () => ({ input: "x".repeat(600_000) }));
     expect(await client.post("/api/request-logs/bulk/", { logs })).toMatchObject({ status: 201 });
     const large = " ".repeat(70_000_000);
@@ -123,7 +123,7 @@ describe.skipIf(!hasNginx).each([
     });
   });
 
-  test("service parameters may fill a header of 12 KB", async () => {
+  test("service parameters of 12 KB in a header are accepted", async () => {
     const params = Buffer.from(JSON.stringify({ metadata: { a: "x".repeat(9_000) } })).toString("base64");
     const body = { model: "spanway/echo", messages: [{ role: "user", content: "Hi" }] };
     expect(await client.post("/v1/chat/completions", body, { "x-data-svc-params": params })).toMatchObject({
@@ -131,11 +131,11 @@ describe.skipIf(!hasNginx).each([
     });
   });
 
-  test("metrics are closed", async () => {
+  test("metrics are not accessible", async () => {
     expect((await fetch(`${base}/metrics`)).status).toBe(403);
   });
 
-  test("failed sign-ins count for the client's address, not for one that it makes up", async () => {
+  test("failed sign-ins count for the client's address, not for one that it invents", async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 12; n += 1) {
       const wrong = { email: `${prefix}${testAdmin.email}`, password: "a wrong password" };

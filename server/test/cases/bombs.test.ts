@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
 import { bodyOf, createSpan, listSpans, retrieveSpan, settle } from "../support/spans.ts";
 
-// A process of its own: its memory and its event loop are what is measured.
+// A separate process, whose memory and event loop are measured.
 const dataDir = newDataDir();
 let server: ServerProcess;
 beforeAll(async () => {
@@ -20,8 +20,8 @@ const MiB = 1024 * 1024;
 const singlePath = "/api/request-logs/";
 const bulkPath = "/api/request-logs/bulk/";
 /**
- * What a bomb may take of the thread that serves everybody. Processor time, since the machine of a test run is busy with
- * other things too.
+ * The time that a bomb may use of the main thread. CPU time, because the machine of a test run is busy with other
+ * things too.
  */
 const busyMsMax = 2000;
 
@@ -30,7 +30,7 @@ const rssBytes = (): number => {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 };
 
-/** Processor time of the main thread, in the kernel's hundredths of a second. */
+/** CPU time of the main thread, in the kernel's hundredths of a second. */
 const mainThreadMs = (): number => {
   const stat = readFileSync(`/proc/${server.child.pid}/task/${server.child.pid}/stat`, "utf8");
   const [user, system] = stat
@@ -42,7 +42,7 @@ const mainThreadMs = (): number => {
 
 type Cost<T> = { result: T; busyMs: number; grownMiB: number; othersServed: number };
 
-/** Sends while a second client asks for something small again and again. */
+/** Runs `work` while a second client repeats a small request. */
 async function whileOthersAsk<T>(work: () => Promise<T>): Promise<Cost<T>> {
   const [rssBefore, busyBefore] = [rssBytes(), mainThreadMs()];
   let isDone = false;
@@ -103,9 +103,9 @@ describe("millions of nothing", () => {
   });
 });
 
-describe("a little that unpacks into a lot", () => {
+describe("small bodies that unpack into large ones", () => {
   const zeros = Buffer.alloc(128 * MiB);
-  // Members of a gzip stream follow one another: 1 GiB without the time to pack it.
+  // Members of a gzip stream are concatenated: 1 GiB without the time to compress it.
   const gzipped = Buffer.concat(Array.from({ length: 64 }, () => gzipSync(zeros.subarray(0, 16 * MiB))));
   const codings: [string, () => Uint8Array][] = [
     ["gzip", () => gzipped],
@@ -118,7 +118,7 @@ describe("a little that unpacks into a lot", () => {
     for (const path of [singlePath, bulkPath]) await expectRefused(path, packed, { "content-encoding": coding });
   });
 
-  test("twenty of them at once", async () => {
+  test("twenty of them concurrently", async () => {
     const {
       result: statuses,
       busyMs,
@@ -136,13 +136,13 @@ describe("a little that unpacks into a lot", () => {
     expect(grownMiB).toBeLessThan(768);
   });
 
-  test("packed twice is refused, not unpacked twice", async () => {
+  test("a body packed twice is refused, not unpacked twice", async () => {
     await expectRefused(bulkPath, gzipSync(gzipped), { "content-encoding": "gzip, gzip" }, [400, 415]);
     await expectRefused(bulkPath, gzipSync(gzipped), { "content-encoding": "gzip" }, [400]);
   });
 });
 
-describe("JSON that parses into a lot", () => {
+describe("JSON that parses into large values", () => {
   const fill = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / unit.length));
   const distinctKeys = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":0`).join(",");
   const bulkOf = (metadata: string): string => `{"logs":[{"metadata":${metadata}}]}`;
@@ -174,7 +174,7 @@ describe("JSON that parses into a lot", () => {
     await expectRefused(bulkPath, `{"logs":[${rows.join(",")}]}`, {}, [400, 413]);
   });
 
-  test.each([257, 5000, 100_000])("%i levels are refused, a good neighbour is stored", async (depth) => {
+  test.each([257, 5000, 100_000])("%i levels are refused, a valid row beside them is stored", async (depth) => {
     const deep = `${"[".repeat(depth)}${"]".repeat(depth)}`;
     const deepObject = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
     for (const tree of [deep, deepObject]) {
@@ -207,8 +207,8 @@ describe("JSON that parses into a lot", () => {
   });
 });
 
-describe("what is large but allowed", () => {
-  test("a text that holds a deep tree does not break the list that it is in", async () => {
+describe("large but allowed data", () => {
+  test("a text that contains a deep tree does not break its list", async () => {
     const input = `[{"role":"user","content":${"[".repeat(50_000)}${"]".repeat(50_000)}}]`;
     const span = await createSpan(server.prod, { log_type: "chat", input, output: input });
     await settle(server.prod);
@@ -217,7 +217,7 @@ describe("what is large but allowed", () => {
     expect(results).toMatchObject([{ input }]);
   });
 
-  test("one key of a megabyte and a hundred thousand keys are kept, and filters find what they index", async () => {
+  test("one key of a megabyte and a hundred thousand keys are stored, and filters find the indexed ones", async () => {
     const long = "k".repeat(MiB);
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`attribute.${i}`, i]));
     const metadata = { first: "yes", [long]: 1, ...many };
@@ -228,7 +228,7 @@ describe("what is large but allowed", () => {
     expect((await listSpans(server.prod, { metadata__first: "yes" })).results).toHaveLength(1);
   });
 
-  test("a page that the store may not read is 413 and says what to do; with fewer fields or rows it is there", async () => {
+  test("a page that is too large for the store is 413 with advice; with fewer fields or rows it works", async () => {
     const span = gzipSync(`{"group_identifier":"huge","input":"${"x".repeat(19.5 * MiB)}"}`, { level: 1 });
     for (let i = 0; i < 5; i += 1) await createSpan(server.prod, span, { "content-encoding": "gzip" });
     await settle(server.prod);

@@ -107,7 +107,7 @@ test("spans of 1970 and of next year do not show in the last hour, and are found
     prod,
     Object.entries(times).map(([name, timestamp]) => ({ ...chat, custom_identifier: name, timestamp, cost: 1 })),
   );
-  // Months are stored one after the other: the marker of settle may show before them.
+  // Months are stored one after another: the marker of settle may appear before them.
   await prod.waitForSpans(4, chat);
   const lastHour = await prod.post("/api/request-logs/list/", { filters: chat });
   expect(lastHour.json).toMatchObject({ count: 1, results: [{ custom_identifier: "last" }] });
@@ -122,14 +122,14 @@ test("spans of 1970 and of next year do not show in the last hour, and are found
   }
 });
 
-test("clocks of every year in one request make one batch that is stored whole", async () => {
+test("times of every year in one request are stored completely as one batch", async () => {
   const { prod } = await app.newOrganization();
   const years = Array.from({ length: 362 }, (_, i) => 1900 + i);
   await storeSpans(
     prod,
     years.map((year) => ({ ...chat, timestamp: `${year}-06-15T12:00:00Z`, cost: 1 })),
   );
-  // So many months take the store a while, one after the other.
+  // The store takes a while for so many months, one after another.
   await prod.waitForSpans(years.length, chat);
   expect(
     (await prod.post("/api/request-logs/summary/?start_time=1900-01-01&end_time=2262-01-01", { filters: chat })).json,

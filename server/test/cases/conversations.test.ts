@@ -13,14 +13,14 @@ import {
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
-/** Conversations of which every turn sends all turns before it again. */
+/** Conversations in which every turn repeats all previous turns. */
 let app: TestApp;
 let prod: TestClient;
 let testKey: TestClient;
 beforeAll(async () => {
   app = await startTestApp();
   ({ prod, test: testKey } = await app.newOrganization());
-  // In some other order than they were said in.
+  // In a different order than they happened.
   await storeSpans(
     prod,
     given.toSorted((a, b) => rankOf(a) - rankOf(b)),
@@ -34,12 +34,12 @@ const assistant = (content: unknown): Message => ({ role: "assistant", content }
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString();
 const rankOf = (span: Row) => ((Date.parse(String(span["timestamp"])) / 1_000) * 37) % 211;
 
-/** All spans that are there from the beginning, stored in one request. */
+/** All initial spans, stored in one request. */
 const given: Row[] = [];
 let threads = 0;
 const newThread = () => `thread ${(threads += 1)}`;
 const inThread = (thread_identifier: string) => ({ thread_identifier });
-/** A span that is named like the second that it ended in. */
+/** A span named after the second in which it ended. */
 const call = (
   thread: string,
   at: number,
@@ -84,13 +84,13 @@ describe("a thread of 200 turns", () => {
   );
   given.push(...spans);
 
-  test("shows of each turn the messages that are new", async () => {
+  test("shows the new messages of each turn", async () => {
     expect(await turnsOf(inThread(thread))).toEqual(
       spans.map((span, turn) => [`${turn}`, [transcript[2 * turn], span["completion_message"]], 2 * turn]),
     );
   });
 
-  test("shows the same of one turn, and of a page", async () => {
+  test("shows the same for one turn, and for a page", async () => {
     const query = "page=3&page_size=10&sort_by=-timestamp&include_fields=new_messages";
     const { results } = await listSpans(prod, inThread(thread), query);
     expect(results.map((row) => (row["new_messages"] as Message[])[0])).toEqual(
@@ -110,7 +110,7 @@ describe("a thread of 200 turns", () => {
     expect(await hits({ ...inThread(thread), ...saying("Question ") })).toHaveLength(turns);
   });
 
-  test("is found where a message was said, not where a window happens to begin", async () => {
+  test("is found where a message was sent, not where a window begins", async () => {
     const path = `/api/request-logs/list/?start_time=${second(100)}&end_time=${second(150)}`;
     const within = async (text: string) =>
       bodyOf(await prod.post(path, { filters: { ...inThread(thread), ...saying(text) } }))["count"];
@@ -120,14 +120,14 @@ describe("a thread of 200 turns", () => {
     expect(await within("Question ")).toBe(51);
   });
 
-  test("is summed and grouped by what is new", async () => {
+  test("is summed and grouped by new messages", async () => {
     const filters = { ...inThread(thread), ...saying("Question 1") };
     expect(await summarize(prod, filters)).toMatchObject({ number_of_requests: 111 });
     const groups = await prod.post(`/api/request-logs/groups/?group_by=thread&${always}`, { filters });
     expect(bodyOf(groups)).toMatchObject({ count: 1, results: [{ number_of_requests: 111 }] });
   });
 
-  test("pages through what it finds without loss or repeat", async () => {
+  test("pages through matches without loss or repeat", async () => {
     const seen: unknown[] = [];
     let path: string | null =
       `/api/request-logs/list/?${always}&page_size=60&sort_by=timestamp&include_fields=span_name`;
@@ -152,7 +152,7 @@ function told(
   return [what, thread, turns];
 }
 
-describe("what is new", () => {
+describe("new messages", () => {
   const system = (time: string): Message => ({ role: "system", content: `It is ${time}.` });
   const start = [user("a"), assistant("A")];
   const said = [user("go on"), assistant("So far.")];
@@ -245,7 +245,7 @@ describe("what is new", () => {
         span_parent_id: "agent",
         start_time: second(10),
       }),
-      // A call within a call that ends in the same instant.
+      // A nested call that ends at the same instant.
       call("", 15, [user("plan b")], undefined, {
         ...trace,
         span_unique_id: "outer",
@@ -260,7 +260,7 @@ describe("what is new", () => {
       }),
     );
 
-    test("a call says what its wrapper repeats", async () => {
+    test("a call has the messages that its wrapper repeats", async () => {
       const turns = (await turnsOf({ trace_unique_id: "wrapped" })).map(([name, added]) => [name, added]);
       expect(Object.fromEntries(turns)).toEqual({
         11: [user("plan"), done],
@@ -272,7 +272,7 @@ describe("what is new", () => {
     });
   });
 
-  test("is so for one organization and environment", async () => {
+  test("are determined per organization and environment", async () => {
     const thread = newThread();
     const other = await app.newOrganization();
     const secret = [user("secret")];
@@ -291,7 +291,7 @@ describe("what is new", () => {
     ]);
   });
 
-  test("goes by the last version of a span, and on to the next when it is deleted", async () => {
+  test("follow the last version of a span, and move to the next span when it is deleted", async () => {
     const thread = newThread();
     const turn = (name: string, at: number, ...messages: Message[]) =>
       call(thread, at, messages, undefined, {
@@ -313,7 +313,7 @@ describe("what is new", () => {
   });
 });
 
-describe("the messages are those of the answer", () => {
+describe("the messages are those of the response", () => {
   const thread = newThread();
   const odd = 'a/b \u2028 "q"';
   const text = (at: number, input: string, output: string, log_type = "chat"): Row => ({
@@ -332,7 +332,7 @@ describe("the messages are those of the answer", () => {
     text(5, odd, "d", "tool"),
   );
 
-  test("whatever they were sent as", async () => {
+  test("in whatever form they were sent", async () => {
     expect(await turnsOf(inThread(thread))).toEqual([
       ["1", [user(odd), assistant("\\slash\n")], 0],
       ["2", [user("c"), assistant("d")], 2],
@@ -351,7 +351,7 @@ describe("the messages are those of the answer", () => {
     expect(await hits({ ...inThread(thread), ...saying(needle) })).toEqual(expected);
   });
 
-  test("whichever way they came", async () => {
+  test("however they arrived", async () => {
     const [way, [a, b]] = [newThread(), [[user("a")], [user("a"), assistant("A"), user("b")]] as const];
     const attributes = {
       "gen_ai.operation.name": "chat",
@@ -410,12 +410,12 @@ describe("new_messages", () => {
     expect(await hits({ ...inThread(thread), among: { filter_params: filters } })).toEqual(expected);
   });
 
-  test("is asked for in a URL too", async () => {
+  test("can be requested in a URL too", async () => {
     const query = "new_messages[value]=pears&new_messages[operator]=icontains";
     expect(await hits(inThread(thread), { query })).toEqual(["2"]);
   });
 
-  test("is in no answer that does not name it", async () => {
+  test("is only in responses to requests that name it", async () => {
     const { results } = await listSpans(prod, inThread(thread));
     const one = await prod.get(`/api/request-logs/${String(results[0]?.["unique_id"])}/`);
     expect(bodyOf(one)).toHaveProperty("full_request");
@@ -425,7 +425,7 @@ describe("new_messages", () => {
     }
   });
 
-  test("is nothing that traces, threads, customers or conditions know", async () => {
+  test("is unknown to traces, threads, customers and conditions", async () => {
     for (const path of ["/api/traces/list/", "/api/log_threads/", "/api/users/list/"]) {
       const answer = await prod.post(path, { filters: saying("x") });
       expect([answer.status, fieldsOf(answer)], path).toEqual([400, ["new_messages"]]);

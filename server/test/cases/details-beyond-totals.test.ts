@@ -16,7 +16,7 @@ afterAll(() => gateway.stop());
 
 const model = "claude-sonnet-4-5";
 
-/** 100 fresh, 50 written of which the details tell 110, 5 out. */
+/** 100 fresh, 50 written with details that state 110, 5 output. */
 const usage = {
   input_tokens: 100,
   cache_creation_input_tokens: 50,
@@ -97,7 +97,7 @@ const ways: ReadonlyArray<[name: string, span: () => Promise<Row>]> = [
   ],
 ];
 
-describe("M1: lifetimes of a cache that add up to more than was written are cut to it, an hour first", () => {
+describe("M1: cache lifetimes that exceed the written total are reduced to it, an hour first", () => {
   test.each(ways)("%s", async (_name, spanOf) => {
     const span = await spanOf();
     expect(span).toMatchObject(right);
@@ -108,7 +108,7 @@ describe("M1: lifetimes of a cache that add up to more than was written are cut 
   });
 });
 
-describe("M2: what was written is the stated total, else the sum of the lifetimes, in ingest and gateway alike", () => {
+describe("M2: the written tokens are the stated total, otherwise the sum of the lifetimes, in ingest and gateway", () => {
   const written = (total: number | undefined, short: number, long: number): Row => ({
     input_tokens: 100,
     ...(total !== undefined && { cache_creation_input_tokens: total }),
@@ -127,7 +127,7 @@ describe("M2: what was written is the stated total, else the sum of the lifetime
     expect(await called("/v1/messages", stated)).toMatchObject(counts);
   });
 
-  test("LangChain says 0 for the whole where it tells the lifetimes", async () => {
+  test("LangChain states 0 in total if it states the lifetimes", async () => {
     const input_token_details = { cache_creation: 0, ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 10 };
     const stated = { input_tokens: 130, output_tokens: 5, total_tokens: 135, input_token_details };
     expect(await roundTrip(prod, { model, usage: stated })).toMatchObject({ prompt_tokens: 130, cost: 0.00051 });

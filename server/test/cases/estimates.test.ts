@@ -17,7 +17,7 @@ const call = async (members: Row): Promise<Row> => {
   return retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
 };
 
-describe("M6: an answer without usage has one estimate, streamed or not", () => {
+describe("M6: a response without usage has one estimate, streamed or not", () => {
   const calls = [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } }];
   const custom = [{ id: "c1", type: "custom", custom: { name: "weather", input: "of Paris, now" } }];
   const called = { name: "weather", arguments: '{"city":"Paris"}' };

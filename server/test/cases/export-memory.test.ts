@@ -22,8 +22,9 @@ const organization = "org_export_memory";
 const dataDir = newDataDir();
 let server: ServerProcess;
 beforeAll(async () => {
-  // Sent over HTTP, so many bytes would take longer than all that is measured. Inserts are as large as the server's, and each has a month
-  // of its own: so none are merged, which takes memory too and makes parts of another kind.
+  // Sending this many bytes over HTTP would take longer than all that is measured. Inserts are as large as the
+  // server's, and each has its own month, so none are merged: merging takes memory too and creates parts of another
+  // kind.
   const store = openSpanStore({ kind: "chdb", path: join(dataDir.path, "spans") });
   await store.migrate();
   for (let insert = 1; insert <= inserts; insert += 1) {
@@ -34,7 +35,7 @@ beforeAll(async () => {
         trace_unique_id: id,
         span_unique_id: id,
         input: `${id} "said" `.repeat(textBytes / 8).slice(0, textBytes),
-        // Parquet is compressed, and this cannot be.
+        // Incompressible, because Parquet is compressed.
         output: randomBytes(10_000).toString("base64"),
       });
     });
@@ -48,13 +49,13 @@ afterAll(async () => {
   await dataDir.remove();
 });
 
-/** Without pages of files, which the kernel drops and reads again as it likes. */
+/** Without file pages, which the kernel drops and reads again at will. */
 function memoryBytes(): number {
   const status = readFileSync(`/proc/${server.child.pid}/status`, "utf8");
   return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** How large an export is, and by how much memory rises until it is read, by a client that takes nothing for a while. */
+/** The size of an export, and the rise of memory until it is read by a client that pauses first. */
 async function exported(path: string): Promise<{ bytes: number; riseBytes: number }> {
   const before = memoryBytes();
   let most = before;
@@ -82,7 +83,7 @@ test.each([
 ])(
   "%s takes no more memory however much it has",
   async (path, leastBytes) => {
-    // Other work of the server may add to one of them. An export that keeps what it hands on does so each time.
+    // Other work of the server may add to one run. An export that buffers its output does so in every run.
     let least = Number.POSITIVE_INFINITY;
     for (let attempt = 0; attempt < 3 && least > mayRiseBytes; attempt += 1) {
       const { bytes, riseBytes } = await exported(path);

@@ -6,7 +6,7 @@ import { answers, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** What the attempts of one call have in common: their time, and what they cost. */
+/** Shared by the attempts of one call: their time, and their cost. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -14,13 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-// Of an organisation of its own: failures of one test must not make the next one's credential rest.
+// Each test has its own organisation, so that failures of one test do not put the credential of the next into
+// cool-down.
 let client: TestClient;
 beforeEach(async () => {
   client = (await gateway.app.newOrganization()).prod;
 });
 
-test("the time for a call is one for all of its attempts", async () => {
+test("all attempts of a call share its time limit", async () => {
   gateway.upstream.script(async (connection, request) => {
     await sleep(1_400);
     return answers(500, { error: { message: "Try again." } })(connection, request);
@@ -32,13 +33,13 @@ test("the time for a call is one for all of its attempts", async () => {
     messages: [question],
     retry_params,
   });
-  // The second attempt had what the first one left.
+  // The second attempt had the remaining time of the first.
   expect(answer.status).toBe(424);
   expect(answer.headers.get("x-spanway-attempts")).toBe("2");
   expect(performance.now() - began).toBeLessThan(6_000);
 });
 
-describe("an answer that comes to nothing is paid for where its usage is stated", () => {
+describe("a failed response is charged if its usage is stated", () => {
   const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
   const costUsd = (1000 * 2.5 + 100 * 10) / 1e6;
   const error = { message: "The model failed.", code: 502 };
@@ -69,7 +70,7 @@ describe("an answer that comes to nothing is paid for where its usage is stated"
     });
   });
 
-  test("as is what was told of a stream that breaks off, but not of one that says it failed", async () => {
+  test("so is the stated usage of a truncated stream, but not of one that reports a failure", async () => {
     const model = "anthropic/claude-sonnet-4-5";
     const broken = await spanOf(await complete(streams(start(1000)), { model }));
     expect(broken).toMatchObject({ status_code: 424, prompt_tokens: 1000, cost: expect.closeTo(0.003_015, 12) });
@@ -77,7 +78,7 @@ describe("an answer that comes to nothing is paid for where its usage is stated"
     expect(failed).toMatchObject({ status_code: 424, prompt_tokens: null, cost: 0 });
   });
 
-  test("beside the answer of whoever was asked next", async () => {
+  test("in addition to the response of the fallback", async () => {
     let asked = 0;
     const script: Script = (...args) => {
       asked += 1;
@@ -99,7 +100,7 @@ describe("an answer that comes to nothing is paid for where its usage is stated"
     expect(second).not.toHaveProperty("cost");
   });
 
-  test("beside that of a model which costs nothing, and where nobody answers at last", async () => {
+  test("in addition to a free model, and if every model fails", async () => {
     const once = (rest: Script): Script => {
       let asked = 0;
       return (...args) => ((asked += 1) === 1 ? answers(200, { error, usage }) : rest)(...args);

@@ -57,10 +57,10 @@ const relayed: Array<[path: string, send: Send]> = [
   ["/v1/audio/transcriptions/", audio],
 ];
 
-describe("an address that a caller chose", () => {
+describe("a URL that a caller chose", () => {
   const port = (): string => new URL(inside.url).port;
 
-  test.each(paths)("that is private is refused on %s, and hears nothing", async (path) => {
+  test.each(paths)("that is private is refused on %s, and gets no request", async (path) => {
     const hosts = [
       "127.0.0.1",
       "127.1",
@@ -104,7 +104,7 @@ describe("an address that a caller chose", () => {
     }
   });
 
-  test("never gets a key of ours", async () => {
+  test("never gets a key of the server", async () => {
     const seen = gateway.upstream.requests.length;
     const override = { "gpt-4o": { api_base: `${inside.url}/v1` } };
     const answer = await client.post(paths[0] ?? "", chat({ credential_override: override }));
@@ -114,7 +114,7 @@ describe("an address that a caller chose", () => {
   });
 });
 
-test("a redirect is not followed, on whatever route", async () => {
+test("a redirect is not followed, on any route", async () => {
   const before = inside.requests.length;
   gateway.upstream.script(answers(302, "", { location: `${inside.url}/secret` }));
   const answered = [
@@ -139,7 +139,7 @@ describe("headers", () => {
     traceparent: "canary",
   };
 
-  test("of the caller do not reach the provider, which gets its own key and the few that a request needs", async () => {
+  test("of the caller do not reach the provider, which gets its own key and the few headers that a request needs", async () => {
     await client.post(paths[0] ?? "", chat(), canaries);
     const headers = gateway.upstream.requests.at(-1)?.headers ?? {};
     expect(Object.keys(headers).sort()).toEqual([
@@ -182,7 +182,7 @@ describe("headers", () => {
 });
 
 describe("parameters", () => {
-  test("of ours never reach the provider, metadata among them", async () => {
+  test("of the gateway never reach the provider, including metadata", async () => {
     const ours = {
       metadata: { a: 1 },
       customer_identifier: "c",
@@ -214,7 +214,7 @@ describe("parameters", () => {
 });
 
 describe("large bodies", () => {
-  test("up to the bound go through, and hold no small request up", async () => {
+  test("up to the limit pass, and do not delay small requests", async () => {
     const url = `data:image/png;base64,${"A".repeat(10 * 1024 * 1024)}`;
     const large = chat({ messages: [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }] });
     const times: number[] = [];
@@ -235,7 +235,7 @@ describe("large bodies", () => {
     expect(results.every(({ status_code }) => status_code === 200)).toBe(true);
   });
 
-  test("beyond it are answered with 413 in JSON before the connection goes", async () => {
+  test("beyond it are 413 in JSON before the connection is closed", async () => {
     const socket = connect(Number(new URL(gateway.app.url).port), "127.0.0.1");
     await once(socket, "connect");
     socket.write(

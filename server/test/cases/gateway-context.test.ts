@@ -34,7 +34,7 @@ test("M5: calls below a traced span are in its trace, each once", async () => {
   expect(await retrieveTrace(gateway.app.prod, trace)).toMatchObject({ span_count: 3, customer_identifier: "acme" });
 });
 
-describe("M5: every answer names its span under all names of the product", () => {
+describe("M5: every response names its span under all names of the product", () => {
   const names = ["x-spanway-log-id", "x-svc-log-id", "x-respan-log-id", "x-keywordsai-log-id"];
   test.each<[string, () => Promise<Answer>]>([
     ["whole", () => call()],
@@ -61,7 +61,7 @@ describe("M5: every answer names its span under all names of the product", () =>
   });
 });
 
-test("M13: user is the customer, and still goes to the provider", async () => {
+test("M13: user is the customer, and is still passed to the provider", async () => {
   expect(await spanOf(await call({ user: "user-1" }))).toMatchObject({ customer_identifier: "user-1" });
   expect(JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "")).toMatchObject({ user: "user-1" });
 });

@@ -26,7 +26,7 @@ function send(body: Row): ClientRequest {
   return request;
 }
 
-/** Resolves once the upstream has its request, and has done what comes before the client leaves. */
+/** Resolves once the upstream has its request, and has done what comes before the client disconnects. */
 function stage(before: Script): { ready: Promise<void>; cutAtMs: Promise<number> } {
   const ready = Promise.withResolvers<void>();
   const cut = Promise.withResolvers<number>();
@@ -40,7 +40,7 @@ function stage(before: Script): { ready: Promise<void>; cutAtMs: Promise<number>
   return { ready: ready.promise, cutAtMs: cut.promise };
 }
 
-describe("a client that leaves", () => {
+describe("a client that disconnects", () => {
   const gapsMs: number[] = [];
   test.each<[phase: string, stream: boolean, before: Script, text: string | undefined]>([
     ["before the head of the answer", true, () => undefined, undefined],
@@ -91,14 +91,14 @@ describe("a client that leaves", () => {
 
   test("closes the upstream within 100 ms", () => {
     expect(gapsMs).toHaveLength(5);
-    // One of them may fall into a pause of the machine.
+    // One of them may coincide with a pause of the machine.
     expect(gapsMs.toSorted((a, b) => a - b)[2]).toBeLessThan(100);
     expect(Math.max(...gapsMs)).toBeLessThan(1_000);
   });
 });
 
 describe("a client that reads slowly", () => {
-  test("holds the upstream up; others are served meanwhile; its leaving closes the upstream", async () => {
+  test("pauses the upstream; others are served meanwhile; its disconnect closes the upstream", async () => {
     const piece = chunk({ content: "x".repeat(64 * 1024) });
     let written = 0;
     const cut = Promise.withResolvers<number>();
@@ -118,10 +118,10 @@ describe("a client that reads slowly", () => {
     await sleep(1_500);
     const stalledAt = written;
     await sleep(500);
-    // Neither we nor the upstream's own socket take any more of the 50 MB.
+    // Neither the gateway nor the upstream's own socket accepts more of the 50 MB.
     expect(written).toBe(stalledAt);
     expect(stalledAt).toBeLessThan(20 * 1024 * 1024);
-    // The upstream is in this process too, with what it holds.
+    // The upstream is in this process too, with its memory.
     expect(process.memoryUsage().rss - before).toBeLessThan(60 * 1024 * 1024);
 
     gateway.upstream.script(answers(200, completion()));
@@ -135,7 +135,7 @@ describe("a client that reads slowly", () => {
     expect((await cut.promise) - leftAtMs).toBeLessThan(2_000);
   });
 
-  test("gets all of it in the end, byte for byte", async () => {
+  test("gets everything in the end, byte for byte", async () => {
     const pieces = Array.from({ length: 200 }, (_, n) => chunk({ content: `${n} ${"é".repeat(8 * 1024)}` }));
     const all = [...pieces, chunk({}, "stop"), done].join("");
     gateway.upstream.script(async (connection) => {

@@ -5,7 +5,7 @@ import { answers, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** Streams of upstreams that imitate another's wire, or forget parts of it. */
+/** Streams of upstreams that imitate another wire format, or omit parts of it. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe("lists of a message", () => {
     for (const each of (said as { annotations: Row[] }).annotations) expect(each).not.toHaveProperty("index");
   });
 
-  test("P4: so do lists of an OpenAI-shaped stream, for each choice; what has an index keeps it", async () => {
+  test("P4: so do lists of an OpenAI-shaped stream, for each choice; existing indexes are kept", async () => {
     const image = (url: string): Row => ({ type: "image_url", image_url: { url } });
     const choice = (index: number, delta: Row, finish_reason: string | null = null): Row => ({
       choices: [{ index, delta, finish_reason }],
@@ -158,7 +158,7 @@ describe("a last event without its blank line", () => {
     expect(await spanOf(answer)).toMatchObject({ status_code: 200, prompt_tokens: 31, completion_tokens: 5 });
   });
 
-  test("P11: that was cut is none", async () => {
+  test("P11: that was truncated is ignored", async () => {
     const answer = await chat(streams(helloStream[0] ?? "", helloStream[1] ?? "", (helloStream[2] ?? "").slice(0, 60)));
     expect(eventsOf(answer.text).at(-1)).toMatchObject({ error: { code: "stream_truncated" } });
   });
@@ -207,7 +207,7 @@ describe("deltas that SDKs cannot read", () => {
     });
   });
 
-  test("P10: a call that never gets an id has one of ours when the choice ends", async () => {
+  test("P10: a call that never gets an id gets one of the gateway when the choice ends", async () => {
     const answer = await chat(
       streams(
         chunk({ role: "assistant" }),

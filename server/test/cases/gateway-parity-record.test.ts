@@ -8,7 +8,7 @@ import { retrieveSpan, settleCalls } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** P19, in detail: headers, breakdown and span of a call state the same, whatever it asks for and however it is answered. */
+/** P19, in detail: headers, breakdown and span of a call state the same, for every operation and every outcome. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(client, answer.hea
 const good = ({ operation, isStream }: GatewayWay): Script =>
   isStream ? streams(operation.begin, operation.end) : answers(200, operation.whole);
 
-/** Makes a call and leaves while the upstream stands still after `sent`. The organization is the one that all tests share. */
+/** Makes a call and disconnects while the upstream pauses after `sent`. All tests share the organization. */
 async function leave(way: GatewayWay, sent: string, customer: string): Promise<Row> {
   const begun = Promise.withResolvers<void>();
   gateway.upstream.script(async (connection) => {
@@ -65,7 +65,7 @@ async function leaveOnce(way: GatewayWay, begun: Promise<void>, customer: string
   await request;
 }
 
-/** The span of a customer's only call, with what the customer was charged. */
+/** The span of a customer's only call, with the customer's charge. */
 async function settled(customer: string): Promise<Row> {
   const { results } = await gateway.app.prod.waitForSpans(1, { customer_identifier: customer });
   const span = await retrieveSpan(gateway.app.prod, results[0]?.["unique_id"]);
@@ -74,7 +74,7 @@ async function settled(customer: string): Promise<Row> {
   return { ...span, charged };
 }
 
-/** The breakdown that an answer holds: as a member, or in the last event that has one. */
+/** The breakdown in a response: as a member, or in the last event that has one. */
 function breakdownOf(answer: Answer): Row {
   const texts = answer.text.startsWith("{") ? [answer.text] : answer.text.split("\n\n");
   for (const text of texts.toReversed()) {
@@ -84,7 +84,10 @@ function breakdownOf(answer: Answer): Row {
   throw new Error(`no breakdown in ${answer.text}`);
 }
 
-/** What the span says of the money, and what the customer was charged. Recordings are paid by their time, which this one does not state. */
+/**
+ * The money figures of the span, and the customer's charge. Recordings are priced by duration, which this one does not
+ * state.
+ */
 function moneyOf({ operation }: GatewayWay, span: Row): Row {
   const { usage_is_estimated, cost, charged } = span;
   if (operation.name === "transcription") return { usage_is_estimated, cost, charged };
@@ -99,7 +102,7 @@ const begunMoneyOf = ({ operation }: GatewayWay): Row =>
 describe.each(gatewayWays)("P19: %s", (name, way) => {
   const { operation, isStream } = way;
 
-  test("the time that the upstream takes is no overhead, and the first token is timed", async () => {
+  test("the upstream's time is not overhead, and the first token is timed", async () => {
     gateway.upstream.script(async (connection, request) => {
       await sleep(400);
       return good(way)(connection, request);
@@ -113,7 +116,7 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     expect(Number(span["time_to_first_token"] ?? 0) > 0.35).toBe(isStream);
   });
 
-  test("an upstream that fails, then one that answers: both attempts are recorded, one is paid", async () => {
+  test("a failing upstream, then a working one: both attempts are recorded, one is charged", async () => {
     const fallback = operation.otherModel.split("/").at(-1) ?? "";
     gateway.upstream.script((connection, request) =>
       request.body.includes(fallback)
@@ -134,14 +137,14 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     expect((await retrieveCustomer(client, "acme"))["total_usage"]).toBeCloseTo(span["cost"] as number, 9);
   });
 
-  test("a caller who leaves pays for what was begun", async () => {
+  test("a caller who disconnects pays for the started response", async () => {
     const span = await leave(way, isStream ? streamHead + operation.begin : `${head(200)} `, `${name} leaves`);
     expect(span).toMatchObject({ status_code: 499, failed: true, attempts: null });
     expect(moneyOf(way, span)).toEqual(begunMoneyOf(way));
     expect(span["prompt_tokens"]).toEqual((isStream ? operation.counted : undefined) ?? span["prompt_tokens"]);
   });
 
-  test("a caller who leaves while a retry waits pays nothing", async () => {
+  test("a caller who disconnects while a retry waits pays nothing", async () => {
     const failed = Promise.withResolvers<void>();
     gateway.upstream.script((connection, request) => {
       setTimeout(() => failed.resolve(), 100);
@@ -154,7 +157,7 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     expect(await settled(customer)).toMatchObject({ status_code: 499, cost: 0, charged: 0, total_tokens: null });
   });
 
-  test("a request that is refused here is recorded with what it asked", async () => {
+  test("a request that the gateway rejects is recorded with its parameters", async () => {
     const answer = await call(way, operation.refused);
     expect([answer.status, answer.headers.get("x-spanway-attempts")]).toEqual([400, "0"]);
     const span = await spanOf(answer);
@@ -167,14 +170,14 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
 describe.each(streamed)("P19: %s", (name, way) => {
   const { operation } = way;
 
-  test("a caller who leaves before the first content pays for what was begun", async () => {
+  test("a caller who disconnects before the first content pays for the started response", async () => {
     const span = await leave(way, streamHead + operation.opening, `${name} leaves early`);
     expect(span).toMatchObject({ status_code: 499, failed: true, time_to_first_token: null });
     expect(moneyOf(way, span)).toEqual(begunMoneyOf(way));
     expect(span["prompt_tokens"]).toEqual(operation.counted ?? span["prompt_tokens"]);
   });
 
-  test("an attempt that breaks off after its first content states its cost", async () => {
+  test("an attempt that is truncated after its first content states its cost", async () => {
     gateway.upstream.script(async (connection) => {
       await connection.write(streamHead + operation.begin);
       await sleep(30);
@@ -187,13 +190,13 @@ describe.each(streamed)("P19: %s", (name, way) => {
     expect(attempt?.["cost"] ?? null).toEqual(span["cost"]);
   });
 
-  test("a whole answer to a caller who wants a stream", async () => {
+  test("a whole response to a stream request", async () => {
     gateway.upstream.script(answers(200, operation.whole));
     const answer = await call(way);
     const span = await spanOf(answer);
     expect([answer.status, span["status_code"], span["stream"]]).toEqual([200, 200, true]);
     expect([span["prompt_tokens"], span["usage_is_estimated"]]).toEqual([1_000, null]);
-    // A model that does not stream transcriptions answers as ever.
+    // A model that does not stream transcriptions responds as usual.
     const isGivenAsStream = operation.name !== "transcription";
     expect(answer.headers.get("content-type")?.startsWith("text/event-stream")).toBe(isGivenAsStream);
     expect(Number(span["time_to_first_token"] ?? 0) > 0).toBe(isGivenAsStream);
@@ -203,7 +206,7 @@ describe.each(streamed)("P19: %s", (name, way) => {
 describe.each(uncounted)("P19: %s", (_name, way) => {
   const { operation, isStream } = way;
 
-  test("an answer without usage: breakdown and span state the same estimate", async () => {
+  test("a response without usage: breakdown and span state the same estimate", async () => {
     const { begin, endUncounted, wholeUncounted } = operation;
     gateway.upstream.script(isStream ? streams(begin, endUncounted) : answers(200, wholeUncounted));
     const answer = await call(way, { request_breakdown: true });

@@ -8,7 +8,7 @@ import { retrieveSpan, settleCalls } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** P19: whatever a call asks for, and however it is answered, the same end means the same to all that hear of it. */
+/** P19: for every operation and every form of response, the same outcome has the same effects everywhere. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -29,11 +29,11 @@ const call = ({ operation, isStream }: GatewayWay, members: Row = {}): Promise<A
 
 const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
 
-/** Answers as it should. */
+/** Responds correctly. */
 const good = ({ operation, isStream }: GatewayWay): Script =>
   isStream ? streams(operation.begin, operation.end) : answers(200, operation.whole);
 
-/** Breaks off in the middle of an answer, by a reset. */
+/** Resets the connection in the middle of a response. */
 const broken =
   ({ operation, isStream }: GatewayWay): Script =>
   async (connection) => {
@@ -48,7 +48,7 @@ const broken =
     return undefined;
   };
 
-/** What the span says and what the customer was charged, which are one. */
+/** The cost of the span and the customer's charge, which are equal. */
 async function money(answer: Answer, customer: string): Promise<{ span: Row; cost: unknown; charged: unknown }> {
   const span = await spanOf(answer);
   await settleCalls(client);
@@ -81,7 +81,7 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     expect(charged).toBeCloseTo(cost as number, 9);
   });
 
-  test("a refusal of the request: 400, nothing charged, and the key is as good as before", async () => {
+  test("a refusal of the request: 400, nothing charged, and the key remains usable", async () => {
     gateway.upstream.script(answers(400, { error: { message: "not like that" } }));
     const answer = await call(way, membersOf(way));
     expect(answer).toMatchObject({ status: 400, json: { error: { message: "not like that" } } });
@@ -125,7 +125,7 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, asked]);
   });
 
-  test("a caller who leaves: 499, and the upstream hears of it", async () => {
+  test("a caller who disconnects: 499, and the upstream call is aborted", async () => {
     const { operation, isStream } = way;
     const begun = Promise.withResolvers<void>();
     const cut = Promise.withResolvers<boolean>();
@@ -162,7 +162,7 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
 });
 
 describe.each(streamed)("P19: %s", (_name, way) => {
-  test("an answer that breaks off is an error event, charged for what was said", async () => {
+  test("a truncated response is an error event, charged for the content sent", async () => {
     gateway.upstream.script(broken(way));
     const answer = await call(way, membersOf(way));
     const { broken: told } = way.operation;
@@ -180,7 +180,7 @@ describe.each(streamed)("P19: %s", (_name, way) => {
 });
 
 describe.each(counted)("P19: %s", (_name, way) => {
-  test("an answer without usage is estimated", async () => {
+  test("a response without usage is estimated", async () => {
     const { operation, isStream } = way;
     gateway.upstream.script(
       isStream ? streams(operation.begin, operation.endUncounted) : answers(200, operation.wholeUncounted),
@@ -188,7 +188,7 @@ describe.each(counted)("P19: %s", (_name, way) => {
     const answer = await call(way, membersOf(way));
     const { span, cost, charged } = await money(answer, "acme");
     expect(span["status_code"]).toBe(200);
-    // Recordings are paid by their time, which this one does not tell.
+    // Recordings are priced by duration, which this one does not state.
     const isEstimated = operation.name === "transcription" ? null : true;
     expect(span["usage_is_estimated"]).toBe(isEstimated);
     expect(charged).toBeCloseTo((cost as number | null) ?? 0, 9);

@@ -4,7 +4,10 @@ import { answers, startScriptedUpstream, type ScriptedUpstream } from "../suppor
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row } from "../support/test-client.ts";
 
-/** Names that the language's objects have (`constructor`, `__proto__`) in requests and in answers of providers are names like others. */
+/**
+ * Names of members that JavaScript objects have (`constructor`, `__proto__`) are ordinary names in requests and in
+ * providers' responses.
+ */
 
 const key = "sk-upstream-0123456789";
 let app: TestApp;
@@ -74,7 +77,7 @@ describe.each(providers)("of %s", (model, reply) => {
   const ask = (members: string, messages: unknown = [question]): string =>
     `{"model":${JSON.stringify(model)},"messages":${JSON.stringify(messages)},"retries":0,${members}}`;
 
-  test.each(names)("a member %j of the request goes on as any unknown one", async (name) => {
+  test.each(names)("a member %j of the request is passed on like any unknown one", async (name) => {
     upstream.script(answers(200, reply("stop")));
     const answer = await complete(ask(`"max_tokens":9,"${name}":{"user":"polluted","stop":["x"]}`));
     expect([answer.status, answer.text.includes(text)]).toEqual([200, true]);
@@ -83,7 +86,7 @@ describe.each(providers)("of %s", (model, reply) => {
     expect(sent).not.toMatch(/"stop_?sequences"/i);
   });
 
-  test.each(names)("a value %j is no value that anybody knows", async (name) => {
+  test.each(names)("a value %j is an unknown value", async (name) => {
     upstream.script(answers(200, reply("stop")));
     const refused = [
       await complete(ask(`"reasoning_effort":"${name}"`)),
@@ -96,11 +99,11 @@ describe.each(providers)("of %s", (model, reply) => {
     const [effort, audio] = refused.map(({ status }) => status);
     const isOpen = model === "gpt-4o";
     expect(effort).toBe(isOpen ? 200 : 400);
-    // Bedrock reads any format of audio itself.
+    // Bedrock reads any audio format itself.
     expect(audio).toBe(isOpen || model.startsWith("bedrock") ? 200 : 400);
   });
 
-  test.each(names)("an answer that ends with %j has a finish", async (name) => {
+  test.each(names)("a response that ends with %j has a finish reason", async (name) => {
     upstream.script(answers(200, reply(name)));
     const answer = await complete(ask(`"user":"u"`));
     expect([answer.status, (answer.json as { choices: Row[] }).choices[0]?.["finish_reason"]]).toEqual([
@@ -109,7 +112,7 @@ describe.each(providers)("of %s", (model, reply) => {
     ]);
   });
 
-  test.each(names)("an error of type %j is one of the provider's", async (name) => {
+  test.each(names)("an error of type %j is an error of the provider", async (name) => {
     const error = { type: name, status: name, message: "No.", code: name };
     upstream.script(answers(418, { error, __type: name, message: "No." }));
     expect(await complete(ask(`"user":"u"`))).toMatchObject({ status: 424, json: { error: { message: "No." } } });

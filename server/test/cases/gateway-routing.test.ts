@@ -11,13 +11,13 @@ import {
 import { retrieveSpan } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** Which upstream is called, how often, when, and with whose key. */
+/** Which upstream is called, how often, when, and with which key. */
 
 let gateway: TestGateway;
 let openai: ScriptedUpstream;
-/** What the operator has Groq's address point to. */
+/** The upstream to which the operator's Groq base URL points. */
 let groq: ScriptedUpstream;
-/** A private host that the configuration lets callers and organizations choose, and one that it does not. */
+/** A private host that the configuration allows callers and organizations to use, and one that it does not. */
 let allowed: ScriptedUpstream;
 let forbidden: ScriptedUpstream;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ const keysSeen = (upstream: ScriptedUpstream): string[] =>
   upstream.requests.map(({ headers }) => (headers["authorization"] ?? "none").replace("Bearer ", ""));
 const fallback = { fallback_models: ["groq/llama-3.3-70b-versatile"] };
 
-/** One script for each request, the last for all further ones; with the times at which they came. */
+/** One script per request, the last one for all further requests; records the gaps between requests. */
 function inTurn(...scripts: Script[]): { script: Script; gapsMs: () => number[] } {
   const times: number[] = [];
   const script: Script = (connection, request) => {
@@ -99,7 +99,7 @@ describe("an error within a stream, before any content", () => {
   });
 
   test.each([{ error: {} }, { error: "" }, { error: 0 }, { error: null }, { error: false }])(
-    "a member that says nothing is none: %j",
+    "an empty error member is ignored: %j",
     async (members) => {
       openai.script(answers(200, completion(members)));
       expect((await call({ retries: 0 })).status).toBe(200);
@@ -118,7 +118,7 @@ describe("retries", () => {
   const busy = (headers: Record<string, string>): Script => problem(429, "Slow down.", headers);
   const ok = answers(200, completion());
 
-  test("wait as long as each answer asks, not as the first did", async () => {
+  test("wait as long as each response states, not as the first did", async () => {
     const turn = inTurn(busy({ "retry-after-ms": "150" }), busy({ "retry-after-ms": "400" }), ok);
     openai.script(turn.script);
     const answer = await call({ ...fallback });
@@ -143,7 +143,7 @@ describe("retries", () => {
     expect(gapMs).toBeLessThan(atLeastMs * 2 + 1_000);
   });
 
-  test("read a date where the answer has none of its own", async () => {
+  test("use Retry-After as a date if the response states no delay of its own", async () => {
     const inTwoSeconds = (): string => new Date(Date.now() + 2_000).toUTCString();
     const turn = inTurn((...seen) => busy({ "retry-after": inTwoSeconds() })(...seen), ok);
     openai.script(turn.script);
@@ -152,16 +152,19 @@ describe("retries", () => {
     expect(turn.gapsMs()[0]).toBeGreaterThanOrEqual(900);
   });
 
-  test.each(["-5", "soon", "", "1e9", "99999999999"])("back off by themselves where %j is asked", async (value) => {
-    const turn = inTurn(busy({ "retry-after": value }), ok);
-    openai.script(turn.script);
-    expect((await call()).status).toBe(200);
-    const [gapMs = 0] = turn.gapsMs();
-    expect(gapMs).toBeGreaterThanOrEqual(99);
-    expect(gapMs).toBeLessThan(2_000);
-  });
+  test.each(["-5", "soon", "", "1e9", "99999999999"])(
+    "use their own backoff if the response states %j",
+    async (value) => {
+      const turn = inTurn(busy({ "retry-after": value }), ok);
+      openai.script(turn.script);
+      expect((await call()).status).toBe(200);
+      const [gapMs = 0] = turn.gapsMs();
+      expect(gapMs).toBeGreaterThanOrEqual(99);
+      expect(gapMs).toBeLessThan(2_000);
+    },
+  );
 
-  test("do not wait for an hour: the fallback answers at once", async () => {
+  test("do not wait for an hour: the fallback responds immediately", async () => {
     openai.script(busy({ "retry-after": "3600" }));
     const startedMs = performance.now();
     expect((await call({ ...fallback })).status).toBe(200);
@@ -174,12 +177,12 @@ describe("retries", () => {
     groq.script(problem(503, "Broken as well."));
     const retry_params = { retry_enabled: true, num_retries: 2, retry_after: 0.001 };
     const answer = await call({ retry_params, ...fallback });
-    // The first cause is what the caller has to know.
+    // The caller needs the first cause.
     expect(answer).toMatchObject({ status: 424, json: { error: { message: "Broken." } } });
     expect([openai.requests.length, groq.requests.length]).toEqual([3, 3]);
   });
 
-  test("are made after a reset, and not at all where they are switched off", async () => {
+  test("are made after a reset, and not at all if they are disabled", async () => {
     const turn = inTurn((connection) => {
       connection.reset();
       return undefined;
@@ -193,7 +196,7 @@ describe("retries", () => {
   });
 });
 
-describe("a key of ours that is refused", () => {
+describe("a key of the server that is rejected", () => {
   const store = (api_key: string) => prod.post("/api/providers/", { provider: "openai", api_key });
   const refusals: Array<[number, string]> = [
     [401, "Incorrect API key provided."],
@@ -202,7 +205,7 @@ describe("a key of ours that is refused", () => {
     [400, "Your credit balance is too low to access the API."],
   ];
 
-  test.each(refusals)("by %i %s gives way to the next key", async (status, message) => {
+  test.each(refusals)("by %i %s falls back to the next key", async (status, message) => {
     await Promise.all([store("sk-stored-dead-0123456789"), store("sk-stored-live-0123456789")]);
     openai.script((connection, request) => {
       const isDead = request.headers["authorization"]?.includes("dead") === true;
@@ -210,12 +213,12 @@ describe("a key of ours that is refused", () => {
     });
     for (let n = 0; n < 6; n += 1) expect((await call()).status).toBe(200);
     const seen = keysSeen(openai);
-    // Once it was refused, it rests.
+    // After the rejection, it is in cool-down.
     expect(seen.filter((key) => key.includes("dead")).length).toBeLessThanOrEqual(1);
     expect(seen.filter((key) => key.includes("live"))).toHaveLength(6);
   });
 
-  test.each(refusals)("by %i %s gives way to the fallback, and is 424 where there is none", async (status, message) => {
+  test.each(refusals)("by %i %s falls back to the next model, and is 424 without one", async (status, message) => {
     openai.script(problem(status, message));
     expect((await call(fallback)).status).toBe(200);
     expect(openai.requests).toHaveLength(1);
@@ -225,7 +228,7 @@ describe("a key of ours that is refused", () => {
   });
 });
 
-test("P3: a request that is wrong for every model is asked of each once, and ends with the first cause", async () => {
+test("P3: a request that every model rejects is tried once with each, and ends with the first cause", async () => {
   openai.script(problem(400, "Unknown role: narrator."));
   groq.script(problem(400, "No such role."));
   const answer = await call(fallback);
@@ -233,16 +236,16 @@ test("P3: a request that is wrong for every model is asked of each once, and end
   expect([openai.requests.length, groq.requests.length]).toEqual([1, 1]);
 });
 
-test("a model that was retired gives way to the fallback", async () => {
+test("a retired model falls back", async () => {
   openai.script(problem(404, "The model does not exist."));
   expect((await call(fallback)).status).toBe(200);
   expect([openai.requests.length, groq.requests.length]).toEqual([1, 1]);
 });
 
-describe("what became of each attempt stands in the span", () => {
+describe("the span has the result of each attempt", () => {
   const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
 
-  test("of a call that a fallback answered, in order, without the keys that an upstream quotes", async () => {
+  test("of a call that a fallback served, in order, without the keys that an upstream quotes", async () => {
     openai.script(problem(429, "Slow down, sk-proj-abcdefghijklmnop."));
     const answer = await call({
       ...fallback,
@@ -268,7 +271,7 @@ describe("what became of each attempt stands in the span", () => {
     }
   });
 
-  test("also where all failed, or there was no answer at all, and never more than 16", async () => {
+  test("also if all failed, or there was no response at all, and never more than 16", async () => {
     openai.script((connection) => {
       connection.reset();
       return undefined;
@@ -291,7 +294,7 @@ describe("what became of each attempt stands in the span", () => {
     });
   });
 
-  test("but for an upstream's words where nothing that was said is kept", async () => {
+  test("without an upstream's message if no content is stored", async () => {
     openai.script(problem(500, "You said: the secret plan."));
     const span = await spanOf(await call({ ...fallback, retries: 0, disable_log: true }));
     expect(span["attempts"]).toMatchObject([
@@ -301,7 +304,7 @@ describe("what became of each attempt stands in the span", () => {
     expect(JSON.stringify(span)).not.toContain("secret plan");
   });
 
-  test("a bad key of ours is told as such, a call that went well at once tells of none", async () => {
+  test("a rejected server key is reported as such, an immediate success lists no attempts", async () => {
     openai.script(problem(401, "Incorrect API key provided: sk-of-the-instance."));
     expect((await spanOf(await call(fallback)))["attempts"]).toMatchObject([
       { status_code: 401, error_message: "The provider refused the credential in use." },
@@ -321,8 +324,8 @@ describe("what became of each attempt stands in the span", () => {
   });
 });
 
-describe("whose key", () => {
-  test("customers' keys from a weighted list are drawn, and no other is used, not even when they fail", async () => {
+describe("which key", () => {
+  test("customers' keys from a weighted list are drawn, and no other is used, even if they fail", async () => {
     const customer_credentials = [
       { credentials: { openai: { api_key: "sk-customer-a" } }, weight: 1 },
       { credentials: { openai: { api_key: "sk-customer-b" } }, weight: 1 },
@@ -336,7 +339,7 @@ describe("whose key", () => {
     expect(new Set(keysSeen(openai))).toEqual(new Set(["sk-customer-a", "sk-customer-b"]));
   });
 
-  test("an override goes with its own key to its own address, and with none where it has none", async () => {
+  test("an override uses its own key at its own URL, and none without a key", async () => {
     const api_base = `${allowed.url}/v1`;
     await call({ credential_override: { openai: { api_key: "sk-override" } } });
     expect(keysSeen(openai)).toEqual(["sk-override"]);
@@ -353,7 +356,7 @@ describe("whose key", () => {
     expect([keysSeen(openai), keysSeen(groq)]).toEqual([["sk-override"], ["gsk-of-the-instance"]]);
   });
 
-  test("stored keys of the environment of the call alone", async () => {
+  test("stored keys only of the call's environment", async () => {
     const beta = { "x-svc-beta": "env-scoped-integrations-2026-03-28" };
     await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-prod", environment: "prod" });
     await call({}, prod);
@@ -373,14 +376,14 @@ describe("whose key", () => {
     ]);
   });
 
-  test("of no other organization", async () => {
+  test("and of no other organization", async () => {
     await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-mine" });
     const other = await gateway.app.newOrganization();
     await call({}, other.prod);
     expect(keysSeen(openai)).toEqual([upstreamKey]);
   });
 
-  test("a change, a rest and a deletion are felt by the next call", async () => {
+  test("a change, a cool-down and a deletion apply to the next call", async () => {
     const made = await prod.post("/api/providers/", { provider: "openai", api_key: "sk-stored-one" });
     const setting = `/api/providers/${String((made.json as Row)["id"])}/`;
     await call();
@@ -396,7 +399,7 @@ describe("whose key", () => {
     expect(keysSeen(openai)).toEqual(seen);
   });
 
-  test("a stored key goes to its own address alone, which must not be private either", async () => {
+  test("a stored key is sent only to its own URL, which must not be private either", async () => {
     const own = { provider: "openai", api_key: "sk-stored-own", base_url: `${allowed.url}/v1` };
     const made = await prod.post("/api/providers/", own);
     await call();
@@ -409,7 +412,7 @@ describe("whose key", () => {
     expect(forbidden.requests).toEqual([]);
   });
 
-  test("a server of one's own answers under the name that it was given", async () => {
+  test("a custom server responds under its given name", async () => {
     const own = { provider: "my-vllm", base_url: `${allowed.url}/v1`, available_models: ["llama"] };
     await prod.post("/api/providers/", own);
     const answer = await call({ model: "my-vllm/llama" });
@@ -420,7 +423,7 @@ describe("whose key", () => {
   });
 });
 
-describe("bad parameters are 400 and name what is wrong", () => {
+describe("invalid parameters are 400 and named", () => {
   test.each<[Row, string]>([
     [{ model: "gpt-4o", retry_params: { retry_enabled: true, tries: 3 } }, "retry_params"],
     [{ model: "gpt-4o", retry_params: { num_retries: 3 } }, "retry_params"],
@@ -434,7 +437,7 @@ describe("bad parameters are 400 and name what is wrong", () => {
   });
 
   test.each(["azure/.", "azure/..", "bedrock/..", "gemini/..", "gemini/models/../..", "gemini/tunedModels/./x"])(
-    "%s: a name that leads elsewhere in a path",
+    "%s: a name that changes the path",
     async (model) => {
       const provider = model.slice(0, model.indexOf("/"));
       const customer_credentials = { [provider]: { api_key: "k", api_base: allowed.url } };

@@ -13,7 +13,7 @@ import { retrieveSpan } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** Upstreams that keep a connection alive without an answer, and what the caller hears meanwhile. */
+/** Upstreams that keep a connection open without a response, and what the caller receives meanwhile. */
 
 const [firstMs, idleMs, totalMs, commentMs] = [5_000, 500, 3_000, 300];
 
@@ -33,7 +33,9 @@ afterAll(async () => {
   for (const each of undo) await each();
 });
 
-/** An organization whose OpenAI and Anthropic are this script, and nobody else's: most of these tests wait, so they do so together. */
+/**
+ * An organization whose OpenAI and Anthropic run only this script. Most of these tests wait, so they run concurrently.
+ */
 async function callerOf(script: Script): Promise<TestClient> {
   const upstream = await startScriptedUpstream();
   upstream.script(script);
@@ -50,7 +52,7 @@ async function callerOf(script: Script): Promise<TestClient> {
 const spanOf = (client: TestClient, answer: Answer): Promise<Row> =>
   retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
 
-/** The first request gets one script, those that follow get another. */
+/** One script for the first request, another for those that follow. */
 function firstThen(first: Script, then: Script): Script {
   let requests = 0;
   return (...args) => {
@@ -59,7 +61,7 @@ function firstThen(first: Script, then: Script): Script {
   };
 }
 
-/** Writes the same over and over, as long as anybody listens. */
+/** Writes the same repeatedly, as long as anybody reads. */
 const forever =
   (headText: string, bytes: string): Script =>
   async (connection) => {
@@ -74,7 +76,7 @@ const forever =
 const streaming = gatewayOperations.filter(({ canStream }) => canStream);
 const namesOf = (operations: readonly GatewayOperation[]): Array<[string, GatewayOperation]> =>
   operations.map((operation) => [operation.name, operation]);
-/** Comments stand before an event, in the same block. */
+/** Comments are in the same block as the following event. */
 const withoutComments = (text: string): string => text.replace(/^:\n/gm, "");
 
 describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name, operation) => {
@@ -83,7 +85,7 @@ describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name
   const good = streams(operation.begin, operation.end);
 
   test.each(operation.keepAlives.map((each) => [each]))(
-    "P9: of %j alone is given up while there is time for another model",
+    "P9: that contains only %j is aborted while there is time for another model",
     async (keepAlive) => {
       const client = await callerOf(firstThen(forever(streamHead, keepAlive), good));
       const began = performance.now();
@@ -94,7 +96,7 @@ describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name
     },
   );
 
-  test("P9: that is kept alive after its first content goes on", async () => {
+  test("P9: that is kept alive after its first content continues", async () => {
     const client = await callerOf(async (connection) => {
       await connection.write(streamHead + operation.begin);
       for (let n = 0; n < 6; n += 1) {
@@ -108,7 +110,7 @@ describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name
     expect(await spanOf(client, answer)).toMatchObject({ status_code: 200, prompt_tokens: 1_000 });
   });
 
-  test("P9: that is silent gets a comment, a line alone, before its first content and after it", async () => {
+  test("P9: that is silent gets a comment, on its own line, before its first content and after it", async () => {
     const client = await callerOf(async (connection) => {
       await connection.write(streamHead);
       await sleep(commentMs * 2.5);
@@ -126,7 +128,7 @@ describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name
     expect(span["time_to_first_token"] as number).toBeGreaterThan((commentMs * 2.5) / 1e3 - 0.05);
   });
 
-  test("P9: whose head had to go out is answered by another model all the same", async () => {
+  test("P9: whose head had to be sent still falls back to another model", async () => {
     const late: Script = async (connection) => {
       await sleep(commentMs * 1.5);
       return answers(500, { error: { message: "broken" } })(connection, undefined as never);
@@ -138,7 +140,7 @@ describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name
     expect(await spanOf(client, answer)).toMatchObject({ status_code: 200, attempts: [{ status_code: 500 }, {}] });
   });
 
-  test("P9: whose head had to go out ends in an error event where nobody answers; before that it is a status", async () => {
+  test("P9: whose head had to be sent ends in an error event if every model fails; before that it is a status", async () => {
     const refuses = answers(400, { error: { message: "not like that", code: "bad" } });
     expect(await stream(await callerOf(refuses))).toMatchObject({
       status: 400,
@@ -157,7 +159,7 @@ describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name
     expect(await spanOf(client, answer)).toMatchObject({ status_code: 400, failed: true });
   });
 
-  test("P9: that comes whole after all is a stream where its head is out", async () => {
+  test("P9: that arrives whole is a stream if its head was sent", async () => {
     const client = await callerOf(async (...args) => {
       await sleep(commentMs * 1.5);
       return answers(200, operation.whole)(...args);
@@ -171,16 +173,16 @@ describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name
   });
 });
 
-describe.each(namesOf(gatewayOperations))("a whole answer of %s", { concurrent: true }, (_name, operation) => {
+describe.each(namesOf(gatewayOperations))("a whole response of %s", { concurrent: true }, (_name, operation) => {
   const jsonHead = head(200, { "content-type": "application/json" });
 
-  test("P9: of blank lines alone is given up while there is time for another model", async () => {
+  test("P9: that contains only blank lines is aborted while there is time for another model", async () => {
     const client = await callerOf(firstThen(forever(jsonHead, "\n"), answers(200, operation.whole)));
     const answer = await ask(client, operation, { fallback_models: [operation.otherModel] });
     expect([answer.status, answer.headers.get("x-spanway-attempts")]).toEqual([200, "2"]);
   });
 
-  test("P9: that stalls in the middle is a failure of the upstream", async () => {
+  test("P9: that stalls in the middle is an upstream failure", async () => {
     const text = JSON.stringify(operation.whole);
     const stalls: Script = async (connection) => {
       await connection.write(jsonHead + text.slice(0, 20));

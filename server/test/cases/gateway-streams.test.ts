@@ -27,7 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-// Of an organisation of its own: failures of one test must not make the next one's credential rest.
+// Each test has its own organisation, so that failures of one test do not put the credential of the next into
+// cool-down.
 let client: TestClient;
 beforeEach(async () => {
   client = (await gateway.app.newOrganization()).prod;
@@ -41,7 +42,7 @@ async function complete(script: Script, members: Row = {}): Promise<Answer> {
 const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
 const contentOf = (span: Row): unknown => (span["completion_message"] as Row | null)?.["content"];
 
-/** In writes that the network does not join. */
+/** In separate writes, which the network does not merge. */
 const slowly =
   (...writes: Array<string | Buffer>): Script =>
   async (connection) => {
@@ -59,13 +60,13 @@ describe("text beyond ASCII", () => {
     [chunk({ role: "assistant" }), chunk({ content: said }), chunk({}, "stop"), done].join(""),
   );
 
-  test("survives a write for each byte: the bytes of the answer are those of the upstream", async () => {
+  test("survives a write for each byte: the response's bytes are the upstream's", async () => {
     const answer = await complete(slowly(...Array.from(stream, (byte) => Buffer.from([byte]))));
     expect(answer.text).toBe(stream.toString());
     expect(contentOf(await spanOf(answer))).toBe(said);
   });
 
-  test("survives a cut at every place of a character", async () => {
+  test("survives a split at every position of a character", async () => {
     const start = stream.indexOf(Buffer.from(said));
     for (let cut = start; cut <= start + Buffer.byteLength(said); cut += 1) {
       const answer = await complete(slowly(stream.subarray(0, cut), stream.subarray(cut)));
@@ -75,7 +76,7 @@ describe("text beyond ASCII", () => {
 });
 
 describe("keep-alives", () => {
-  test("never reach the caller as data: comments, and such as only look like one", async () => {
+  test("never reach the caller as data: comments, and lines that look like comments", async () => {
     const answer = await complete(
       streams(
         ": OPENROUTER PROCESSING\n\n",
@@ -92,7 +93,7 @@ describe("keep-alives", () => {
   });
 });
 
-describe("answers that are encoded although nobody asked", () => {
+describe("responses that are encoded without a request", () => {
   const codings: ReadonlyArray<[string, (bytes: Buffer) => Buffer]> = [
     ["gzip", (bytes) => gzipSync(bytes)],
     ["br", (bytes) => brotliCompressSync(bytes)],
@@ -158,7 +159,7 @@ describe("usage", () => {
     },
   );
 
-  test("stays in the stream where the caller asked", async () => {
+  test("stays in the stream if the caller requested it", async () => {
     const all = [...helloStream, usageChunk(), done];
     expect((await complete(streams(...all), { stream_options: { include_usage: true } })).text).toBe(all.join(""));
   });
@@ -185,7 +186,7 @@ describe("usage", () => {
   });
 });
 
-test("the tier that served the call is charged, not the one that was asked for", async () => {
+test("the tier that served the call is charged, not the requested one", async () => {
   const usage = { prompt_tokens: 1000, completion_tokens: 100 };
   const standardUsd = 0.0035;
   for (const [served, factor] of [
@@ -232,14 +233,14 @@ describe("an error before the first content", () => {
     expect(await spanOf(answer)).toMatchObject({ model: "gpt-4o-mini", status_code: 200 });
   });
 
-  test("is a 424 in JSON where nobody answers", async () => {
+  test("is a 424 in JSON if every model fails", async () => {
     const answer = await complete(streams(roleOnly, overloaded));
     expect(answer.status).toBe(424);
     expect(answer.json).toMatchObject({ error: { message: "overloaded", type: "upstream_error" } });
   });
 });
 
-describe("what fails after the first content", () => {
+describe("failures after the first content", () => {
   const five = Array.from({ length: 5 }, (_, n) => chunk({ content: `${n} ` }));
 
   async function expectBroken(answer: Answer, sent: string[]): Promise<void> {
@@ -276,13 +277,13 @@ describe("what fails after the first content", () => {
     await expectBroken(await complete(streams(...five, 'data: {"choices":[{"index":0,"del')), five);
   });
 
-  test("tool arguments that are cut", async () => {
+  test("truncated tool arguments", async () => {
     const call = { index: 0, id: "c", type: "function", function: { name: "f", arguments: '{"a' } };
     const sent = [chunk({ tool_calls: [call] })];
     await expectBroken(await complete(streams(...sent)), sent);
   });
 
-  test("an error event of the upstream's", async () => {
+  test("an error event of the upstream", async () => {
     await expectBroken(await complete(streams(...five, event({ error: { message: "broke", code: "x" } }))), five);
   });
 
@@ -299,7 +300,7 @@ describe("what fails after the first content", () => {
 });
 
 describe("time", () => {
-  test("to the first byte ends an attempt that never answers with 424", async () => {
+  test("to the first byte ends an attempt without a response with 424", async () => {
     const answer = await complete(async (connection) => {
       await connection.closed(4_000);
       return undefined;
@@ -308,7 +309,7 @@ describe("time", () => {
     expect(answer.json).toMatchObject({ error: { code: "timeout" } });
   });
 
-  test("between pieces counts from the last one: a slow stream goes on", async () => {
+  test("between pieces counts from the last one: a slow stream continues", async () => {
     const answer = await complete(async (connection) => {
       await connection.write(streamHead);
       for (const bytes of [...helloStream, done]) {
@@ -320,7 +321,7 @@ describe("time", () => {
     expect(answer.text).toBe([...helloStream, done].join(""));
   });
 
-  test("before the first content may be longer than between pieces, as models think", async () => {
+  test("before the first content may be longer than between pieces, because models think", async () => {
     const answer = await complete(async (connection) => {
       await connection.write(streamHead + (helloStream[0] ?? ""));
       await sleep(450);
@@ -342,7 +343,7 @@ describe("time", () => {
   });
 });
 
-test("an upstream that does not know stream_options is asked without, and its tokens are estimated", async () => {
+test("an upstream that does not know stream_options is called without, and its tokens are estimated", async () => {
   const script: Script = (connection, request) =>
     request.body.includes("stream_options")
       ? answers(400, { error: { message: "Unrecognized request argument supplied: stream_options" } })(
@@ -356,13 +357,13 @@ test("an upstream that does not know stream_options is asked without, and its to
   expect(await spanOf(first)).toMatchObject({ usage_is_estimated: true, prompt_tokens: 3, completion_tokens: 2 });
   const second = await complete(script);
   const attemptsOf = ({ headers }: typeof first): string | null => headers.get("x-spanway-attempts");
-  // The head tells of the question that was refused, too.
+  // The head also reports the rejected attempt.
   expect([attemptsOf(first), attemptsOf(second)]).toEqual(["2", "1"]);
-  // Asked once: from then on it is known.
+  // Tried once: from then on it is known.
   expect(gateway.upstream.requests.length).toBe(before + 3);
 });
 
-describe("a provider whose wire is another", () => {
+describe("a provider with a different wire format", () => {
   const anthropicEvent = (type: string, members: Row): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
   const usage = { input_tokens: 3, cache_creation_input_tokens: 12_304, cache_read_input_tokens: 0, output_tokens: 1 };
@@ -378,7 +379,7 @@ describe("a provider whose wire is another", () => {
   ].join("");
   const model = "anthropic/claude-3-7-sonnet-20250219";
 
-  test("is streamed as OpenAI's, with usage in one last chunk where the caller asked, and priced by its cache", async () => {
+  test("is streamed as OpenAI's, with usage in one last chunk on request, and priced by its cache", async () => {
     const answer = await complete(slowly(...Array.from(Buffer.from(stream), (byte) => Buffer.from([byte]))), {
       model,
       stream_options: { include_usage: true },
@@ -395,7 +396,7 @@ describe("a provider whose wire is another", () => {
     });
   });
 
-  test("that breaks off is recorded with the usage that it had told, and an estimate of what it said", async () => {
+  test("that is truncated is recorded with its stated usage, and an estimate of its content", async () => {
     const answer = await complete(streams(stream.slice(0, stream.indexOf("event: content_block_stop"))), { model });
     expect(await spanOf(answer)).toMatchObject({
       status_code: 424,
@@ -407,7 +408,7 @@ describe("a provider whose wire is another", () => {
     });
   });
 
-  test("has no usage in its stream where nobody asked", async () => {
+  test("has no usage in its stream without a request", async () => {
     const events = eventsOf((await complete(streams(stream), { model })).text);
     expect(events.filter((each) => typeof each === "object" && "usage" in (each as Row))).toEqual([]);
     expect(textOf(events)).toBe("北京 🌍");

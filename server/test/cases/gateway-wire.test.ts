@@ -6,7 +6,7 @@ import type { Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** Upstreams whose HTTP is unusual, or wrong: every byte of it is written here. */
+/** Upstreams with unusual or wrong HTTP: every byte is written here. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const json = "content-type: application/json\r\n";
 const events = "content-type: text/event-stream\r\n";
 const hello = [...helloStream, done].join("");
 
-/** Answers with these writes, then closes, unless it says otherwise. */
+/** Sends these writes, then closes the connection unless told otherwise. */
 const wire =
   (writes: ReadonlyArray<string | Buffer>, end: "close" | "keep" | "reset" = "close"): Script =>
   async (connection) => {
@@ -59,7 +59,7 @@ async function recorded(): Promise<Row> {
   return results[0] ?? {};
 }
 
-describe("unusual answers are answers", () => {
+describe("unusual responses are accepted", () => {
   test.each<[what: string, script: Script]>([
     [
       "a write for each byte",
@@ -129,7 +129,7 @@ describe("unusual answers are answers", () => {
   });
 });
 
-describe("answers that are wrong are 424, and one span each", () => {
+describe("invalid responses are 424, and one span each", () => {
   test.each<[what: string, script: Script]>([
     ["a 200 and a reset", wire([`HTTP/1.1 200 OK\r\n${json}content-length: 900\r\n\r\n`], "reset")],
     [
@@ -170,7 +170,7 @@ describe("answers that are wrong are 424, and one span each", () => {
     expect(results).toMatchObject([{ status_code: 424 }, { status_code: 424 }]);
   });
 
-  test("bytes beyond the stated length are no part of the answer, nor of the next", async () => {
+  test("bytes beyond the stated length belong neither to the response nor to the next one", async () => {
     const extra = `HTTP/1.1 200 OK\r\n${json}content-length: ${whole.length}\r\n\r\n${whole}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nstolen`;
     const first = await ask(wire([extra], "keep"));
     expect(first.status).toBe(200);
@@ -182,10 +182,10 @@ describe("answers that are wrong are 424, and one span each", () => {
   });
 });
 
-describe("a connection that is closed as it is used again, without a byte of an answer", () => {
+describe("a connection that is closed as it is reused, without a byte of a response", () => {
   const reply = `HTTP/1.1 200 OK\r\n${json}content-length: ${whole.length}\r\n\r\n${whole}`;
 
-  /** Answers the first request of the connection, then does something else. */
+  /** Serves the first request of the connection, then does something else. */
   const thenUsed = async (then: Script): Promise<Answer> => {
     const first = await ask(wire([reply], "keep"));
     expect(first.status).toBe(200);
@@ -231,14 +231,14 @@ describe("a connection that is closed as it is used again, without a byte of an 
     expect(gateway.upstream.requests).toHaveLength(2);
   });
 
-  test("costs the call where the next one does the same: that never answered", async () => {
+  test("fails the call if the next connection does the same: it never responded", async () => {
     await ask(wire([reply], "keep"));
     expect((await ask(wire([], "close"))).status).toBe(424);
     expect(gateway.upstream.requests).toHaveLength(3);
   });
 });
 
-test("a connection that closes just as it is used again costs no call", async () => {
+test("a connection that closes just as it is reused fails no call", async () => {
   const reply = `HTTP/1.1 200 OK\r\n${json}connection: keep-alive\r\ncontent-length: ${whole.length}\r\n\r\n${whole}`;
   const fickle: Script = async (connection) => {
     await connection.write(reply);

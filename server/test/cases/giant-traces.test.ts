@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.stop());
 
-/** How many nodes there are, and how deep they lie, without recursion. */
+/** The number of nodes and their depth, without recursion. */
 function measure(roots: readonly Node[]): { count: number; depth: number; ids: Set<string> } {
   const ids = new Set<string>();
   let depth = 0;
@@ -69,7 +69,7 @@ describe("traces that are very deep, wide or large", () => {
     ["wide", children + 1, 2, true],
     ["large", spans, 6, true],
   ])("%s is retrieved with every span once; slim by itself from 10,000 spans on", async (id, count, depth, isSlim) => {
-    // The answer of a deep trace nests deeper than JSON.parse goes with a reviver, but not deeper than without.
+    // The response of a deep trace nests too deep for JSON.parse with a reviver, but not without one.
     const trace = await retrieveTrace(prod, id);
     const { ids, ...measured } = measure(trace.span_tree);
     expect([measured, ids.size]).toEqual([{ count, depth }, count]);
@@ -77,8 +77,8 @@ describe("traces that are very deep, wide or large", () => {
     expect(trace.span_tree).toHaveLength(1);
   });
 
-  test("spans that are sent again make a trace no larger", async () => {
-    // Three times as many rows as a tree has spans in full.
+  test("resent spans do not make a trace larger", async () => {
+    // Three times as many rows as a full tree has spans.
     await ingest(prod, rows["deep"] ?? [], rows["deep"] ?? []);
     const trace = await retrieveTrace(prod, "deep");
     expect(trace).toMatchObject({ span_count: chain, is_slim: false, is_truncated: false });

@@ -31,7 +31,7 @@ const complete = (ids = newIds()): Row => ({
   customer_identifier: "ann",
 });
 
-/** What is there of an organisation, once everything sent is visible. */
+/** Everything stored of an organisation, once all that was sent is visible. */
 async function stored(client: TestClient): Promise<{ spans: Row[]; summary: Row }> {
   await settle(client);
   const { count, results } = await listSpans(client, unmarked, "page_size=1000");
@@ -42,7 +42,7 @@ async function stored(client: TestClient): Promise<{ spans: Row[]; summary: Row 
 }
 
 describe("the same span again", () => {
-  test("byte for byte, one by one, at once, within a request, in both routes: one span, its cost once", async () => {
+  test("byte for byte, one by one, concurrently, within a request, on both routes: one span, its cost once", async () => {
     const { prod } = await app.newOrganization();
     const span = complete();
     for (let i = 0; i < 3; i += 1) await createSpan(prod, span);
@@ -53,7 +53,7 @@ describe("the same span again", () => {
     expect(summary).toMatchObject({ total_cost: 0.25, total_tokens: 15 });
   });
 
-  test("a start and its completion are one whole span, in either order, also at once", async () => {
+  test("a start and its completion are one complete span, in either order, also concurrently", async () => {
     const { prod } = await app.newOrganization();
     const both = () => {
       const ids = newIds();
@@ -78,7 +78,7 @@ describe("the same span again", () => {
     expect(summary["total_cost"]).toBe(1.5);
   });
 
-  test("of versions in conflict the last received stands whole, never a mix", async () => {
+  test("of conflicting versions the last received one wins completely, never a mix", async () => {
     const { prod } = await app.newOrganization();
     const span = complete();
     const other: Row = {
@@ -100,7 +100,7 @@ describe("the same span again", () => {
     expect(summary["total_cost"]).toBe(0.25);
   });
 
-  test("a span keeps its unique_id over resends, whatever changes, and it leads to the one that stands", async () => {
+  test("a span keeps its unique_id over resends, whatever changes, and it identifies the winning version", async () => {
     const { prod } = await app.newOrganization();
     const span = complete();
     const answers = [
@@ -136,7 +136,7 @@ describe("the same span again", () => {
     expect((await stored(prod)).spans).toHaveLength(pairs.length);
   });
 
-  test("a bulk that is sent again after a timeout counts once", async () => {
+  test("a bulk that is resent after a timeout counts once", async () => {
     const { prod } = await app.newOrganization();
     const logs = Array.from({ length: 500 }, () => complete());
     await Promise.all([prod.post(bulkPath, { logs }), prod.post(bulkPath, { logs })]);
@@ -146,7 +146,7 @@ describe("the same span again", () => {
     expect(summary["total_cost"]).toBe(125);
   });
 
-  test("spans without ids are new each time, unless an Idempotency-Key names the request", async () => {
+  test("spans without ids are new each time, unless an Idempotency-Key identifies the request", async () => {
     const { prod } = await app.newOrganization();
     const logs = Array.from({ length: 10 }, () => ({ log_type: "chat", input: "x", cost: 1 }));
     await prod.post(bulkPath, { logs });
@@ -183,7 +183,7 @@ describe("tenants never meet, whatever ids they send", () => {
     }
   });
 
-  test("an id of another organisation is not found, like one that never was", async () => {
+  test("an id of another organisation is not found, like one that never existed", async () => {
     const [one, two] = [await app.newOrganization(), await app.newOrganization()];
     const created = await createSpan(one.prod, shared);
     await settle(one.prod);
@@ -265,7 +265,7 @@ describe("tenants never meet, whatever ids they send", () => {
     expect((await listSpans(two.prod, unmarked)).count).toBe(0);
   });
 
-  test("an Idempotency-Key is one organisation's and environment's own", async () => {
+  test("an Idempotency-Key is specific to an organisation and environment", async () => {
     const [one, two] = [await app.newOrganization(), await app.newOrganization()];
     const headers = { "idempotency-key": "same" };
     for (const owner of [one.prod, one.test, two.prod]) await createSpan(owner, { input: "x" }, headers);

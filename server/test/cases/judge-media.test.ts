@@ -10,7 +10,7 @@ import { answers, type Script } from "../support/scripted-upstream.ts";
 import { bodyOf, createSpan, retrieveSpan, settle, storeSpans } from "../support/spans.ts";
 import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 
-/** What judges are shown of the media of a span: what the provider of the judge received. */
+/** The media of a span that a judge's provider receives. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeEach(() => gateway.upstream.script(scores));
 
 type Part = { type: string; text?: string } & Row;
 type Asked = { model: string; messages: [unknown, { content: string | Part[] }] };
-/** The requests that the judge's provider received about a text, newest last. */
+/** The requests about a text that the judge's provider received, newest last. */
 const askedAbout = (text: string): Asked[] =>
   gateway.upstream.requests.flatMap(({ body }) => (body.includes(text) ? [JSON.parse(body) as Asked] : []));
 const partsOf = ({ messages: [, { content }] }: Asked): Part[] =>
@@ -143,7 +143,7 @@ const kinds: [name: string, span: Row, parts: Row[]][] = [
   ],
 ];
 
-describe("O24: a judge of an automation is shown", () => {
+describe("O24: a judge of an automation receives", () => {
   let client: TestClient;
   const scoreOf = new Map<unknown, Row>();
   const nameOf = (name: string) => `the span with ${name}.`;
@@ -171,17 +171,17 @@ describe("O24: a judge of an automation is shown", () => {
     const [asked, ...others] = askedAbout(nameOf(name));
     expect(others).toEqual([]);
     expect(mediaOf(asked!)).toEqual(expected);
-    // No base64 is among the words, and no provider is sent to an address of ours.
+    // The texts contain no base64, and no provider is sent a URL of this server.
     const texts = partsOf(asked!).flatMap(({ text }) => text ?? []);
     expect(texts.join("").length).toBeLessThan(2_000);
     expect(JSON.stringify(mediaOf(asked!))).not.toContain("/api/media/");
     expect(typeof asked?.messages[1].content).toBe(expected.length === 0 ? "string" : "object");
-    // Each comes after the reference that the prompt has of it.
+    // Each follows its reference in the prompt.
     for (const label of texts.slice(1)) expect(texts[0]).toContain(label.replace(/:$/, ""));
     expect(texts).toHaveLength(expected.length + 1);
   });
 
-  test("and the record of its own call keeps the picture once", async () => {
+  test("and the record of its own call stores the picture once", async () => {
     const ofJudges = { log_method: { operator: "", value: ["evaluation"] } };
     const { results } = await client.waitForSpans(kinds.length, ofJudges);
     const record = results.find((row) => JSON.stringify(row).includes(nameOf("an image")));
@@ -191,7 +191,7 @@ describe("O24: a judge of an automation is shown", () => {
   });
 });
 
-describe("a picture that a judge cannot be shown is named to it and in the explanation:", () => {
+describe("a picture that a judge cannot receive is named to it and in the explanation:", () => {
   const refusesParts: Script = (connection, request) =>
     Array.isArray((JSON.parse(request.body) as Asked).messages[1].content)
       ? answers(400, { error: { message: "image_url is not supported", type: "invalid_request_error" } })(
@@ -260,7 +260,7 @@ describe("a picture that a judge cannot be shown is named to it and in the expla
   });
 });
 
-test("a judge of another wire is shown the picture in its own form", async () => {
+test("a judge with another wire format receives the picture in its own form", async () => {
   const { prod: client } = await gateway.app.newOrganization();
   const evaluator = await judge(client, { model: "anthropic/claude-sonnet-4-5" });
   const image = png(2_000);
@@ -270,13 +270,13 @@ test("a judge of another wire is shown the picture in its own form", async () =>
   expect(JSON.stringify(asked)).toContain('"media_type":"image/png"');
 });
 
-test("a picture counts in what is set aside of the daily budget", async () => {
+test("a picture counts in the reservation of the daily budget", async () => {
   const { prod: client } = await gateway.app.newOrganization();
   const llm = { evaluator_definition: "about the budget {{input}}", max_tokens: 50 };
   const evaluator = await judge(client, llm);
   await newAutomation(client, {
     evaluator_ids: [evaluator["id"]],
-    // One picture is at most 50,000 tokens of this model, which are $0.0075.
+    // One picture is at most 50,000 tokens of this model, which cost $0.0075.
     configuration: { sampling_rate: 1, daily_budget: 0.01 },
   });
   const held = Promise.withResolvers<void>();

@@ -12,7 +12,7 @@ import { bodyOf, createSpan, retrieveSpan, settle, storeSpans } from "../support
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "spanway-media-"));
-/** By inode: the engine's folders of tables are links. */
+/** By inode: the engine's table folders are links. */
 const bytesOnDisk = (): number => {
   const files = readdirSync(join(dataDir, "spans"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -55,9 +55,9 @@ const deleteTrace = (trace: string) => prod.request("DELETE", `/api/traces/${tra
 const key = "test_prod_key_0123456789";
 const inline = async (id: unknown): Promise<Answer> => prod.get(`/api/request-logs/${String(id)}/?media=inline`);
 
-describe("O24: media is stored apart from its spans", () => {
+describe("O24: media is stored separately from its spans", () => {
   // First, while nothing else is merged in the store.
-  test("30 turns that repeat one image of 1 MB keep it once", async () => {
+  test("30 turns that repeat one image of 1 MB store it once", async () => {
     const organization = await gateway.app.newOrganization();
     const url = uriOf(newImage(1_000_000));
     const turns = Array.from({ length: 30 }, (_, turn) => ({
@@ -95,7 +95,7 @@ describe("O24: media is stored apart from its spans", () => {
     expect(media.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  test("base64 with line breaks is media too, and comes back as it was sent at any depth", async () => {
+  test("base64 with line breaks is media too, and is returned as it was sent at any depth", async () => {
     const image = newImage();
     const base64 = image.toString("base64").replaceAll(/.{1,76}/g, "$&\n");
     const sent = {
@@ -112,7 +112,7 @@ describe("O24: media is stored apart from its spans", () => {
     expect(bodyOf(await inline(unique_id))).toMatchObject(sent);
   });
 
-  test("a call of the gateway goes to its provider as it was sent, and is recorded with a reference", async () => {
+  test("a gateway call is passed to its provider as it was sent, and is recorded with a reference", async () => {
     const messages = messagesWith(uriOf(newImage()));
     const answer = await prod.post("/api/chat/completions", { model: "gpt-4o", messages });
     expect(JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "")).toMatchObject({ messages });
@@ -133,7 +133,7 @@ describe("O24: media is stored apart from its spans", () => {
     expect(media.headers.get("content-disposition")).toMatch(/^attachment/);
   });
 
-  test("another organization does not see it, even where it names it in a span of its own", async () => {
+  test("another organization does not see it, even if it names it in a span of its own", async () => {
     const { unique_id } = await createSpan(prod, { prompt_messages: messagesWith(uriOf(newImage())) });
     const url = urlIn(await retrieveSpan(prod, unique_id));
     const other = (await gateway.app.newOrganization()).prod;
@@ -145,7 +145,7 @@ describe("O24: media is stored apart from its spans", () => {
     expect(bodyOf(read)["input"]).toBe(`please show ${url}`);
   });
 
-  test("a shared trace's is read by anybody, as long as it is shared, and that of no other trace", async () => {
+  test("media of a shared trace is public while it is shared, and that of no other trace", async () => {
     const [image, hidden] = [newImage(), newImage()];
     const spanIn = (trace: string, picture: Buffer): Row => ({
       trace_unique_id: trace,
@@ -211,7 +211,7 @@ describe("O24: media is stored apart from its spans", () => {
     expect(whole.text).toContain(image.toString("base64"));
   });
 
-  test("media=inline is 413 where a text repeats a reference beyond all bounds", async () => {
+  test("media=inline is 413 if a text repeats a reference too often", async () => {
     const { unique_id } = await createSpan(prod, { input: uriOf(newImage(1_000_000)) });
     const reference = String((await retrieveSpan(prod, unique_id))["input"]);
     const many = await createSpan(prod, { input: `${reference} `.repeat(100) });
@@ -231,7 +231,7 @@ describe("O24: media is stored apart from its spans", () => {
     expect((await prod.get(`/api/request-logs/${String(unique_id)}/?media=something`)).status).toBe(400);
   });
 
-  test("it goes with the last trace that has it", async () => {
+  test("it is deleted with the last trace that has it", async () => {
     const url = uriOf(newImage());
     const spanIn = (trace: string): Row => ({
       trace_unique_id: trace,
@@ -244,7 +244,7 @@ describe("O24: media is stored apart from its spans", () => {
       custom_identifier: { operator: "", value: ["first-media-trace"] },
     });
     const reference = urlIn(results[0] ?? {});
-    // Who repeats the reference does not keep the picture.
+    // Repeating the reference does not keep the picture.
     await storeSpans(prod, [{ input: reference, trace_unique_id: "third", span_unique_id: "s" }]);
     await deleteTrace("first-media-trace");
     expect((await prod.get(reference)).status).toBe(200);

@@ -40,7 +40,7 @@ describe("metadata of every shape", () => {
     return results.map((row) => String(row["custom_identifier"])).sort();
   };
 
-  test("comes back as it was sent, but for what is reserved", async () => {
+  test("is returned as it was sent, except reserved keys", async () => {
     const { results } = await listSpans(prod, chat, "page_size=1000");
     for (const row of results) {
       const sent = spans[String(row["custom_identifier"])] ?? {};
@@ -73,7 +73,7 @@ describe("metadata of every shape", () => {
     expect(await found({ [field]: condition })).toEqual(expected);
   });
 
-  test("null and what was never sent are both absent", async () => {
+  test("null and missing values are both absent", async () => {
     const absent = await found({ metadata__flag: { operator: "isnull", value: [true] } });
     expect(absent).toEqual(
       Object.keys(spans)
@@ -82,7 +82,7 @@ describe("metadata of every shape", () => {
     );
   });
 
-  test("what is reserved cannot be read, filtered, sorted or asked for", async () => {
+  test("reserved keys cannot be read, filtered, sorted or requested", async () => {
     for (const filters of [
       { metadata___secret: "s3cret" },
       { metadata___secret: { operator: "isnull", value: [false] } },
@@ -110,7 +110,7 @@ describe("metadata of every shape", () => {
 });
 
 describe("spans with ten thousand keys between them", () => {
-  test("filter options come at once and are bounded, whatever keys there are", async () => {
+  test("filter options are immediate and bounded, whatever keys there are", async () => {
     const { prod } = await app.newOrganization();
     const keysPerSpan = 1000;
     for (let part = 0; part < 10; part += 1) {
@@ -137,7 +137,7 @@ describe("spans with ten thousand keys between them", () => {
       filters_data: { model: { metric: "model" } },
       current_filters: {},
     });
-    // Options are those of the fixed fields: metadata has as many keys as callers please, and is filtered by name.
+    // Options are the fixed fields: metadata may have any number of keys, and is filtered by name.
     expect(
       Object.keys((answer.json as { filters_data: Row }).filters_data).filter((name) => name.startsWith("metadata__")),
     ).toEqual([]);

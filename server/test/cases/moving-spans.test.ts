@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import { retrieveTrace, traceSpan } from "../support/traces.ts";
 
-/** Reads find spans and then read them; a resend with other times in between moves them to another place. */
+/** Reads find spans and then read them; a resend with other times in between moves them. */
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
 });
 afterAll(() => app.stop());
 
-test("spans are never missing from reads while they are sent again with other times", async () => {
+test("spans are never missing from reads while they are resent with other times", async () => {
   const { prod: client } = await app.newOrganization();
   const trace = randomUUID();
   const logs = Array.from({ length: 10 }, (_, i) => ({ trace_unique_id: trace, span_unique_id: `s${i}` }));
@@ -18,7 +18,7 @@ test("spans are never missing from reads while they are sent again with other ti
   const { results } = await client.waitForSpans(logs.length);
   const missing: string[] = [];
   for (let resend = 0; resend < 15; resend += 1) {
-    // Without a time of their own, each resend moves them to now.
+    // Without their own time, each resend moves them to now.
     await client.post("/api/request-logs/bulk/", { logs });
     for (const { unique_id: id } of results.slice(0, 3)) {
       const { status } = await client.get(`/api/request-logs/${String(id)}/`);
@@ -31,7 +31,7 @@ test("spans are never missing from reads while they are sent again with other ti
   expect(missing).toEqual([]);
 });
 
-describe("a trace whose spans are sent again with other times is never shown in part", () => {
+describe("a trace whose spans are resent with other times is never shown partially", () => {
   const ids = ["root", "a", "b", "c", "d", "e"];
 
   test.each([
@@ -59,7 +59,7 @@ describe("a trace whose spans are sent again with other times is never shown in 
   });
 });
 
-test("a list of traces counts all their spans while they are sent again with other times", async () => {
+test("a list of traces counts all their spans while they are resent with other times", async () => {
   const { prod: client } = await app.newOrganization();
   const ids = Array.from({ length: 40 }, (_, i) => i);
   const send = () => {

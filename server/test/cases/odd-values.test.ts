@@ -14,11 +14,11 @@ afterAll(() => app.stop());
 const bulkPath = "/api/request-logs/bulk/";
 const good = (i: number): Row => ({ log_type: "chat", input: `good ${i}`, prompt_tokens: i });
 
-/** JSON that is no JSON: as other languages' serialisers write numbers. */
+/** Invalid JSON: numbers as serializers of other languages write them. */
 const bulkText = (row: string): string =>
   `{"logs":[${[...Array.from({ length: 9 }, (_, i) => JSON.stringify(good(i))), row].join(",")}]}`;
 
-describe("one odd row among ten costs at most itself", () => {
+describe("one odd row among ten affects at most itself", () => {
   test.each([
     ["null", "null"],
     ["NaN", "null"],
@@ -73,7 +73,7 @@ describe("one odd row among ten costs at most itself", () => {
     expect([single.status, fieldsOf(single)]).toEqual([422, [field]]);
   });
 
-  test("rows that are no objects are refused one by one", async () => {
+  test("rows that are not objects are refused one by one", async () => {
     const logs = [null, 1, "row", [], true, good(1), [[]], Number.NaN];
     const answer = await prod.post(bulkPath, { logs });
     expect(answer.json).toMatchObject({ success_count: 1, error_count: 7 });
@@ -175,7 +175,7 @@ describe("hostile keys", () => {
     const { text } = await prod.get(`/api/request-logs/${String(created["unique_id"])}/`);
     const document = JSON.parse(tree) as Row;
     const kept = JSON.stringify(document);
-    // At the top of metadata a leading _ reserves a key.
+    // At the top level of metadata, a leading _ reserves a key.
     const shown = JSON.stringify(Object.fromEntries(Object.entries(document).filter(([key]) => !key.startsWith("_"))));
     expect(text.includes(`"metadata":${shown}`)).toBe(true);
     for (const field of ["properties", "variables"])
@@ -198,7 +198,7 @@ describe("hostile keys", () => {
     expect(({} as Row)["polluted"]).toBeUndefined();
   });
 
-  test.each(keys)("filtering, sorting and choosing fields by %j is answered or refused", async (key) => {
+  test.each(keys)("filtering, sorting and choosing fields by %j succeeds or is refused", async (key) => {
     const name = encodeURIComponent(key);
     for (const answer of await Promise.all([
       prod.post("/api/request-logs/list/", `{"filters":{${JSON.stringify(key)}:{"operator":"","value":["x"]}}}`),

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test("a span that is its own parent counts what it used", async () => {
+test("a span that is its own parent counts its usage", async () => {
   const { prod } = await app.newOrganization();
   const usage = { prompt_tokens: 10, completion_tokens: 5, cost: 1, log_type: "chat" };
   await storeSpans(prod, [{ trace_unique_id: "t", span_unique_id: "s", span_parent_id: "s", ...usage }]);

@@ -59,7 +59,7 @@ describe("53 spans of one instant", () => {
     },
   );
 
-  test("without a filter too, which is another way to the rows", async () => {
+  test("without a filter too, which reads rows differently", async () => {
     const own = await app.newOrganization();
     await storeSpans(
       own.prod,
@@ -91,7 +91,7 @@ describe("53 spans of one instant", () => {
   });
 
   test.each(["0", "-1", "1.5", "x", "", "1e3", "99999999999999999999", "1000001", "NaN"])(
-    "a page of %j is refused or read as it stands",
+    "a page of %j is refused or read as it is",
     async (page) => {
       const answer = await prod.post(`/api/request-logs/list/?page=${page}`, {});
       expect([page, [200, 400].includes(answer.status)]).toEqual([page, true]);
@@ -101,7 +101,7 @@ describe("53 spans of one instant", () => {
   );
 });
 
-describe("while spans come in between pages", () => {
+describe("while spans arrive between pages", () => {
   const fill = async (): Promise<TestClient> => {
     const own = await app.newOrganization();
     const logs = Array.from({ length: total }, (_, i) => ({ ...chat, custom_identifier: `${i}`, timestamp: moment }));
@@ -145,7 +145,7 @@ describe("while spans come in between pages", () => {
         seen.push(...namesOf(list.results));
         path = list.next;
         if (page > 4) continue;
-        // Of what was read one goes, and others come before and among it.
+        // One span that was read is deleted, and others are added before and among them.
         const victim = seen.find((name) => /^\d+$/.test(name) && !gone.has(name)) ?? "";
         gone.add(victim);
         const deleted = await own.prod.request(
@@ -177,7 +177,7 @@ describe("while spans come in between pages", () => {
     expect(namesOf(back.results)[0]).toBe("late");
   });
 
-  test("what no list gave out is refused by name, and no fault of the server", async () => {
+  test("a token that no list issued is refused by name, and is never a 500", async () => {
     const first = await listSpans(prod, chat, "page_size=2&sort_by=cost");
     const link = new URL(String(first.next));
     const own = String(link.searchParams.get("page_after"));
@@ -238,7 +238,7 @@ describe("while spans come in between pages", () => {
   });
 });
 
-test("whatever the times and the page size, pages partition the list", async () => {
+test("for any times and page size, pages partition the list", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(0, 1, 999_999_999, 1_000_000_000), { minLength: 1, maxLength: 60 }),

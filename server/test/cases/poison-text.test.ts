@@ -13,7 +13,7 @@ afterAll(() => app.stop());
 
 const bulkPath = "/api/request-logs/bulk/";
 
-/** Pieces that have broken databases, parsers and terminals. */
+/** Fragments that have broken databases, parsers and terminals. */
 const nasty = [
   "\ud83d",
   "\ude00",
@@ -45,7 +45,7 @@ const nasty = [
 
 const cleaned = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
 
-/** A text in every place of a span that takes text. */
+/** A text in every text field of a span. */
 const everywhere = (text: string): Row => ({
   log_type: text || "chat",
   model: text,
@@ -65,7 +65,7 @@ const everywhere = (text: string): Row => ({
   note: text,
 });
 
-/** JSON.stringify escapes lone surrogates; this sends NUL and them the way other serialisers do. */
+/** JSON.stringify escapes lone surrogates; this sends NUL and lone surrogates like other serializers. */
 const json = (value: unknown): string => JSON.stringify(value);
 
 async function storedRows(client: TestClient): Promise<Row[]> {
@@ -79,7 +79,7 @@ async function storedRows(client: TestClient): Promise<Row[]> {
   return list.results;
 }
 
-/** The nodes of a trace by their unique_id, without what spans do not have: of its tree, of its slim tree, and of a page. */
+/** The nodes of a trace by their unique_id, without null members: of its tree, of its slim tree, and of a page. */
 async function nodesOf(client: TestClient, trace: string): Promise<Map<unknown, Row>[]> {
   const { span_tree: full } = await retrieveTrace(client, trace);
   const { span_tree: slim } = await retrieveTrace(client, trace, "tree=slim");
@@ -91,7 +91,7 @@ async function nodesOf(client: TestClient, trace: string): Promise<Map<unknown, 
   return lists.map((nodes) => new Map(nodes.map((node) => [node["unique_id"], ofSpan(node)])));
 }
 
-describe("text that breaks others", () => {
+describe("text that breaks other systems", () => {
   test("a hundred spans with every kind of it: all stored, good ones bit for bit, bad units replaced", async () => {
     const { prod } = await app.newOrganization();
     const texts = Array.from({ length: 100 }, (_, i) => nasty[i - 30] ?? `good ${i} ✓ \ud83d\ude00`);
@@ -114,7 +114,7 @@ describe("text that breaks others", () => {
       expect(row["prompt_messages"]).toEqual([{ role: "user", content: text }]);
       const whole = await retrieveSpan(prod, row["unique_id"]);
       expect(whole).toMatchObject({ full_request: { text }, note: text, variables: { [text]: text } });
-      // The nodes of a trace are written from what the engine wrote, and say the same.
+      // The nodes of a trace are written from the engine's text, and have the same values.
       for (const tree of trees) {
         expect([...tree.keys()]).toContain(whole["unique_id"]);
         const { span_links: links, ...node } = tree.get(whole["unique_id"]) ?? {};
@@ -124,7 +124,7 @@ describe("text that breaks others", () => {
     }
   });
 
-  test("bytes that are no UTF-8 cost their own characters alone", async () => {
+  test("bytes that are not UTF-8 affect only their own characters", async () => {
     const { prod } = await app.newOrganization();
     const bad = ["ff", "c3", "e282", "f09f98", "eda0bd", "c080", "f8888080", "80", "fefe", "f4908080"];
     const rows = bad.map((hex) =>
@@ -158,7 +158,7 @@ describe("text that breaks others", () => {
     }
   });
 
-  test("JSON within a string is read with the same care", async () => {
+  test("JSON within a string is handled in the same way", async () => {
     const { prod } = await app.newOrganization();
     const inner = '{"bad":"\\ud83d\\u0000","big":12345678901234567890,"nan":NaN,"ok":"é"}';
     const span = await createSpan(prod, {
@@ -174,7 +174,7 @@ describe("text that breaks others", () => {
     }
   });
 
-  test("any text at all comes back, cleaned of what no UTF-8 can hold", async () => {
+  test("any text is returned, without what UTF-8 cannot encode", async () => {
     const { prod } = await app.newOrganization();
     await fc.assert(
       fc.asyncProperty(

@@ -11,13 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** As JSON text: in a literal, `__proto__` would set the prototype. */
+/** JSON text: in an object literal, `__proto__` would set the prototype. */
 const tree = '{"__proto__":"a","constructor":"b","prototype":{"__proto__":{"model":"polluted"}},"z":1}';
 const bodyWith = (field: string, value: string) =>
   `{"log_type":"chat","__proto__":{"model":"polluted"},"constructor":{"model":"polluted"},"${field}":${value}}`;
 const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
-describe("S1: names that the language's objects have are keys like others", () => {
+describe("S1: member names of JavaScript objects are ordinary keys", () => {
   test.each(["metadata", "properties", "variables", "customer_params", "input", "full_request", "full_response"])(
     "within %s",
     async (field) => {
@@ -36,7 +36,7 @@ describe("S1: names that the language's objects have are keys like others", () =
     expect(results.map(({ metadata }) => textOf(metadata))).toEqual([value]);
   });
 
-  test("at the top of metadata __proto__ is reserved, as every key that starts with _, and costs no other", async () => {
+  test("at the top of metadata __proto__ is reserved, as every key that starts with _, and affects no other", async () => {
     const { unique_id } = await createSpan(prod, `{"metadata":${tree.replace("{", '{"_own":1,')}}`);
     const shown = await retrieveSpan(prod, unique_id);
     expect(textOf(shown["metadata"])).toBe(tree.replace('"__proto__":"a",', ""));

@@ -59,12 +59,12 @@ test("the quarantine is listed, exported and dropped, entry by entry", async () 
   expect((await run("quarantine list")).stdout).toBe("None.");
 });
 
-test("the quarantine is not dropped without saying what", async () => {
+test("the quarantine is not dropped without naming entries", async () => {
   expect(await run("quarantine drop")).toMatchObject({ code: 2 });
   expect(await entries()).toHaveLength(2);
 });
 
-test("the quarantine is not made where there is no journal", async () => {
+test("the quarantine is not created without a journal", async () => {
   const elsewhere = createWithQuarantine({ dataDir: folder, journalPath: join(folder, "mistyped") });
   const context = {
     stores,
@@ -80,7 +80,7 @@ test("the quarantine is not made where there is no journal", async () => {
   expect(existsSync(join(folder, "mistyped"))).toBe(false);
 });
 
-test("the quarantine is left alone while a server runs", async () => {
+test("the quarantine is not changed while a server runs", async () => {
   const lock = lockNode(join(folder, "node.lock"));
   const { code, stderr } = await run("quarantine list");
   lock.release();

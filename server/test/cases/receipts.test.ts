@@ -25,7 +25,7 @@ type Receipt = {
 const receiptOf = (span: Row): Receipt => span["cost_details"] as Receipt;
 const sumOf = (span: Row): number => receiptOf(span).lines.reduce((sum, { amount }) => sum + amount, 0);
 
-/** Sends a completion with this usage through the gateway and gives its span. */
+/** Sends a completion with this usage through the gateway and returns its span. */
 const called = async (usage: Row, model = "gpt-4o", members: Row = {}): Promise<Row> => {
   gateway.upstream.script(answers(200, completion({ usage })));
   const answer = await prod.post("/api/chat/completions", {
@@ -37,7 +37,7 @@ const called = async (usage: Row, model = "gpt-4o", members: Row = {}): Promise<
   return retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
 };
 
-describe("M1: reasoning that is larger than the completion stays inside where the total says so", () => {
+describe("M1: reasoning that is larger than the completion stays inside if the total says so", () => {
   const usage = {
     prompt_tokens: 1640,
     completion_tokens: 102,
@@ -93,12 +93,12 @@ describe("M2: the receipt of a span", () => {
     expect(sumOf(span)).toBeCloseTo(span["cost"] as number, 12);
   });
 
-  test("is in lists where it is asked for", async () => {
+  test("is in lists on request", async () => {
     const { json } = await prod.post("/api/request-logs/list/?include_fields=cost_details,cost&page_size=1", {});
     expect((json as { results: Row[] }).results[0]).toHaveProperty("cost_details.lines");
   });
 
-  test("what has no price can be found", async () => {
+  test("units without a price can be found", async () => {
     const thread_identifier = "unpriced";
     await roundTrip(prod, { model: "gpt-4o", thread_identifier, prompt_tokens: 1, completion_tokens: 1 });
     const span = await roundTrip(prod, {
@@ -116,7 +116,7 @@ describe("M2: the receipt of a span", () => {
     expect((json as { results: Row[] }).results.map(({ id }) => id)).toEqual([span["id"]]);
   });
 
-  test("of a cost that was stated says so, and what the table says", async () => {
+  test("of a stated cost says so, with the table's price", async () => {
     const tokens = { model: "gpt-4o", prompt_tokens: 1000, completion_tokens: 100 };
     const near = receiptOf(await roundTrip(prod, { ...tokens, cost: 0.004 }));
     expect(near).toMatchObject({ source: { kind: "stated" }, table_cost: 0.0035, assumptions: [] });
@@ -142,7 +142,7 @@ describe("M2: the receipt of a span", () => {
     });
   });
 
-  test("buckets without a field of their own are taken in usage_details", async () => {
+  test("buckets without a field of their own are accepted in usage_details", async () => {
     const span = await roundTrip(prod, {
       model: "gemini-2.5-flash-image",
       prompt_tokens: 10,
@@ -162,7 +162,7 @@ describe("M2: the receipt of a span", () => {
 });
 
 describe("M2: through the gateway", () => {
-  test("what a call says of its region is billed, and stays in its usage", async () => {
+  test("the region stated by a call is billed, and stays in its usage", async () => {
     const usage = { input_tokens: 20_000, output_tokens: 1000, inference_geo: "us" };
     gateway.upstream.script(
       answers(200, {
@@ -183,13 +183,13 @@ describe("M2: through the gateway", () => {
     expect(receiptOf(span).adjustments).toEqual([{ kind: "region", value: "us", factor: 1.1 }]);
   });
 
-  test("an estimate is called one", async () => {
+  test("an estimate is marked as one", async () => {
     const span = await called({});
     expect(receiptOf(span).assumptions.join()).toContain("estimate");
   });
 });
 
-test("M16: a model on one's own machine costs nothing, unless a price says otherwise", async () => {
+test("M16: a local model costs nothing, unless it has a price", async () => {
   const tokens = { prompt_tokens: 1000, completion_tokens: 100 };
   const span = await roundTrip(prod, { model: "ollama/gpt-oss-120b", ...tokens });
   expect(span).toMatchObject({ cost: 0, cost_details: { source: { kind: "local" } } });
@@ -200,7 +200,7 @@ test("M16: a model on one's own machine costs nothing, unless a price says other
   });
 });
 
-test("M17: a tier whose price nobody knows is marked", async () => {
+test("M17: a tier of unknown price is marked", async () => {
   const span = await called({ prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, service_tier: "scale" });
   expect(span).toMatchObject({ cost: 0.0035, unpriced: "service_tier:scale" });
 });

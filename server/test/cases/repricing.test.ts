@@ -7,7 +7,7 @@ import { answers } from "../support/scripted-upstream.ts";
 import { always, bodyOf, createSpan, retrieveSpan, settle, storeSpans } from "../support/spans.ts";
 import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
-/** M15: costs of stored spans by today's prices. */
+/** M15: costs of stored spans with today's prices. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ const totalOf = async (client: TestClient): Promise<unknown> =>
   bodyOf(await client.get(`/api/request-logs/summary/?${always}`))["total_cost"];
 
 describe("M15: a dry run", () => {
-  test("is what happens unless it is asked otherwise: it tells what would change, and changes nothing", async () => {
+  test("is the default: it reports the changes, and changes nothing", async () => {
     const prod = await newTenant();
     const { unique_id } = await createSpan(prod, used);
     await storeSpans(prod, [
@@ -60,7 +60,7 @@ describe("M15: a dry run", () => {
 });
 
 describe("M15: a run", () => {
-  test("gives computed costs today's price, keeps the old one in the receipt, and leaves the span as it was", async () => {
+  test("gives computed costs today's price, keeps the old one in the receipt, and changes nothing else of the span", async () => {
     const prod = await newTenant();
     await state(prod, "lab-1", 1);
     const { unique_id } = await createSpan(prod, { ...used, input: "hello", metadata: { a: 1 }, status_code: 201 });
@@ -90,7 +90,7 @@ describe("M15: a run", () => {
     });
   });
 
-  test("leaves what somebody stated alone, however it was stated", async () => {
+  test("does not change stated costs, however they were stated", async () => {
     const prod = await newTenant();
     const stated = [
       { ...used, cost: 0.5 },
@@ -105,7 +105,7 @@ describe("M15: a run", () => {
     expect(await prod.list()).toEqual(before);
   });
 
-  test("changes nothing where prices did not change, whatever was counted and wherever it was served", async () => {
+  test("changes nothing if prices did not change, for any buckets and regions", async () => {
     const prod = await newTenant();
     const tokens = { prompt_tokens: 9_000, completion_tokens: 400 };
     await storeSpans(prod, [
@@ -158,7 +158,7 @@ describe("M15: a run", () => {
     expect(await reprice(prod)).toMatchObject({ json: { count: 0, without_price: 0 } });
   });
 
-  test("keeps the cost of what has no price any longer", async () => {
+  test("keeps the cost of spans that no longer have a price", async () => {
     const prod = await newTenant();
     const price = bodyOf(await state(prod, "lab-1", 1));
     const { unique_id } = await createSpan(prod, used);
@@ -181,7 +181,7 @@ describe("M15: a run", () => {
     expect(costs).toEqual([1, 2]);
   });
 
-  test("changes what the window and the filters say, of body and URL, in the key's environment alone", async () => {
+  test("applies to the window and the filters of body and URL, only in the key's environment", async () => {
     const { prod, test: testKey } = await gateway.app.newOrganization();
     await storeSpans(prod, [
       { ...used, customer_identifier: "a" },
@@ -204,7 +204,7 @@ describe("M15: a run", () => {
     expect(await totalOf(prod)).toBe(1);
   });
 
-  test("twice, or twice at the same moment, is as good as once", async () => {
+  test("is idempotent, also concurrently", async () => {
     const prod = await newTenant();
     await storeSpans(
       prod,
@@ -217,7 +217,7 @@ describe("M15: a run", () => {
     expect(await run(prod)).toMatchObject({ count: 0 });
   });
 
-  test("goes on record, and takes prices:write", async () => {
+  test("is audited, and needs prices:write", async () => {
     const admin = await gateway.app.login();
     await run(gateway.app.prod, { model: { value: ["nothing-of-this"] } });
     const log = (await admin.get("/api/audit-log/")).json as { results: Row[] };
@@ -225,8 +225,8 @@ describe("M15: a run", () => {
   });
 });
 
-describe("M15: what follows", () => {
-  test("sums, groups and what a trace counts for", async () => {
+describe("M15: effects", () => {
+  test("updates sums, groups and the count of a trace", async () => {
     const prod = await newTenant();
     const trace_unique_id = randomUUID();
     const at = (span_unique_id: string, more: Row) => ({ trace_unique_id, span_unique_id, ...more });
@@ -237,7 +237,7 @@ describe("M15: what follows", () => {
     expect(await totalOf(prod)).toBe(5);
     await state(prod, "lab-1", 2);
     await run(prod);
-    // What the root states covered the call, which has a price of its own by now.
+    // The root's stated cost covered the call, which has its own price by now.
     const rows = (await prod.list({ trace_unique_id: { value: [trace_unique_id] } })).results;
     const counted = rows.reduce((sum, row) => sum + Number(row["counted_cost"] ?? 0), 0);
     expect([counted, await totalOf(prod)]).toEqual([2, 2]);
@@ -259,7 +259,7 @@ describe("M15: what follows", () => {
     expect((await prod.get(`/api/traces/${trace_unique_id}/`)).status).toBe(404);
   });
 
-  test("a span that is sent again meanwhile is the newer one, once", async () => {
+  test("a span that is resent meanwhile is the newer one, once", async () => {
     const prod = await newTenant();
     const span = { ...used, trace_unique_id: randomUUID(), span_unique_id: "a", timestamp: "2026-03-01T00:00:00Z" };
     await storeSpans(prod, [span]);

@@ -56,7 +56,7 @@ describe("S11: details of a call that name the span around it", () => {
     timeUnixNano,
   });
 
-  test.each(arrivals)("are its call's, %s: the workflow stays one", async (arrival) => {
+  test.each(arrivals)("belong to its call, %s: the workflow stays a workflow", async (arrival) => {
     const workflow = newIds();
     const call = { ...newIds(), traceId: workflow.traceId };
     const other = { ...newIds(), traceId: workflow.traceId };

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const model = "claude-sonnet-4-5";
-/** USD a million tokens of that model, below its long-context tier. */
+/** USD per million tokens of that model, below its long-context tier. */
 const usd = { fresh: 3, read: 0.3, write: 3.75, output: 15 };
 
 type Buckets = { fresh: number; read: number; write: number; output: number };
@@ -20,7 +20,7 @@ type Buckets = { fresh: number; read: number; write: number; output: number };
 const costOf = ({ fresh, read, write, output }: Buckets): number =>
   (fresh * usd.fresh + read * usd.read + write * usd.write + output * usd.output) / 1e6;
 
-/** What a span must say when its usage falls into these buckets, each token in one of them. */
+/** Expects that the span's usage consists of these buckets, each token in one of them. */
 const expectBuckets = (span: Row, buckets: Buckets): void => {
   const input = buckets.fresh + buckets.read + buckets.write;
   expect(span).toMatchObject({
@@ -33,7 +33,7 @@ const expectBuckets = (span: Row, buckets: Buckets): void => {
   expect(span["cost"]).toBeCloseTo(costOf(buckets), 10);
 };
 
-describe("cached input counts once, whether the input count holds it or not", () => {
+describe("cached input counts once, whether the input count includes it or not", () => {
   const inclusive: Buckets = { fresh: 5, read: 128_955, write: 1253, output: 500 };
   test.each<[string, Row]>([
     [
@@ -179,7 +179,7 @@ describe("cached input counts once, whether the input count holds it or not", ()
   });
 });
 
-test("a usage that names its tier, or what was searched for, costs as much as its provider charges for that", async () => {
+test("a usage that names its tier, or searches, costs what its provider charges for these", async () => {
   const usage = { input_tokens: 1000, cache_read_input_tokens: 0, output_tokens: 100 };
   const tokensUsd = costOf({ fresh: 1000, read: 0, write: 0, output: 100 });
   const cost = async (members: Row) => (await roundTrip(prod, { model, usage: { ...usage, ...members } }))["cost"];
@@ -189,12 +189,12 @@ test("a usage that names its tier, or what was searched for, costs as much as it
   expect((await roundTrip(prod, fast))["cost"]).toBeCloseTo((1000 * 10 + 100 * 50) / 1e6, 12);
   const searched = { server_tool_use: { web_search_requests: 3, web_fetch_requests: 1 } };
   expect(await cost(searched)).toBeCloseTo(tokensUsd + 0.03, 12);
-  // Of the words of a usage only its figures are kept then; its price is as it was.
+  // Then only the figures of a usage are stored; its price does not change.
   const hidden = await roundTrip(prod, { model, usage: { ...usage, service_tier: "batch" }, disable_log: true });
   expect(hidden["cost"]).toBeCloseTo(tokensUsd / 2, 12);
 });
 
-describe("a usage that says what the provider charges costs that, whatever the table says", () => {
+describe("a usage with the provider's charge costs that, whatever the table says", () => {
   const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
   const ofTable = 0.0045;
   const priced = (members: Row, span: Row = {}) => roundTrip(prod, { model, ...span, usage: { ...usage, ...members } });
@@ -243,17 +243,17 @@ describe("unknown is not zero", () => {
     }
   });
 
-  test("a model that no table has keeps its usage and has no cost", async () => {
+  test("a model that is not in the table keeps its usage and has no cost", async () => {
     const span = { model: "our-own-7b", prompt_tokens: 10, completion_tokens: 5 };
     expect(await roundTrip(prod, span)).toMatchObject({ total_tokens: 15, cost: null });
   });
 
-  test("zeros that were stated are zeros", async () => {
+  test("stated zeros are zeros", async () => {
     const zero = { prompt_tokens: 0, completion_tokens: 0 };
     expect(await roundTrip(prod, { model, ...zero })).toMatchObject({ ...zero, total_tokens: 0, cost: 0 });
   });
 
-  test("a stated cost stands, also zero, whatever the table says", async () => {
+  test("a stated cost is kept, also zero, whatever the table says", async () => {
     const usage = { prompt_tokens: 1000, completion_tokens: 1000 };
     for (const cost of [0, 0.5, 1e-9, 1234.5678]) {
       expect(await roundTrip(prod, { model, ...usage, cost })).toMatchObject({ cost, cost_source: "stated" });
@@ -267,11 +267,11 @@ describe("unknown is not zero", () => {
     expect(bodyOf(answer)["errors"]).toMatchObject({ cost: [expect.any(String)] });
   });
 
-  test.each(["", null, "NaN", "Infinity", "-Infinity"])("a cost of %j says nothing", async (cost) => {
+  test.each(["", null, "NaN", "Infinity", "-Infinity"])("a cost of %j counts as absent", async (cost) => {
     expect(await roundTrip(prod, { model: "our-own-7b", cost })).toMatchObject({ cost: null });
   });
 
-  test("sums skip what is unknown and say how much of it there is", async () => {
+  test("sums skip unknown values and state their number", async () => {
     const { prod: own } = await app.newOrganization();
     await storeSpans(own, [
       { log_type: "chat", model, cost: 0.25, prompt_tokens: 10, completion_tokens: 5 },
@@ -288,7 +288,7 @@ describe("unknown is not zero", () => {
     });
   });
 
-  test("the largest numbers there are do not break a sum", async () => {
+  test("the largest possible numbers do not break a sum", async () => {
     const { prod: own } = await app.newOrganization();
     const most = 1e12;
     const logs = Array.from({ length: 500 }, () => ({ prompt_tokens: most, completion_tokens: most, cost: most }));

@@ -6,8 +6,8 @@ import type { ListAnswer, Row, TestClient } from "../support/test-client.ts";
 import { listTraces, retrieveTrace } from "../support/traces.ts";
 
 /**
- * Lists compute the figures of a trace where its spans are kept, a retrieved trace from its spans, and threads, groups and
- * the summary sum the same spans in other ways: all must agree.
+ * Lists compute the figures of a trace in the store, a retrieved trace from its spans, and threads, groups and the
+ * summary sum the same spans in other ways: all must agree.
  */
 let app: TestApp;
 let prod: TestClient;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const organization = await app.newOrganization();
   ({ prod } = organization);
   await storeTraces(prod, traces);
-  // The same ids with other parents, which must not meet them.
+  // The same ids with other parents, which must not be mixed up with them.
   const others = traces.map((spans) => spans.map((span) => ({ ...span, span_parent_id: "a" })));
   await storeTraces(organization.test, others);
   await storeTraces((await app.newOrganization()).prod, others);
@@ -29,7 +29,7 @@ const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined }
 const spanOf = (id: string) =>
   fc.record({
     span_unique_id: fc.constant(id),
-    // Parents anywhere: itself, each other, below, and one that is not there.
+    // Any parents: itself, each other, descendants, and a missing one.
     span_parent_id: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...ids, "gone") }, fc.constant("")),
     span_name: fc.constant(`span ${id}`),
     log_type: fc.constantFrom("chat", "agent", "tool", "generation"),
@@ -80,12 +80,12 @@ const groups = async (groupBy: string): Promise<Row[]> => {
   return (json as ListAnswer).results;
 };
 
-/** Sums of dollars are doubles: what is beyond the twelfth digit is the order of adding. */
+/** Sums of dollars are doubles: beyond the twelfth digit they depend on the order of addition. */
 const sum = (rows: readonly Row[], figure: string) =>
   Number(rows.reduce((total, row) => total + Number(row[figure]), 0).toFixed(9));
 const only = (row: Row, figures: readonly string[]) => figures.map((figure) => sum([row], figure));
 
-test("a retrieved trace says what its row in the list says, whatever shape it has", async () => {
+test("a retrieved trace equals its row in the list, for any shape", async () => {
   const rows = await rowsOfTraces();
   expect(rows).toHaveLength(traces.length);
   for (const row of rows) {
@@ -95,7 +95,7 @@ test("a retrieved trace says what its row in the list says, whatever shape it ha
   }
 });
 
-test("the summary and groups sum to what the traces do", async () => {
+test("the summary and groups have the same sums as the traces", async () => {
   const rows = await rowsOfTraces();
   const summary = await summarize(prod, { environment: ["prod"] });
   for (const figure of ["total_cost", "total_tokens", "total_prompt_tokens", "total_completion_tokens"]) {
@@ -110,7 +110,7 @@ test("the summary and groups sum to what the traces do", async () => {
   }
 });
 
-test("a group, and a summary, of one trace says what its row says", async () => {
+test("a group and a summary of one trace equal its row", async () => {
   const figures = ["total_cost", "total_tokens", "error_count", "span_count"];
   const byTrace = new Map((await groups("trace")).map((row) => [row["trace_unique_id"], only(row, figures)]));
   for (const [n, row] of (await rowsOfTraces()).entries()) {
@@ -122,7 +122,7 @@ test("a group, and a summary, of one trace says what its row says", async () => 
   }
 });
 
-test("threads say what groups by thread say, also where a filter leaves one", async () => {
+test("threads equal groups by thread, also if a filter leaves one", async () => {
   const figures = ["total_cost", "total_tokens"];
   const list = async (filters: unknown) =>
     ((await prod.post(`/api/log_threads/?${always}`, { filters })).json as ListAnswer).results;

@@ -6,7 +6,7 @@ import { answers } from "../support/scripted-upstream.ts";
 import { bodyOf, createSpan, retrieveSpan, settle } from "../support/spans.ts";
 import type { Answer, Row } from "../support/test-client.ts";
 
-/** M14: what a call without a known price counts as in a customer's budget. */
+/** M14: how a call of unknown price counts in a customer's budget. */
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ test("M14: by default it counts as nothing, and limit_info warns of it", async (
   expect((await logOf(await call("pretends-nothing", "gpt-4o")))["limit_info"]).not.toHaveProperty("warnings");
 });
 
-test("M14: it is refused where the budget says so, until it has a price", async () => {
+test("M14: it is refused if the budget says so, until it has a price", async () => {
   await budget("refuses", { unpriced_calls: "refuse" });
   const answer = await call("refuses");
   expect(answer).toMatchObject({ status: 429, json: { error: { type: "budget_exceeded" } } });
@@ -51,7 +51,7 @@ test("M14: it is refused where the budget says so, until it has a price", async 
   expect((await call("refuses", "openai/lab-priced")).status).toBe(200);
 });
 
-test("M14: it counts as what the budget says, and uses it up", async () => {
+test("M14: it counts as the amount set in the budget, and uses it up", async () => {
   await budget("counts", { unpriced_calls: 0.4 });
   for (const spent of [0.4, 0.8, 1.2]) {
     expect((await call("counts")).status).toBe(200);
@@ -61,18 +61,18 @@ test("M14: it counts as what the budget says, and uses it up", async () => {
   expect((await call("counts", "gpt-4o")).status).toBe(429);
 });
 
-test("M14: a call of a known price costs that, whatever others count as", async () => {
+test("M14: a call of a known price costs that, regardless of unpriced_calls", async () => {
   await budget("known", { unpriced_calls: 0.4 });
   expect((await call("known", "gpt-4o")).status).toBe(200);
   await expect.poll(() => usageOf("known"), { timeout: 5_000 }).toBeCloseTo(10 * 2.5e-6 + 10 * 1e-5, 9);
 });
 
-test("M14: spans that came before, from elsewhere, count in the same way", async () => {
+test("M14: earlier spans from elsewhere count in the same way", async () => {
   await budget("elsewhere", { unpriced_calls: 0.6 });
   const span = { customer_identifier: "elsewhere", model: "lab-1", log_type: "chat" };
   await createSpan(gateway.app.prod, { ...span, prompt_tokens: 5, completion_tokens: 5 });
   await createSpan(gateway.app.prod, { ...span, prompt_tokens: 5, completion_tokens: 5 });
-  // It used nothing.
+  // It has no usage.
   await createSpan(gateway.app.prod, { ...span, status_code: 500 });
   await settle(gateway.app.prod);
   expect((await call("elsewhere", "gpt-4o")).status).toBe(429);
@@ -85,7 +85,7 @@ test.each([-1, "0.1", "allow", true, [], {}])("M14: unpriced_calls %j is refused
   expect(Object.keys(bodyOf(answer))).toContain("unpriced_calls");
 });
 
-test("M14: it is set and cleared like the rest of a budget, and takes its permission", async () => {
+test("M14: it is set and cleared like the rest of a budget, and needs the same permission", async () => {
   await budget("changed", { unpriced_calls: "refuse" });
   const path = pathOf("changed");
   for (const unpriced_calls of [0, 0.25, "refuse", null]) {

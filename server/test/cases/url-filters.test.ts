@@ -31,7 +31,7 @@ afterAll(() => app.stop());
 const jsonOf = ({ json }: Answer) => json as Row;
 const methods = ["GET", "POST"] as const;
 
-/** What a read sums up of the spans that it is about. */
+/** The sums of a read over the spans that it selects. */
 const reads: Record<string, (method: string, parameters: string) => Promise<[answer: Answer, cost: number]>> = {
   summary: async (method, parameters) => {
     const answer = await prod.request(method, `/api/request-logs/summary/?${parameters}`);
@@ -72,7 +72,7 @@ describe.each(Object.entries(reads))("M9: URL filters of %s", (_, read) => {
     }
   });
 
-  test("a name that is no field filters metadata, and the answer says so", async () => {
+  test("a name that is not a field filters metadata, and the response says so", async () => {
     for (const method of methods) {
       const [answer, sum] = await read(method, "custmer_identifier=acme");
       expect([answer.status, sum]).toEqual([200, 0]);
@@ -88,7 +88,7 @@ describe.each(Object.entries(reads))("M9: URL filters of %s", (_, read) => {
   );
 });
 
-/** Every route that takes filters of spans, but bulk delete, which takes them from its body alone. */
+/** Every route with filters of spans, except bulk delete, which reads them only from its body. */
 const filtered = everyEndpoint().filter(({ body, id }) => {
   const schema = body?.kind === "json" ? body.schema : undefined;
   return (
@@ -102,7 +102,7 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
     const ids = { customer_identifier: "acme", thread_identifier: "talk", trace_unique_id: "t" };
     const usage = { prompt_tokens: 10, completion_tokens: 1 };
     await storeSpans(own, [{ log_type: "chat", model: "gpt-4o", ...ids, ...usage }]);
-    // Customers show a moment later.
+    // Customers appear a moment later.
     await vi.waitFor(
       async () => {
         if (jsonOf(await own.get("/api/users/list/"))["count"] !== 1) throw new Error("no customer yet");
@@ -116,7 +116,7 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
     const others = always.split("&").filter((parameter) => !parameter.startsWith(`${name}=`));
     return own.post(`${path}?${[...others, query].join("&")}`, {});
   };
-  /** How much was found, and what is shown of it. */
+  /** The number of matches, and what is shown of them. */
   const shownIn = (answer: Answer) => {
     if (id.startsWith("export_")) return answer.text;
     const {
@@ -136,14 +136,14 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
   };
 
   test.each([...urlParameters])("%s with a value of nonsense is refused, applied or named", async (name) => {
-    // An unknown field to sort groups by means the default, as the interface says.
+    // An unknown sort field of groups means the default, as the interface specifies.
     if (id === "group_spans" && name === "sort_by") return;
     const [all, answer] = [await ask(""), await ask(`${name}=nonsense`)];
     expect(all.status).toBe(200);
     expect(answer.status === 400 || said(answer).includes(name) || shownIn(answer) !== shownIn(all)).toBe(true);
   });
 
-  test.each(["is_test=true", "environment=test"])("%s reads what is of test, or nothing", async (query) => {
+  test.each(["is_test=true", "environment=test"])("%s reads only test data, or nothing", async (query) => {
     const answer = await ask(query);
     const [prods, tests] = [await ask("environment=prod"), await ask("environment=test")];
     const isApplied = answer.status === 200 && shownIn(answer) !== shownIn(prods) && shownIn(answer) === shownIn(tests);
@@ -168,13 +168,13 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
   });
 });
 
-test("M9: filters of URL and body hold together", async () => {
+test("M9: filters of URL and body are combined", async () => {
   const body = { filters: { model: { value: ["m2"] } } };
   const answer = await prod.post("/api/request-logs/summary/?customer_identifier=acme", body);
   expect(jsonOf(answer)).toMatchObject({ number_of_requests: 1, total_cost: 2 });
 });
 
-describe("F8: an answer says what it covers", () => {
+describe("F8: a response states what it covers", () => {
   test.each([
     "/api/request-logs/list/",
     "/api/request-logs/summary/",

@@ -33,7 +33,7 @@ const flat = (nodes: readonly Node[]): Node[] => nodes.flatMap((node) => [node, 
 const sumOf = (rows: readonly Row[], member: string) =>
   Math.round(rows.reduce((sum, row) => sum + Number(row[member] ?? 0), 0) * 1e12) / 1e12;
 
-/** The sums of all of it, which every place must agree on, and every row add up to. */
+/** The total sums, which every place must agree on, and which rows add up to. */
 async function expectSums(client: TestClient, trace: string, sums: { total_cost: number; total_tokens: number }) {
   expect(await summarize(client)).toMatchObject(sums);
   expect((await listTraces(client)).results).toMatchObject([sums]);
@@ -49,7 +49,7 @@ async function expectSums(client: TestClient, trace: string, sums: { total_cost:
   }
 }
 
-test("M3: a tool's own cost does not restate its model call, also not for its customer", async () => {
+test("M3: a tool's own cost does not restate its model call, not even for its customer", async () => {
   const client = await newClient();
   await ingest(client, [
     traceSpan("t", "tool", "chat", 0, { log_type: "tool", cost: 0.0001 }),
@@ -61,7 +61,7 @@ test("M3: a tool's own cost does not restate its model call, also not for its cu
   ]);
 });
 
-test("M3: a cost that is stated above covers the calls below that have no price", async () => {
+test("M3: a cost stated above covers the unpriced calls below", async () => {
   const client = await newClient();
   await ingest(client, [
     traceSpan("t", "agent", null, 0, { log_type: "agent", cost: 0.42, prompt_tokens: 110 }),
@@ -71,7 +71,7 @@ test("M3: a cost that is stated above covers the calls below that have no price"
   expect(await summarize(client)).toMatchObject({ unpriced_count: 0 });
 });
 
-test("M3: a resend, a late wrapper and a deletion are counted anew", async () => {
+test("M3: a resend, a late wrapper and a deletion are recounted", async () => {
   const client = await newClient();
   const chat = traceSpan("t", "chat", "agent", 0, { log_type: "chat", model: "m", prompt_tokens: 5, cost: 0.2 });
   await ingest(client, [traceSpan("t", "agent", null, 100, { log_type: "agent", cost: 0.5, prompt_tokens: 5 })]);
@@ -100,7 +100,7 @@ test("M5: two instrumentations report one call as siblings, one of them without 
   expect(await summarize(client)).toMatchObject({ total_tokens: 222 });
 });
 
-test("M5: a span that names the gateway's log is that call, in whatever order, and says for whom it counts", async () => {
+test("M5: a span that names the gateway's log is that call, in any order, and determines for whom it counts", async () => {
   const client = await newClient();
   const messages = [{ role: "user", content: "hi" }];
   const answer = await client.post("/api/chat/completions", { model: "spanway/echo", messages });
@@ -121,13 +121,13 @@ test("M5: a span that names the gateway's log is that call, in whatever order, a
     total_cost: 0.3 + Number(gateway["cost"]),
     total_tokens: 8 + Number(gateway["total_tokens"]),
   });
-  // Somebody else's span of that id is none of this organization's.
+  // Another organization's span with that id does not belong to this organization.
   const other = await newClient();
   await ingest(other, [traceSpan("t", "client", null, 0, { ...report, gateway_log_id: logId })]);
   expect(await summarize(other)).toMatchObject({ total_cost: 0.3, total_tokens: 8 });
 });
 
-test("M7: rows add up to the summary of the same filters, and say what they were sent as", async () => {
+test("M7: rows add up to the summary of the same filters, and state what was sent", async () => {
   const client = await newClient();
   await ingest(client, [
     traceSpan("t", "root", null, 0, { customer_identifier: "ann", log_type: "workflow" }),
@@ -181,7 +181,7 @@ test("M7: the parts of any window add up to its whole", async () => {
   expect(sumOf(parts, "number_of_requests")).toBe(3);
 });
 
-test("M8: a span counts for the customer of the nearest span above, else of its trace, also where the root comes last", async () => {
+test("M8: a span counts for the customer of the nearest span above, otherwise of its trace, also if the root arrives last", async () => {
   const client = await newClient();
   const spans = [
     traceSpan("t", "lost", "gone", 0, call),
@@ -217,7 +217,7 @@ test("M8: a span counts for the customer of the nearest span above, else of its 
     .toContainEqual(expect.objectContaining({ customer_identifier: "ann", total_cost: 0.52, number_of_requests: 4 }));
 });
 
-test("M10: a trace in a list is whole, whichever part of it lies in the window", async () => {
+test("M10: a trace in a list is complete, whichever part of it is in the window", async () => {
   const client = await newClient();
   const hours = 3600;
   await ingest(client, [
@@ -280,7 +280,7 @@ test("S15: an orphan is never the root beside a span without a parent", async ()
   expect(flatAnswer).toMatchObject({ name: "root", root_span_unique_id: "root" });
 });
 
-test("M8: spans outside of traces count for nobody but whom they name", async () => {
+test("M8: spans outside of traces count only for whom they name", async () => {
   const client = await newClient();
   await createSpan(client, { ...call, customer_identifier: "ann" });
   await createSpan(client, { ...call, thread_identifier: "th" });

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe("the link of the first start", () => {
-  test("signs the administrator in once, on this machine; a restart leaves it, and stores its hash alone", async () => {
+  test("signs the administrator in once, on this machine; it survives a restart, and only its hash is stored", async () => {
     const folder = newDataDir();
     try {
       const first = await startServerProcess(folder.path);
@@ -59,7 +59,7 @@ describe("the link of the first start", () => {
   const open = (url: string, code: string, headers: Headers = {}) =>
     fetch(`${url}/sign-in?code=${code}`, { redirect: "manual", headers });
 
-  test("works for an hour, and not after a new password or for somebody who was removed", async () => {
+  test("works for an hour, and not after a new password or the removal of the person", async () => {
     const { user, id } = await server.newTenant();
     const [old, fresh] = [await newCode(user.id, server.clock.ms - authLimits.signInCodeMs), await newCode(user.id)];
     expect((await open(server.url, old)).status).toBe(404);
@@ -70,26 +70,26 @@ describe("the link of the first start", () => {
     expect((await open(server.url, last)).status).toBe(404);
   });
 
-  test("of two who open it at once one is signed in", async () => {
+  test("signs in one of two who open it concurrently", async () => {
     const { user } = await server.newTenant();
     const code = await newCode(user.id);
     const answers = await Promise.all([open(server.url, code), open(server.url, code)]);
     expect(answers.map(({ status }) => status)).toEqual(expect.arrayContaining([303, 404]));
   });
 
-  test("is refused to another machine, and under another name of this one", async () => {
+  test("is refused on another machine, and under another name of this one", async () => {
     for (const headers of [{ "x-forwarded-for": "203.0.113.9" }, { "x-forwarded-host": "rebound.example" }]) {
       expect((await open(app.url, "x", headers)).status).toBe(403);
     }
     expect((await open(app.url, "x")).status).toBe(404);
   });
 
-  test("leads a browser that follows it again to the password", async () => {
+  test("redirects a browser that follows it again to the password", async () => {
     const answer = await open(app.url, "used", { accept: "text/html" });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/login?link=used"]);
   });
 
-  test("is not guessed: failures close it for a while", async () => {
+  test("cannot be guessed: failures lock it for a while", async () => {
     const statuses = [];
     for (let n = 0; n <= authLimits.loginFailures; n += 1) statuses.push((await open(server.url, "guess")).status);
     expect(statuses.at(-1)).toBe(429);
