@@ -36,7 +36,7 @@ export function startCustomerMirror(deps: {
     },
     onFailure(error) {
       onFailure();
-      logger.warn({ err: error }, "customers could not be copied to the span store; they are tried again");
+      logger.warn({ err: error }, "customers could not be copied to the span store; retrying");
     },
     retryMs: customersLimits.customerMirrorRetryMs,
     everyMs: customersLimits.customerMirrorEveryMs,

@@ -154,7 +154,7 @@ function createRetries(settle: (settlement: Settlement) => void, logger: Logger)
   let failed: Settlement[] = [];
   let timer: NodeJS.Timeout | undefined;
   const again = (error: unknown): void => {
-    logger.error({ err: error, calls: failed.length }, "what customers spent could not be stored; it is tried again");
+    logger.error({ err: error, calls: failed.length }, "the spending of customers could not be stored; retrying");
     const settlements = failed;
     [failed, timer] = [[], undefined];
     settlements.forEach(settle);

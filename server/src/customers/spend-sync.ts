@@ -44,7 +44,7 @@ export function createSpendSync(
   const opening = new Map<string, Promise<void>>();
 
   const failed = (error: unknown): void =>
-    logger.warn({ err: error }, "what customers' spans cost could not be read; it is tried again");
+    logger.warn({ err: error }, "the cost of customers' spans could not be read; retrying");
 
   return {
     async open(key, periodStart, unpricedUsd) {

@@ -270,7 +270,7 @@ class QueueDeliverer implements Deliverer {
       if (result.isDelivered && webhook.failing_since !== null) await this.#deps.webhooks.noteSuccess(webhook.id);
       if (!result.isDelivered) await this.#judge(webhook, result);
     } catch (error) {
-      this.#deps.logger.error({ err: error, webhook: webhook.id }, "the outcome of a delivery could not be noted");
+      this.#deps.logger.error({ err: error, webhook: webhook.id }, "the outcome of a delivery could not be stored");
     }
   }
 

@@ -48,7 +48,7 @@ export function createFinisher(deps: FinisherDeps): { add(result: RunResult): vo
       } catch (error) {
         // Results that are not stored are evaluated again after the next start.
         if (deps.signal.aborted) return;
-        deps.logger.warn({ err: error }, "evaluations could not be put on record; trying again");
+        deps.logger.warn({ err: error }, "results of evaluations could not be stored; retrying");
         waiting.unshift(...results);
         await sleep(evaluationLimits.evaluationPollMs);
       }

@@ -113,7 +113,7 @@ class QueueRunner implements Runner {
         else if (claimed === 0 && !this.#isPoked) await this.#pause();
       } catch (error) {
         if (signal.aborted) return;
-        this.#deps.logger.warn({ err: error }, "evaluations could not be claimed; trying again");
+        this.#deps.logger.warn({ err: error }, "evaluations could not be claimed; retrying");
         await sleep(evaluationLimits.evaluationPollMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -227,7 +227,7 @@ class QueueRunner implements Runner {
         }),
       );
     } catch (error) {
-      if (!signal.aborted) logger.warn({ err: error }, "a batch of evaluations could not be read; trying again");
+      if (!signal.aborted) logger.warn({ err: error }, "a batch of evaluations could not be read; retrying");
       for (const run of runs) this.#finisher.add({ kind: "retried", run, costUsd: null });
     }
   }
@@ -252,7 +252,7 @@ class QueueRunner implements Runner {
       return await runEvaluation(deps, run, { span, evaluator, signal: this.#stopping.signal });
     } catch (error) {
       if (!this.#stopping.signal.aborted)
-        this.#deps.logger.warn({ err: error }, "an evaluation failed on our side; trying again");
+        this.#deps.logger.warn({ err: error }, "an evaluation failed with an internal error; retrying");
       return { kind: "retried", run, costUsd: null };
     }
   }
@@ -285,7 +285,7 @@ class QueueRunner implements Runner {
 async function chargeLapsed({ stores, now, logger }: RunnerDeps): Promise<void> {
   const at = new Date(now()).toISOString();
   const microUsd = await stores.transaction(({ judgementLedger }) => judgementLedger.chargeLapsed(at));
-  if (microUsd > 0) logger.warn({ microUsd }, "judgements ended with their node; what they may have cost is spent");
+  if (microUsd > 0) logger.warn({ microUsd }, "judgements ended with their node; their reserved cost counts as spent");
 }
 
 /** A log has one score per key. */

@@ -30,7 +30,7 @@ export function startScoreMirror(deps: ScoreMirrorDeps): ScoreMirror {
     copyBatch: (signal) => copyBatch(deps, signal),
     onFailure(error) {
       deps.onFailure();
-      deps.logger.warn({ err: error }, "scores could not be copied to the span store; they are tried again");
+      deps.logger.warn({ err: error }, "scores could not be copied to the span store; retrying");
     },
     retryMs: evaluationLimits.scoreMirrorRetryMs,
     everyMs: evaluationLimits.scoreMirrorEveryMs,

@@ -41,7 +41,7 @@ export function startLeader(deps: {
       if (wasLeader) await leases.release(lease);
     } else if (await leases.take({ ...lease, ...times })) {
       untilMs = until;
-      if (!wasLeader) logger.info("this node deletes what is too old and frees disk space from here on");
+      if (!wasLeader) logger.info("this node now does the upkeep: it deletes old data and frees disk space");
       return;
     }
     if (wasLeader) lose();
@@ -66,7 +66,7 @@ export function startLeader(deps: {
       lose();
       await leases
         .release(lease)
-        .catch((error: unknown) => logger.warn({ err: error }, "a lease could not be given back"));
+        .catch((error: unknown) => logger.warn({ err: error }, "a lease could not be released"));
     },
   };
 }
