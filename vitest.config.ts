@@ -24,6 +24,7 @@ const everywhere = ["{server,scripts,bench,integrations}/**/*.test.ts", "web/src
 
 const browser = {
   globalSetup: ["server/test/support/run-folder.ts", "e2e/support/site-setup.ts"],
+  setupFiles: ["e2e/support/browse-setup.ts"],
   isolate: false,
   expect: { poll: { timeout: 30_000 } },
   // A browser may stall on a busy machine. A first try that failed stays in the output: browserTest prints it.

@@ -19,7 +19,12 @@ async function make(page: Page, path: string, data: object): Promise<Record<stri
 const makeLog = (page: Page, feature: string, output: string, more: object = {}) =>
   make(page, "/api/request-logs/", { input: "Which city?", output, metadata: { feature }, ...more });
 
-const makeCondition = (page: Page, slug: string, policy: object = { rules: [] }) =>
+/** Without `policy` it matches no log: those of other tests come at any time. */
+const makeCondition = (
+  page: Page,
+  slug: string,
+  policy: object = { rules: [{ field: "metadata.feature", operator: "equals", value: slug }] },
+) =>
   make(page, "/automation/conditions/", {
     name: slug,
     condition_slug: slug,

@@ -1,5 +1,5 @@
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
-import { afterAll, afterEach, expect, inject, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { testAdmin } from "../../server/test/support/test-app.ts";
 
 /** Where no browser was found, tests that need one are skipped. */
@@ -20,23 +20,43 @@ export type OpenOptions = {
   expected?: RegExp;
 };
 
+/** One for all files of a process: it ends with the process. */
 let browser: Browser | undefined;
-const contexts: BrowserContext[] = [];
+/** Those of the test that runs, by the server that they are for. */
+const contexts = new Map<BrowserContext, string>();
+/** Empty ones for the server with the demo's data, whose code the browser has in its cache. */
+const spare: BrowserContext[] = [];
 /** The administrator's session at each server: to sign in takes a password's hash. */
 const sessions = new Map<string, Awaited<ReturnType<BrowserContext["storageState"]>>>();
 let faults: string[] = [];
 
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-  const found = faults;
+/**
+ * Closes what a test opened, and fails it for what its pages did wrong. Files share a process and this module: `browse-setup.ts` has it
+ * run in each of them.
+ */
+export async function endTest(): Promise<void> {
+  const used = [...contexts];
+  contexts.clear();
+  const found = [...faults];
+  await Promise.all(used.map(([context, url]) => (url === siteUrl ? empty(context) : context.close())));
   faults = [];
   expect(found, "console errors, refused content and requests to other hosts").toEqual([]);
-});
+}
 
-afterAll(async () => {
-  await browser?.close();
-  browser = undefined;
-});
+/** Takes from a context all that a test left there. */
+async function empty(context: BrowserContext): Promise<void> {
+  try {
+    const pages = context.pages();
+    const devtools = pages[0] && (await context.newCDPSession(pages[0]));
+    await Promise.all(pages.map((page) => page.goto("about:blank")));
+    await devtools?.send("Storage.clearDataForOrigin", { origin: siteUrl, storageTypes: "all" });
+    await Promise.all(pages.map((page) => page.close()));
+    await context.clearCookies();
+    spare.push(context);
+  } catch {
+    await context.close();
+  }
+}
 
 /** A test in a real browser. Any error on the console, any content that the policy refuses and any request to another host fails it. */
 export function browserTest(name: string, run: () => Promise<void>, timeoutMs = 120_000): void {
@@ -55,16 +75,18 @@ function printFailure(triesBefore: number, name: string, errors: readonly { stac
   console.error(`Try ${triesBefore + 1} of “${name}” failed:\n${errors.map(({ stack }) => stack).join("\n")}`);
 }
 
-/** A new window in a context of its own, at `path`. */
+/** A new window at `path`, in a context that no other window of the test has. */
 export async function open(path: string, options: OpenOptions = {}): Promise<Page> {
   const { theme = "light", width = 1400, height = 900, as = testAdmin, url = siteUrl, expected } = options;
   browser ??= await chromium.launch({ executablePath: site?.browser ?? "", args: ["--no-sandbox"] });
-  const context = await browser.newContext({ baseURL: url, colorScheme: theme, viewport: { width, height } });
-  contexts.push(context);
+  const context = (url === siteUrl ? spare.pop() : undefined) ?? (await browser.newContext({ baseURL: url }));
+  contexts.set(context, url);
   // Of a machine that has much else to do.
   context.setDefaultTimeout(45_000);
   if (as !== null) await signIn(context, url, as);
   const page = await context.newPage();
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: theme });
   watch(page, url, expected);
   await page.goto(path);
   return page;

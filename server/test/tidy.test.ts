@@ -76,6 +76,13 @@ describe("tests in the browser", () => {
   });
 });
 
+test("what tests share runs in each file: hooks of a module run in the first file alone of those that share a process", () => {
+  const shared = files.filter((path) => /^(?:e2e|server\/test)\/support\/.*\.ts$/.test(path));
+  const hook = /^(?:before|after)(?:Each|All)\(/m;
+  expect(shared.length).toBeGreaterThan(20);
+  expect(offenders(shared, (path) => hook.test(read(path)))).toEqual(["e2e/support/browse-setup.ts"]);
+});
+
 describe("layers", () => {
   test.each<[what: string, modules: RegExp, home: RegExp]>([
     ["the HTTP framework", /^fastify$|^@fastify\//, /^server\/src\/http\//],

@@ -65,6 +65,7 @@ export function QueryBar(options: DraftOptions): ReactNode {
           <IconButton
             icon="close"
             label="Clear the query"
+            className="in-disabled:hidden"
             size="sm"
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => typing.commit("")}

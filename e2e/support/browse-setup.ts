@@ -1,0 +1,4 @@
+import { afterEach } from "vitest";
+import { endTest } from "./browse.ts";
+
+afterEach(endTest);
