@@ -10,6 +10,7 @@ const sharing = ["server/test/spec/*.test.ts", "server/test/cases/*.test.ts"];
 /** Processes that are killed and started again, bounds of time and memory, very large input: `npm run test:slow`. */
 const slow = [
   "scripts/walk.test.ts",
+  "server/src/storage/spans/sums-histories.test.ts",
   "server/test/failure/*.test.ts",
   "server/test/cases/{bombs,export-memory,gateway-disconnects,giant-traces,moving-spans}.test.ts",
   "server/test/spec/{patches,sign-in-link,spans-export-streams,spans-live-load}.test.ts",
