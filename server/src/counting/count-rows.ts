@@ -85,7 +85,7 @@ function isSameRow(fact: StoredFact, count: UsageCount, before: StoredUsageCount
   );
 }
 
-/** Where a count differs from the span's own values. */
+/** The differences between a count and the span's own values. */
 function differences(fact: StoredFact, count: UsageCount) {
   const own = ownCount(fact);
   return {

@@ -60,7 +60,7 @@ export const customerChangeFields = {
     .optional()
     .meta({ description: "Replaced as a whole." }),
   group_identifier: text(domainLimits.identifierChars, "Group that the customer belongs to."),
-  period_budget: usd("USD that may be spent in a period; null: no bound."),
+  period_budget: usd("USD that may be spent in a period; null: no limit."),
   budget_duration: z
     .enum(budgetDurations, { error: `must be one of ${budgetDurations.join(", ")}, or null` })
     .nullable()
@@ -69,11 +69,11 @@ export const customerChangeFields = {
       description:
         "How often the period budget renews. Null is refused while there is a period budget without a period_end.",
     }),
-  total_budget: usd("USD that may be spent over all time; null: no bound."),
+  total_budget: usd("USD that may be spent over all time; null: no limit."),
   period_start: time(
-    "Where the first period begins. Null: periods are those of the calendar (UTC): days, weeks from Monday, months, years.",
+    "Start of the first period. Null: calendar periods (UTC): days, weeks from Monday, months, years.",
   ),
-  period_end: time("End of the first period, instead of one budget_duration after its start. Not part of it."),
+  period_end: time("End of the first period (exclusive), instead of one budget_duration after its start."),
   markup_percentage: z
     .number({ error: "must be a number, 0 or more, or null" })
     .min(0, { error: "must be a number, 0 or more, or null" })
@@ -88,7 +88,7 @@ export const customerChangeFields = {
     .max(customersLimits.customerRateLimitMax, { error: `must be at most ${customersLimits.customerRateLimitMax}` })
     .nullable()
     .optional()
-    .meta({ description: "Gateway requests a minute; null: no bound." }),
+    .meta({ description: "Gateway requests per minute; null: no limit." }),
   unpriced_calls: z
     .union([z.literal("refuse"), z.number().min(0).max(pricingLimits.costUsdMax), z.null()], {
       error: 'must be a number of US dollars, 0 or more, "refuse", or null',
@@ -96,7 +96,7 @@ export const customerChangeFields = {
     .optional()
     .meta({
       description:
-        "What a call whose price is not known counts as in the budgets: so many USD; `refuse`: the gateway refuses it; null: nothing, and " +
+        "How a call of unknown price counts in the budgets: a number of USD; `refuse`: the gateway refuses it; null: nothing, and " +
         "limit_info warns of it.",
     }),
 };

@@ -7,7 +7,7 @@ export type ScoreReading = { ok: true; value: ScoreValue; explanation: string | 
 
 type Reader = (raw: unknown, evaluator: Pick<Evaluator, "score_value_type" | "score_config">) => ScoreValue | string;
 
-/** What is wrong is answered as text. */
+/** Each reader returns the value, or an error message as text. */
 const readers: Record<Evaluator["score_value_type"], Reader> = {
   numerical: (raw, { score_config }) => number(raw, score_config.min_score, score_config.max_score),
   percentage: (raw, { score_config }) => number(raw, score_config.min_score ?? 0, score_config.max_score ?? 100),
@@ -22,8 +22,8 @@ const readers: Record<Evaluator["score_value_type"], Reader> = {
 };
 
 /**
- * What an evaluator returned, as a score of its value type. Beside the value itself it may be `{score, explanation}`,
- * which is how a judge answers.
+ * Converts the returned value of an evaluator to its value type. The value may also be wrapped as `{score,
+ * explanation}`, which is the form of a judge's answer.
  */
 export function readScoreValue(
   evaluator: Pick<Evaluator, "score_value_type" | "score_config">,

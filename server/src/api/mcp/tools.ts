@@ -53,7 +53,7 @@ const toolSpecs: readonly ToolSpec[] = [
     name: "get_trace",
     operation: "retrieve_trace",
     description:
-      "Reads a trace as an outline: its figures, and its spans with their depth, in order, each after its parent. The spans next to the root come first where there are too many.",
+      "Reads a trace as an outline: its figures, and its spans with their depth, in order, each after its parent. If there are too many, the spans next to the root come first.",
     narrow:
       'For the rest use search_spans with filters {"trace_unique_id": …} and, for the children of a span, {"span_parent_id": …}.',
     without: ["tree", "page", "page_size"],
@@ -87,7 +87,7 @@ const toolSpecs: readonly ToolSpec[] = [
     ...spans,
     name: "list_field_values",
     operation: "span_facets",
-    description: `Which values fields of spans have and how often, and which metadata keys there are: what to filter and group by. ${window}`,
+    description: `The values of span fields with their frequency, and the metadata keys: for filters and groups. ${window}`,
     narrow: "Ask for fewer fields or a smaller limit, or search in one field.",
   },
   {
@@ -101,7 +101,7 @@ const toolSpecs: readonly ToolSpec[] = [
   {
     name: "list_evaluators",
     operation: "list_evaluators",
-    description: "Evaluators, whose scores spans have: their slugs and what their values may be.",
+    description: "Evaluators of span scores: their slugs and their possible values.",
     narrow: "Ask for fewer rows (page_size), or search.",
     without: ["starred", "tags", "filters"],
     presets: { page_size: "20" },

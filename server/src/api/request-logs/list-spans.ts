@@ -52,7 +52,7 @@ export const listSpans = (
     summary: "List spans",
     description:
       "Filters are in the body, and in the URL as `field=value` or `field[value]=…&field[operator]=…`; a URL name " +
-      "that is not a field filters metadata. The window is the last hour unless the query says otherwise.",
+      "that is not a field filters metadata. The default window is the last hour.",
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",

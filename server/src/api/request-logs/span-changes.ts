@@ -35,10 +35,7 @@ export const spanChangeSchema = z
       .transform((value) => value ?? false)
       .optional()
       .meta({ description: "null is false." }),
-    positive_feedback: z
-      .boolean()
-      .nullish()
-      .meta({ description: "What the user thought of the answer. null clears it." }),
+    positive_feedback: z.boolean().nullish().meta({ description: "The user's rating of the answer. null clears it." }),
     metadata: metadataSchema.optional().meta({
       description:
         "Merged with the metadata of the span, key by key; null removes a key. Keys that begin with _ are ignored.",

@@ -29,7 +29,7 @@ export function presentProfile({ organization_id, sent: _sent, ...customer }: Cu
     id: `${customer_identifier}-${environment}-${organization_id}`,
     unique_organization_id: organization_id,
     ...customer,
-    // Of calendar periods, the current one is shown, because the first is of no use.
+    // For calendar periods, the current one is shown, because the first is of no use.
     period_start: isoOf(
       customer.period_start === null && current !== undefined ? current.startMs : firstStartMs(customer),
     ),
