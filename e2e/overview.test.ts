@@ -7,7 +7,7 @@ import { seriousFindings } from "./support/axe.ts";
 import { browserTest, open } from "./support/browse.ts";
 import { pageHeaders } from "./support/people.ts";
 import { unique } from "./support/unique.ts";
-import { pause, whole } from "./support/whole.ts";
+import { whole } from "./support/whole.ts";
 
 const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 const chart = (page: Page, title: string) => panel(page, title).getByRole("group", { name: new RegExp(`^${title}`) });
@@ -128,6 +128,7 @@ const isPulse = (asked: string): boolean => asked.includes("include_fields=uniqu
 
 browserTest("a new span is counted within seconds; where none comes or nobody looks, figures rest", async () => {
   const page = await open("/");
+  await page.clock.install();
   const customer = unique("fresh");
   await sendSpan(page, { customer_identifier: customer, input: "one" });
   const asked = figuresAsked(page);
@@ -141,14 +142,18 @@ browserTest("a new span is counted within seconds; where none comes or nobody lo
   expect(new Set(figures).size).toBe(figures.length);
   await sendSpan(page, { customer_identifier: customer, input: "two" });
   await count.filter({ hasText: /^2$/ }).waitFor({ timeout: 15_000 });
-  await page.evaluate(() => {
-    Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  });
-  await pause(page, 1000);
+  const look = (state: "hidden" | "visible") =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "visibilityState", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  await look("hidden");
+  await page.clock.runFor(2_000);
   asked.length = 0;
-  await pause(page, 7000);
+  await page.clock.runFor(30_000);
   expect(asked).toEqual([]);
+  await look("visible");
+  await expect.poll(() => asked.length).toBeGreaterThan(0);
 });
 
 browserTest("an error says since when it is met and by how many customers, who are a click away", async () => {
