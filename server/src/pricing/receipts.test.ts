@@ -333,7 +333,7 @@ describe("M12: the charge that the provider states", () => {
     expect(absurd.costUsd).toBe(5);
     expect(receiptOf(absurd)).toMatchObject({
       table_cost: 0.0035,
-      assumptions: [expect.stringContaining("hundred times")],
+      assumptions: [expect.stringContaining("factor of 100")],
     });
     expect(receiptOf(billed({ cost: 0.004, is_byok: false }))?.assumptions).toEqual([]);
   });

@@ -121,7 +121,7 @@ describe("M2: the receipt of a span", () => {
     const near = receiptOf(await roundTrip(prod, { ...tokens, cost: 0.004 }));
     expect(near).toMatchObject({ source: { kind: "stated" }, table_cost: 0.0035, assumptions: [] });
     const far = receiptOf(await roundTrip(prod, { ...tokens, cost: 4 }));
-    expect(far.assumptions.join()).toContain("hundred times");
+    expect(far.assumptions.join()).toContain("factor of 100");
     expect(receiptOf(await roundTrip(prod, { model: "x", cost: 4 }))).toMatchObject({
       source: { kind: "stated" },
       lines: [],
