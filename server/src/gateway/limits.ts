@@ -5,14 +5,21 @@ const MiB = 1024 * 1024;
 export const gatewayLimits = {
   /** Retries of each model if the caller does not set them. */
   defaultRetries: 2,
+  /** Models that one call may name. */
   modelsPerCall: 32,
+  /** The longest wait before a retry. If a provider requests more, the next model is tried. */
   retryWaitMs: 30_000,
   /** No attempt of a call begins later than this after the call's arrival. */
   routeDeadlineMs: 300_000,
+  /** Credentials whose failures a node remembers. */
   coolingCredentials: 10_000,
+  /** Consecutive failures after which a credential cools down. */
   failuresBeforeCoolDown: 3,
+  /** The first cool-down. It doubles with each further failure. */
   coolDownMs: 1_000,
+  /** The longest cool-down, also if a provider requests more. */
   coolDownMaxMs: 60_000,
+  /** The cool-down of a credential that the provider refuses. */
   deadCredentialMs: 30_000,
   /** A cool-down up to this long is waited for if there is nothing else to try. */
   coolDownWaitMs: 2_000,
@@ -26,9 +33,12 @@ export const gatewayLimits = {
   cachedProviderSettingMs: 5_000,
   /** Larger answers are not cached. */
   cacheEntryBytes: 1 * MiB,
+  /** Cached answers in the memory of a node, if there is no Redis or Valkey. */
   cacheMemoryBytes: 64 * MiB,
   cacheMemoryEntries: 20_000,
+  /** How long an answer is cached if the call does not say. */
   cacheTtlDefaultMs: 30 * 24 * 60 * 60 * 1_000,
+  /** The longest time that a call may set. */
   cacheTtlMaxMs: 365 * 24 * 60 * 60 * 1_000,
   /** Credentials of a model for which the cache is looked up. */
   cacheKeysPerCall: 8,

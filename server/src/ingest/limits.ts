@@ -3,7 +3,9 @@ const MiB = 1024 * 1024;
 
 /** Limits of ingest, with the unit in each name. */
 export const ingestLimits = {
+  /** Streams of the live tail on a node. */
   liveListeners: 256,
+  /** How often the live tail queries the span store. */
   livePollMs: 500,
   /** Spans become readable some time after they were received: each poll reads this far back again. */
   liveOverlapMs: 5_000,
@@ -18,10 +20,12 @@ export const ingestLimits = {
   liveEventsPerPoll: 2_000,
   liveChunkRows: 100,
   liveQueuedBytes: MiB,
+  /** How far back a stream may resume. */
   liveResumeMs: 600_000,
   liveResumeRows: 1_000,
   liveHeartbeatMs: 15_000,
   liveCredentialCheckMs: 10_000,
+  /** A stream whose reader has taken nothing for this long is closed. */
   liveStalledMs: 120_000,
   /** Spans that ended within this time before or after now. */
   liveWindowMs: 60 * 60 * 1_000,
@@ -66,6 +70,7 @@ export const ingestLimits = {
   journalReplayPage: 1000,
   /** The clock skew of senders that shortcuts allow for. */
   clockSkewMs: 60 * 60 * 1_000,
+  /** How long, at least, a span that is sent again with another end time is recognized. */
   identityMemoryMs: 15 * 24 * 60 * 60 * 1_000,
   writerRetryMinMs: 100,
   /** Stored spans that subscribers have not consumed; beyond it, subscribers read them back from the span store. */

@@ -1,17 +1,26 @@
 /** Limits of upkeep, with the unit in each name. */
 export const jobsLimits = {
+  /** How often the leader checks whether retention has something to delete. */
   retentionEveryMs: 60 * 60 * 1_000,
-  /** Each round rewrites parts of the tables. */
+  /** The time between two rounds of retention over spans: each rewrites parts of the tables. */
   retentionAgainMs: 24 * 60 * 60 * 1_000,
+  /** How often the metrics of background deletions are updated. */
   deletionProgressEveryMs: 60_000,
+  /** How often the leader deletes media that no span uses. */
   mediaSweepEveryMs: 60 * 60 * 1_000,
   /** The tombstones of a deleted trace stay in the table for at least this time. */
   traceTombstoneMs: 24 * 60 * 60 * 1_000,
+  /** How long a deletion waits, at most, for accepted spans to be stored. */
   traceDeletionFlushMs: 2_000,
+  /** How often a node learns of traces that other nodes deleted. */
   traceDeletionSweepEveryMs: 2_000,
+  /** How often the leader frees the disk space of deleted traces. */
   traceDeletionPurgeEveryMs: 60 * 60 * 1_000,
+  /** How often stored sums are built. */
   sumsEveryMs: 20_000,
+  /** Spans stored less than this time before a pass are left to the next one: clocks and replicas may differ. */
   sumsMarginMs: 60_000,
+  /** A slot is summed at the earliest this long after its end, in addition to the margin. */
   sumsOpenMs: 120_000,
   /** Longer than a portion and its pause take. */
   sumsTurnMs: 120_000,
@@ -20,10 +29,13 @@ export const jobsLimits = {
   sumsSlotRows: 5_000_000,
   /** The share of time that is spent on building. */
   sumsBusyShare: 0.2,
+  /** Days for which the audit log is retained. */
   auditDays: 400,
   /** If the leader dies, another node takes over after this time. */
   leaseMs: 60_000,
+  /** How often the leader renews its lease, and other nodes check whether it is free. */
   leaseRenewEveryMs: 15_000,
+  /** How often a node learns of customers that other nodes deleted. */
   customerErasureSweepEveryMs: 2_000,
   erasedNamesEveryMs: 60 * 60 * 1_000,
   /** Spans that one request reprices, and that it reads. */

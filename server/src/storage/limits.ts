@@ -7,11 +7,13 @@ const hourMs = 60 * 60 * 1_000;
 export const storageLimits = {
   /** Organizations whose old rows one statement deletes. */
   retentionOrganizations: 2_000,
+  /** The body of one span. */
   spanBytes: 20 * MiB,
   bulkRows: 500,
   /** Media references of a span that one read may resolve. */
   mediaOfSpan: 1_000,
   mediaSweepRows: 1_000,
+  /** Spans in the tree of a trace; further ones are left out. */
   treeSpans: 200_000,
   /** Traces up to this many rows and bytes are read in one statement, without locating them first. */
   smallTraceRows: 2_000,
@@ -31,7 +33,9 @@ export const storageLimits = {
   conversationLookBackDays: 7,
   /** Files and folders of the data folder that are closed to other users at the start, upper folders first. */
   dataFolderEntries: 10_000,
+  /** The default of `SPANWAY_JOURNAL_MAX_BYTES`. */
   journalBytes: 2 * GiB,
+  /** Requests in the journal whose spans are not stored yet. */
   journalEntries: 1_000_000,
   quarantineReasonChars: 4096,
   /** The step by which a journal's file grows, before the room is needed. */
@@ -42,15 +46,21 @@ export const storageLimits = {
   readYourWriteMs: 1_000,
   webhooksPerOrganization: 100,
   savedViewsPerOrganization: 200,
+  /** How long a query may run. */
   queryTimeMs: 20_000,
+  /** Memory of one query. */
   queryMemoryBytes: 2 * GiB,
+  /** Queries that a node runs at a time on a ClickHouse server. */
   queriesInFlight: 32,
   /** Reads of retention, the purge and the sweep of media: a pass over a column of a large table. */
   upkeepTimeMs: 60 * 60 * 1_000,
+  /** Such reads that run at a time, that wait, and the threads of each. */
   upkeepInFlight: 1,
   upkeepQueued: 16,
   upkeepThreads: 2,
+  /** Queries that wait on a node. Further ones are refused with 503. */
   queriesQueued: 512,
+  /** Queries that run at a time in the embedded store. */
   embeddedQueriesInFlight: 6,
   embeddedMarkCacheBytes: 128 * MiB,
   /** How often memory that the engine has freed is returned to the system. */
@@ -78,10 +88,15 @@ export const storageLimits = {
   /** How long the size of an organization's busiest slot is remembered. */
   sumsBusiestKnownMs: 60_000,
   sumsBusiestOrganizations: 10_000,
+  /** Exports that a node runs at a time. */
   exportsInFlight: 4,
+  /** Exports that wait. Further ones are refused with 503. */
   exportsQueued: 32,
+  /** How long an export may wait. */
   exportWaitMs: 30_000,
+  /** How long an export may run. */
   exportTimeMs: 60 * 60 * 1_000,
+  /** Memory of one export. */
   exportMemoryBytes: GiB,
   exportBlockRows: 1_024,
   exportBlockRowsMin: 16,
@@ -92,8 +107,10 @@ export const storageLimits = {
   exportFilePollMs: 20,
   queryKillEveryMs: 50,
   queryReplyGraceMs: 10_000,
+  /** How long a ClickHouse server may take to respond to a write. */
   spanInsertTimeMs: 120_000,
   spanSlicedListRows: 20_000,
+  /** Connections of a node to a ClickHouse server for queries. */
   spanHttpConnections: 64,
   movedReadAttempts: 3,
   /** Organizations that are remembered as having no resends or counts, so that their reads need no probe query. */
@@ -117,13 +134,18 @@ export const storageLimits = {
   sessionsPerUser: 100,
   invitationsPerOrganization: 1_000,
   auditEntriesPerOrganization: 100_000,
+  /** How long a statement waits for a lock of SQLite. */
   controlBusyMs: 10_000,
   controlBusyRetryMs: 20,
+  /** Connections of a node to Postgres. */
   controlConnections: 10,
+  /** How long a connection to Postgres may take. */
   controlConnectMs: 5_000,
+  /** How long a statement, or a pause within a transaction, may take in Postgres. */
   controlQueryMs: 30_000,
   /** A connection whose server has not responded by then is closed. */
   controlSilenceMs: 35_000,
+  /** How often a node checks that the control store responds. */
   controlPingEveryMs: 1_000,
   /** After this time without a response, values read before are used; a ping that takes longer is an outage. */
   controlPatienceMs: 2_000,
@@ -135,6 +157,7 @@ export const storageLimits = {
   clockSkewWarnMs: 2_000,
   clockSkewLeadMs: 30_000,
   clockSkewMaxMs: 5 * 60_000,
+  /** How often the skew is measured. */
   clockMeasureEveryMs: 60_000,
   /** Statements that stay compiled, except longer ones. */
   controlStatements: 300,
