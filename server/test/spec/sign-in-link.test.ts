@@ -89,6 +89,14 @@ describe("the link of the first start", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/login?link=used"]);
   });
 
+  test("is not used up by HEAD", async () => {
+    const { user } = await server.newTenant();
+    const code = await newCode(user.id);
+    const head = await fetch(`${server.url}/sign-in?code=${code}`, { method: "HEAD", redirect: "manual" });
+    expect([head.status, head.headers.get("set-cookie")]).toEqual([303, null]);
+    expect((await open(server.url, code)).headers.get("set-cookie")).toContain("session");
+  });
+
   test("cannot be guessed: failures lock it for a while", async () => {
     const statuses = [];
     for (let n = 0; n <= authLimits.loginFailures; n += 1) statuses.push((await open(server.url, "guess")).status);

@@ -30,10 +30,12 @@ export const signInByCode = (deps: {
     query: z.object({ code: z.string().max(apiLimits.tokenChars) }),
     success: { status: 303, description: "The session cookie is set." },
     errors: ["forbidden", "not_found", "rate_limited", "unavailable"],
-    handler: async ({ query, ip, url, requestId, headers, origins }) => {
+    handler: async ({ method, query, ip, url, requestId, headers, origins }) => {
       if (!isLoopback(ip) || !isLoopback(new URL(origins[0] ?? url).hostname)) {
         throw new ServiceError("forbidden", "This link works on the machine of the server only, as it was printed.");
       }
+      // A preview or a link checker must not use up the code.
+      if (method === "HEAD") return reply(303, undefined, toApplication);
       deps.throttle.attempt(throttled, ip);
       const begun = await deps.browsers.beginByCode(query.code);
       if (begun === undefined) {

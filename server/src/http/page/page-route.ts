@@ -42,7 +42,7 @@ export function pageRoutes(
     const path = pathOf(url);
     const file = path === "/index.html" ? undefined : page?.get(path);
     if (file !== undefined) return routeOf("page file", (context) => answerFile(context, file));
-    if (taken.has(firstSegment(path)) || !wantsPage(path, accept ?? "")) return undefined;
+    if (taken.has(firstSegment(path)) || !wantsPage(path, accept ?? "*/*")) return undefined;
     return routeOf("page", (context) => (index === undefined ? answerUnbuilt() : answerFile(context, index)));
   };
 }

@@ -103,6 +103,7 @@ describe("the page", () => {
 
   test("is also what a tool that accepts everything gets at the root", async () => {
     expect((await get("/", { accept: "*/*" })).body.toString()).toBe(html);
+    expect((await get("/", {})).body.toString()).toBe(html);
   });
 
   test("callers that do not accept HTML get a JSON error at any path, and endpoints work as before", async () => {

@@ -34,7 +34,7 @@ export function readStreamError(event: Record<string, unknown>): UpstreamProblem
 }
 
 function describe(error: unknown, status: number, otherwise: string): UpstreamProblem {
-  const { type, message } = isObject(error) ? error : {};
+  const { type, message } = isObject(error) ? error : { type: undefined, message: error };
   const said = upstreamMessage(typeof message === "string" ? message : otherwise, `Anthropic answered ${status}`);
   const byType = typeof type === "string" ? lookUp(kinds, type) : undefined;
   // A status is more precise than a type, but within a stream there is only the type.

@@ -230,8 +230,12 @@ describe("a stream that fails", () => {
     expect(after).toMatchObject({ problem, isDone: false, finish: undefined, message: { content: "Hal" } });
   });
 
-  test("by an error in OpenAI's form, as proxies send it", () => {
-    const event = { error: { type: "server_error", message: "Out of capacity" } } as unknown as Event;
+  test.each<[string, object]>([
+    ["an object", { error: { type: "server_error", message: "Out of capacity" } }],
+    ["an object beside a null type", { type: null, error: { message: "Out of capacity" } }],
+    ["a text", { error: "Out of capacity" }],
+  ])("by an error in OpenAI's form, %s, as proxies send it", (_form, members) => {
+    const event = members as Event;
     const problem = { kind: "fault", status: 200, message: "Out of capacity" };
     expect(runStream(anthropicTranslator, [sse([start(), event])])).toMatchObject({ problem, isDone: false });
   });

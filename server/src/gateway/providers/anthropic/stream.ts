@@ -68,9 +68,10 @@ export function createAnthropicReader(call: CallFacts): AnthropicReader {
   };
 }
 
-/** Proxies that speak both wires send OpenAI's form of an error, which has no type. */
+/** Proxies that speak both wire formats send OpenAI's form of an error, which has no type. */
 function isForeignError(event: Record<string, unknown>): boolean {
-  return event["type"] === undefined && isObject(event["error"]);
+  const { type, error } = event;
+  return typeof type !== "string" && (isObject(error) || typeof error === "string");
 }
 
 /** The same for bytes that are split anywhere. */

@@ -38,9 +38,10 @@ test("a Parquet export is killed when the disk becomes nearly full", async () =>
   };
   await expect(database.stream(endless, "parquet", take, new AbortController().signal)).rejects.toThrow("no room");
   expect(bytes).toBeGreaterThan(0);
-  const running = await database.query({
-    name: "test",
-    sql: "SELECT query FROM system.processes WHERE query LIKE '%randomPrintable%' AND query NOT LIKE '%processes%'",
-  });
-  expect(running.rows).toEqual([]);
+  const running = async (): Promise<unknown[]> => {
+    const sql =
+      "SELECT query FROM system.processes WHERE query LIKE '%randomPrintable%' AND query NOT LIKE '%processes%'";
+    return (await database.query({ name: "test", sql })).rows;
+  };
+  await expect.poll(running, { timeout: 10_000 }).toEqual([]);
 }, 60_000);
