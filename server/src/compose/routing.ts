@@ -83,7 +83,7 @@ export async function composeRouting({
   return {
     router: createRouter({
       ...known,
-      bondKey: deriveKey(secretKey, "marks of keys"),
+      markKey: deriveKey(secretKey, "marks of keys"),
       coolDown,
       now,
       random: Math.random,

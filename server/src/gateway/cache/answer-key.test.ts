@@ -19,7 +19,7 @@ const attempt: Attempt = {
   translator: undefined,
   quirks: openaiShaped.openai,
   credentialId: "c",
-  bond: "",
+  keyMark: "",
   isCallerHost: false,
   isOperatorHost: false,
 };

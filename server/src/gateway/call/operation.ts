@@ -8,7 +8,7 @@ import type { ErrorForm } from "./client-answer.ts";
 import type { OutgoingCall } from "./exchange.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import type { Operation } from "../providers/quirks.ts";
-import type { KeyBond } from "../responses/key-bonds.ts";
+import type { KeyMark } from "../responses/key-marks.ts";
 import type { Attempt, Plan } from "../routing/plan.ts";
 import type { ServiceParams } from "../request/service-params.ts";
 import type { StreamSink, StreamSource } from "../stream/stream-source.ts";
@@ -60,8 +60,8 @@ export type CallRequest = {
   /** The recorded form, if it differs from `asked`. Called once, while the upstream's response is pending. */
   recorded?: () => Record<string, unknown>;
   isStream: boolean;
-  /** The provider key that the request is bound to. */
-  bond?: KeyBond | undefined;
+  /** The key mark in the request, whose provider key must serve it. */
+  keyMark?: KeyMark | undefined;
   /** The audio to transcribe. */
   recording?: Buffer;
   /** Returns the cached response to the same request, if there is one. */

@@ -104,8 +104,8 @@ async function runCall(deps: CallDeps & RecordDeps, operation: CallOperation, ca
 
 function routedCall(
   { operation }: CallOperation,
-  { model, params, routeProvider, betas, bond }: CallRequest,
+  { model, params, routeProvider, betas, keyMark }: CallRequest,
   { organization_id, environment }: SpanOrigin,
 ): RoutedCall {
-  return { organizationId: organization_id, environment, model, params, routeProvider, betas, operation, bond };
+  return { organizationId: organization_id, environment, model, params, routeProvider, betas, operation, keyMark };
 }

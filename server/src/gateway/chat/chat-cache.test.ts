@@ -23,7 +23,7 @@ const attempt: Attempt = {
   translator: undefined,
   quirks: openaiShaped.custom,
   credentialId: "none",
-  bond: "",
+  keyMark: "",
   isCallerHost: false,
   isOperatorHost: false,
 };

@@ -7,7 +7,7 @@ import type { AnswerReader, CallOperation, ReaderOptions } from "../call/operati
 import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import { badMember, checkStreamFlag, passJson, readJsonReply, readJsonRequest } from "../request/read-json-request.ts";
-import { createBinding, takeBonds, type KeyBond } from "./key-bonds.ts";
+import { createMarker, takeMarks, type KeyMark } from "./key-marks.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwners } from "./response-owners.ts";
 import { createSaidSoFar, messageOfOutput } from "./said.ts";
@@ -18,11 +18,11 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): CallOpera
     operation: "responses",
     logType: "response",
     read(call, ledger) {
-      let bond: KeyBond | undefined;
+      let keyMark: KeyMark | undefined;
       const request = readJsonRequest(call, ledger, "responses", (members) => {
-        const taken = takeBonds(members);
+        const taken = takeMarks(members);
         const { input, instructions, stream } = taken.asked;
-        bond = taken.bond;
+        keyMark = taken.keyMark;
         ledger.stream = stream === true;
         ledger.content = { input: instructions === undefined ? input : { instructions, input } };
         return taken.asked;
@@ -34,7 +34,7 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): CallOpera
         throw badMember("background", "must be streamed: send stream as well");
       return {
         ...request,
-        bond,
+        keyMark,
         isStream: stream === true,
         reader: (how) => createResponseReader(ledger, owners, { ...how, isBackground: background === true }),
       };
@@ -47,13 +47,13 @@ function createResponseReader(
   owners: Pick<ResponseOwners, "note">,
   { attempt, hasManyKeys, mayAskOther, isBackground }: ReaderOptions & { isBackground: boolean },
 ): AnswerReader {
-  /** Marks values that belong to the key of this attempt. */
-  const binding = hasManyKeys && attempt !== undefined ? createBinding(attempt.bond) : undefined;
+  /** Appends the key mark of this attempt. */
+  const marker = hasManyKeys && attempt !== undefined ? createMarker(attempt.keyMark) : undefined;
   return {
     stream(sink) {
       // The id of a background response must be sent immediately.
       const events = readResponseStream(ledger, owners, isBackground ? () => false : mayAskOther);
-      return createEventSource({ ...events, rewrite: binding?.event }, sink);
+      return createEventSource({ ...events, rewrite: marker?.event }, sink);
     },
     whole(whole) {
       const { reply, problem } = readJsonReply(whole);
@@ -65,8 +65,8 @@ function createResponseReader(
       if (ledger.responseId !== undefined) owners.note(ledger.responseId, ledger.origin);
       return undefined;
     },
-    asStream: (reply, sink) => giveEvents(responseAsEvents(binding?.reply(reply) ?? reply), sink),
-    answer: (reply, breakdown) => passJson(binding?.reply(reply) ?? reply, breakdown),
+    asStream: (reply, sink) => giveEvents(responseAsEvents(marker?.reply(reply) ?? reply), sink),
+    answer: (reply, breakdown) => passJson(marker?.reply(reply) ?? reply, breakdown),
   };
 }
 

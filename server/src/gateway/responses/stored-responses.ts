@@ -18,7 +18,7 @@ import type { Attempt } from "../routing/plan.ts";
 import type { ProviderKey } from "../routing/router.ts";
 import type { CallDeps } from "../call/run-call.ts";
 import { readServiceParams } from "../request/service-params.ts";
-import { bindItems, bindResponse, createBinding, takeBond } from "./key-bonds.ts";
+import { markItems, markResponse, createMarker, takeMark } from "./key-marks.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwner, ResponseOwners } from "./response-owners.ts";
 
@@ -58,21 +58,21 @@ type Deps = Pick<CallDeps, "pools" | "timeouts" | "router" | "metrics" | "commen
 export function createStoredResponses(deps: Deps): StoredResponses {
   return {
     async act(action, call) {
-      const { value: id, bond } = takeBond(call.id);
+      const { value: id, keyMark } = takeMark(call.id);
       const { query, isStream } = readQuery(call.query, action);
       // A path segment of dots would change the path.
-      const keys = /^\.*$/.test(id) ? [] : await keysOf(deps, call, id, bond);
+      const keys = /^\.*$/.test(id) ? [] : await keysOf(deps, call, id, keyMark);
       if (action.method !== "GET") await refuseElsewhere(deps, call, id);
       const problems: UpstreamProblem[] = [];
       for (const { attempt } of keys) {
         const upstream = callOf(attempt, action, id, query);
         const end = isStream
-          ? await askForStream(deps, { attempt, upstream, call, bond })
+          ? await askForStream(deps, { attempt, upstream, call, keyMark })
           : await ask(deps, { attempt, upstream, call });
         if (end.kind === "streamed") return undefined;
         if (end.kind === "reply") {
           deps.metrics.attempts.inc({ outcome: "success" });
-          return { bytes: bound(action, end.reply, bond), provider: attempt.target.provider };
+          return { bytes: markedAs(action, end.reply, keyMark), provider: attempt.target.provider };
         }
         if (end.kind !== "problem") throw call.signal.reason;
         deps.metrics.attempts.inc({ outcome: end.problem.kind });
@@ -88,10 +88,10 @@ export function createStoredResponses(deps: Deps): StoredResponses {
 }
 
 /**
- * Returns the key that the mark names, or without a mark the keys that may have made the response. Anybody can add a
+ * Returns the key of the key mark, or without one the keys that may have made the response. Anybody can add a key
  * mark to an id, so a key that organizations share is used only for the organization that made the response.
  */
-async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | undefined): Promise<ProviderKey[]> {
+async function keysOf(deps: Deps, call: StoredCall, id: string, keyMark: string | undefined): Promise<ProviderKey[]> {
   const { owner, headers } = call;
   const keys = await deps.router.keys({
     organizationId: owner.organization_id,
@@ -100,12 +100,12 @@ async function keysOf(deps: Deps, call: StoredCall, id: string, bond: string | u
     ...readRouteHeaders(headers),
   });
   const able = keys.filter(({ attempt, isVendor }) =>
-    bond === undefined ? !isVendor || keepers.has(attempt.target.provider) : attempt.bond === bond,
+    keyMark === undefined ? !isVendor || keepers.has(attempt.target.provider) : attempt.keyMark === keyMark,
   );
   const own = able.filter(({ isShared }) => !isShared);
   const shared = able.filter(({ isShared }) => isShared);
   const isOurs = shared.length > 0 && (await isOwner(deps, call, id, owner));
-  return [...own, ...(isOurs ? shared : [])].slice(0, bond === undefined ? gatewayLimits.responseKeysPerCall : 1);
+  return [...own, ...(isOurs ? shared : [])].slice(0, keyMark === undefined ? gatewayLimits.responseKeysPerCall : 1);
 }
 
 async function isOwner(deps: Deps, call: StoredCall, id: string, owner: ResponseOwner): Promise<boolean> {
@@ -119,10 +119,10 @@ async function refuseElsewhere(deps: Deps, call: StoredCall, id: string): Promis
     throw new ServiceError("forbidden", `This response was made in the ${environment} environment: use a key of it.`);
 }
 
-function bound({ below }: StoredAction, reply: WholeReply, bond: string | undefined): Buffer | string {
-  if (bond === undefined) return reply.bytes;
-  const bind = below === "/input_items" ? bindItems : bindResponse;
-  return JSON.stringify(bind(readJsonReply(reply).reply, bond));
+function markedAs({ below }: StoredAction, reply: WholeReply, keyMark: string | undefined): Buffer | string {
+  if (keyMark === undefined) return reply.bytes;
+  const mark = below === "/input_items" ? markItems : markResponse;
+  return JSON.stringify(mark(readJsonReply(reply).reply, keyMark));
 }
 
 type Asked = { attempt: Attempt; upstream: UpstreamCall; call: StoredCall };
@@ -146,8 +146,8 @@ function ask(
 const wholeReader: AnswerReader = { whole: () => undefined, answer: ({ bytes: body }) => ({ body }) };
 
 /** Forwards the events of a background response, from the first or from `starting_after` on, as they arrive. */
-async function askForStream(deps: Deps, asked: Asked & { bond: string | undefined }): Promise<AttemptEnd> {
-  const { attempt, call, bond } = asked;
+async function askForStream(deps: Deps, asked: Asked & { keyMark: string | undefined }): Promise<AttemptEnd> {
+  const { attempt, call, keyMark } = asked;
   let exchange: Exchange | undefined;
   const sent: { stream?: ClientStream } = {};
   const open = (): ClientStream => {
@@ -157,12 +157,12 @@ async function askForStream(deps: Deps, asked: Asked & { bond: string | undefine
     stream.keepAlive(deps.commentMs);
     return stream;
   };
-  const binding = bond === undefined ? undefined : createBinding(bond);
+  const marker = keyMark === undefined ? undefined : createMarker(keyMark);
   const reader: AnswerReader = {
     ...wholeReader,
-    stream: (sink) => createEventSource({ ...storedStream, rewrite: binding?.event }, sink),
+    stream: (sink) => createEventSource({ ...storedStream, rewrite: marker?.event }, sink),
     // For a provider that does not stream.
-    asStream: (reply, sink) => giveEvents(responseAsEvents(binding?.reply(reply) ?? reply), sink),
+    asStream: (reply, sink) => giveEvents(responseAsEvents(marker?.reply(reply) ?? reply), sink),
   };
   const end = await ask(deps, asked, reader, {
     attach: (attached) => void (exchange = attached),
@@ -207,7 +207,7 @@ function readQuery(query: URLSearchParams, { method, below }: StoredAction): { q
   const passed = new URLSearchParams(query);
   for (const name of ["after", "before"]) {
     const item = passed.get(name);
-    if (item !== null) passed.set(name, takeBond(item).value);
+    if (item !== null) passed.set(name, takeMark(item).value);
   }
   const isStream = method === "GET" && below === "" && query.get("stream") === "true";
   return { query: passed.toString(), isStream };

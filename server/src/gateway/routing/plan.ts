@@ -14,8 +14,8 @@ export type RoutedCall = {
   routeProvider?: string | undefined;
   betas: ReadonlySet<string>;
   operation: Operation;
-  /** The provider key that the call is bound to by something that `param` refers to. */
-  bond?: { value: string; param: string } | undefined;
+  /** The key mark of the provider key that the call must use, because of what `param` refers to. */
+  keyMark?: { value: string; param: string } | undefined;
 };
 
 /** The service parameters that routing reads, already validated. Times are in seconds. */
@@ -63,10 +63,9 @@ export type Attempt = {
   /** Identifies the credential with organization and model in the cool-down. Reveals no part of a secret. */
   credentialId: string;
   /**
-   * Identifies the organization's key, on every node and permanently. "" if the operation has no calls that are bound
-   * to a key.
+   * Identifies the organization's key, on every node and permanently. "" if the operation has no key marks.
    */
-  bond: string;
+  keyMark: string;
   /** The caller set the address in this request: only the caller's own key may be sent to it. */
   isCallerHost: boolean;
   /** The operator of the server set the address: it may be private. */

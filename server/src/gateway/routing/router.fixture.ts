@@ -61,7 +61,7 @@ export async function attemptsOf(world: World, call: Call): Promise<Attempt[]> {
       forget: () => undefined,
       unreadable: () => world.unreadable ?? [],
     },
-    bondKey: Buffer.from("the same on every node"),
+    markKey: Buffer.from("the same on every node"),
     keyVariables: new Map([["openai", "OPENAI_API_KEY"]]),
     coolDown: createCoolDown({ now }),
     now,

@@ -42,8 +42,8 @@ export type RouterDeps = PlanDeps & {
   settings: StoredSettings;
   /** By provider. Providers without environment variables are absent. */
   environment: ReadonlyMap<string, EnvironmentCredential>;
-  /** The key for the marks of provider keys: the same on every node. */
-  bondKey: Uint8Array;
+  /** The key of the hash for key marks: the same on every node. */
+  markKey: Uint8Array;
   /** The environment variable for the key of a provider, by provider name. */
   keyVariables: ReadonlyMap<string, string>;
 };
@@ -56,9 +56,9 @@ export function createRouter(deps: RouterDeps): Router {
       const legs = new LegFinder(deps, call, settings, idKey).findAll();
       const policy = readRetryPolicy(call.params);
       if (call.operation !== "responses") return runPlan(legs, policy, deps, signal);
-      const keys = new Set(legs.flatMap(({ attempts }) => attempts.map(({ bond }) => bond)));
-      const hasManyKeys = keys.size > 1 || call.bond !== undefined;
-      return { ...runPlan(boundLegs(legs, call), policy, deps, signal), hasManyKeys };
+      const keys = new Set(legs.flatMap(({ attempts }) => attempts.map(({ keyMark }) => keyMark)));
+      const hasManyKeys = keys.size > 1 || call.keyMark !== undefined;
+      return { ...runPlan(legsOfMark(legs, call), policy, deps, signal), hasManyKeys };
     },
     async keys(call) {
       const settings = await deps.settings.of(call.organizationId);
@@ -72,16 +72,19 @@ export function createRouter(deps: RouterDeps): Router {
   };
 }
 
-/** Keeps the attempts with the key that the call is bound to. @throws ServiceError if that key is not available */
-function boundLegs(legs: readonly Leg[], { bond }: RoutedCall): readonly Leg[] {
-  if (bond === undefined) return legs;
+/** Keeps the attempts with the key of the call's key mark. @throws ServiceError if that key is not available */
+function legsOfMark(legs: readonly Leg[], { keyMark }: RoutedCall): readonly Leg[] {
+  if (keyMark === undefined) return legs;
   const bound = legs
-    .map(({ model, attempts }) => ({ model, attempts: attempts.filter((attempt) => attempt.bond === bond.value) }))
+    .map(({ model, attempts }) => ({
+      model,
+      attempts: attempts.filter((attempt) => attempt.keyMark === keyMark.value),
+    }))
     .filter(({ attempts }) => attempts.length > 0);
   if (bound.length > 0) return bound;
   throw badParam(
-    bond.param,
-    `${bond.param} refers to something that was created with a provider key that is no longer stored or does not serve this model, and no other key can continue it. Send the whole conversation as input instead, without it.`,
+    keyMark.param,
+    `${keyMark.param} refers to something that was created with a provider key that is no longer stored or does not serve this model, and no other key can continue it. Send the whole conversation as input instead, without it.`,
   );
 }
 
@@ -278,18 +281,18 @@ class LegFinder {
         credential.apiKey ?? "",
         JSON.stringify(credential.fields),
       ]),
-      bond: this.#bondOf(provider, usable),
+      keyMark: this.#keyMarkOf(provider, usable),
       isCallerHost: usable.isCallerHost,
       isOperatorHost: operatorUrl !== undefined,
     };
   }
 
   /** A stored key that is replaced in place keeps its mark: what its account created stays usable. */
-  #bondOf(provider: string, { source, credential }: UsableCredential): string {
+  #keyMarkOf(provider: string, { source, credential }: UsableCredential): string {
     if (this.#call.operation !== "responses") return "";
     const key = source === undefined ? [credential.apiKey ?? "", JSON.stringify(credential.fields)] : [source];
     const parts = JSON.stringify([this.#call.organizationId, provider, ...key]);
-    return createHmac("sha256", this.#deps.bondKey).update(parts).digest("base64url").slice(0, 8);
+    return createHmac("sha256", this.#deps.markKey).update(parts).digest("base64url").slice(0, 8);
   }
 
   /** Specific to one organization and one model, so that no other is affected when it cools down. */

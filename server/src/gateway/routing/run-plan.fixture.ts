@@ -23,7 +23,7 @@ export function attemptOf(model: string, id: string): Attempt {
     translator: undefined,
     quirks: openaiShaped.openai,
     credentialId: id,
-    bond: "",
+    keyMark: "",
     isCallerHost: false,
     isOperatorHost: false,
   };

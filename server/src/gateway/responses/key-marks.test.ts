@@ -1,25 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attemptsOf } from "../routing/router.fixture.ts";
-import { bindEvent, bindResponse, takeBonds } from "./key-bonds.ts";
+import { markEvent, markResponse, takeMarks } from "./key-marks.ts";
 
 const id = fc.stringMatching(/^[a-z]{2,5}_[\w-]{1,20}$/);
-const bond = fc.stringMatching(/^[\w-]{8}$/);
+const keyMark = fc.stringMatching(/^[\w-]{8}$/);
 const item = fc.record({ type: fc.constant("reasoning"), id, encrypted_content: id });
 
-describe("values that are bound to a key", () => {
+describe("values with a key mark", () => {
   test("P6: return unmarked, with the mark's key", () => {
     fc.assert(
-      fc.property(id, fc.array(item, { minLength: 1, maxLength: 3 }), bond, (responseId, output, mark) => {
-        const bound = bindResponse({ id: responseId, output }, mark);
-        expect(bindEvent({ response: { id: responseId, output } }, mark)).toEqual({ response: bound });
-        expect(takeBonds({ previous_response_id: bound["id"], input: bound["output"] })).toEqual({
+      fc.property(id, fc.array(item, { minLength: 1, maxLength: 3 }), keyMark, (responseId, output, mark) => {
+        const bound = markResponse({ id: responseId, output }, mark);
+        expect(markEvent({ response: { id: responseId, output } }, mark)).toEqual({ response: bound });
+        expect(takeMarks({ previous_response_id: bound["id"], input: bound["output"] })).toEqual({
           asked: { previous_response_id: responseId, input: output },
-          bond: { value: mark, param: "previous_response_id" },
+          keyMark: { value: mark, param: "previous_response_id" },
         });
-        expect(takeBonds({ input: bound["output"] })).toEqual({
+        expect(takeMarks({ input: bound["output"] })).toEqual({
           asked: { input: output },
-          bond: { value: mark, param: "input" },
+          keyMark: { value: mark, param: "input" },
         });
       }),
     );
@@ -27,9 +27,9 @@ describe("values that are bound to a key", () => {
 
   test("P6: do not exist in a request without marks, which stays unchanged", () => {
     const asked = { input: [{ role: "user", content: "a.kAAAAAAAA" }], previous_response_id: "resp_1", tools: [{}] };
-    const taken = takeBonds(asked);
+    const taken = takeMarks(asked);
     expect(taken.asked).toBe(asked);
-    expect(taken.bond).toBeUndefined();
+    expect(taken.keyMark).toBeUndefined();
   });
 
   test("P6: have the same mark on every node, which reveals nothing of the key", async () => {
@@ -37,9 +37,9 @@ describe("values that are bound to a key", () => {
     const call = { model: "gpt-4o", operation: "responses" as const };
     const [here] = await attemptsOf(world, call);
     const [there] = await attemptsOf(world, call);
-    expect(here?.bond).toMatch(/^[\w-]{8}$/);
-    expect(there?.bond).toBe(here?.bond);
+    expect(here?.keyMark).toMatch(/^[\w-]{8}$/);
+    expect(there?.keyMark).toBe(here?.keyMark);
     const [foreign] = await attemptsOf(world, { ...call, organizationId: "org_b" });
-    expect(foreign?.bond).not.toBe(here?.bond);
+    expect(foreign?.keyMark).not.toBe(here?.keyMark);
   });
 });
