@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { defineConfig } from "vite";
 import { precompress } from "./scripts/precompress.ts";
 
-/** Where the server of `npm run dev` listens. */
+/** The address of the server to which Vite forwards requests. `npm run dev` sets it. */
 const server = process.env["DEV_SERVER_URL"] ?? "http://127.0.0.1:8787";
 
-/** What the server answers itself: the API, and what is no page. */
+/** Paths that the server handles: the API, and everything else that is not a page of the application. */
 const isOfServer = "^/(?:api|automation|v1|v1beta|mcp|docs|sign-in|openapi\\.json|livez|readyz|metrics)(?:/|\\?|$)";
 
 export default defineConfig({
@@ -15,10 +15,10 @@ export default defineConfig({
   plugins: [react(), tailwindcss(), precompress()],
   build: {
     target: "es2022",
-    // A data: URL would have to be allowed by the policy of fonts and styles too.
+    // Inlined assets become data: URLs, which the Content-Security-Policy forbids for scripts, styles and fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // The API reference is one chunk of that size.
+    // The API reference is one chunk of about this size, in kB.
     chunkSizeWarningLimit: 1600,
     rolldownOptions: {
       input: { index: join(import.meta.dirname, "index.html"), docs: join(import.meta.dirname, "docs.html") },
@@ -28,7 +28,7 @@ export default defineConfig({
     host: "127.0.0.1",
     port: 5173,
     strictPort: true,
-    // The server compares the Origin with the host that was asked for: both stay as the browser sent them.
+    // The server compares the headers Origin and Host, so the proxy leaves both unchanged.
     proxy: { [isOfServer]: { target: server, changeOrigin: false, ws: false } },
   },
 });

@@ -41,7 +41,10 @@ export function startLeader(deps: {
       if (wasLeader) await leases.release(lease);
     } else if (await leases.take({ ...lease, ...times })) {
       untilMs = until;
-      if (!wasLeader) logger.info("this node now does the upkeep: it deletes old data and frees disk space");
+      if (!wasLeader)
+        logger.info(
+          "this node is now the leader: it runs retention, the purge of deleted traces and the sweep of unused media",
+        );
       return;
     }
     if (wasLeader) lose();

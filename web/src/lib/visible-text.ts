@@ -13,7 +13,7 @@ export function visibleLine(text: string): string {
   return visibleText(text).replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ↵ ");
 }
 
-// Colours of terminals say nothing that a reader misses; other sequences stay, with a symbol for ESC.
+// Escape sequences that set colours in a terminal are removed. Others stay visible, with a symbol instead of ESC.
 // oxlint-disable-next-line no-control-regex
 const ansiColour = /\u001B\[[\d;:]*m/g;
 

@@ -117,7 +117,10 @@ function isNoContent([key]: [string, unknown]): boolean {
   );
 }
 
-/** Adds events that are not messages to metadata, and updates the outcome accordingly; undefined if none is new. */
+/**
+ * The members of the span that events other than messages change: `metadata` with these events, and status and error if
+ * one of them is an exception. Undefined if all of them are in the metadata already.
+ */
 function toldOf(body: SpanBody, all: readonly OtlpEvent[]): SpanBody | undefined {
   const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
   const known: unknown[] = Array.isArray(metadata[eventsKey]) ? metadata[eventsKey] : [];

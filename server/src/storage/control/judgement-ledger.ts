@@ -3,9 +3,10 @@ import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
 /**
- * Cost of the model judges of automations per UTC day, and reservations for running judgements, shared by all nodes. In
- * whole micro-dollars. A reservation belongs to one claim of a run and lasts as long as it: it ends once, with the real
- * cost, or with the whole reserved amount if its node died. Methods run several statements: use them in a transaction.
+ * Cost of the model judges of each automation per UTC day, and reservations for running judgements, shared by all nodes.
+ * Amounts are whole micro-dollars. Each claim of a run has at most one reservation. It ends once: with the real cost, or
+ * with the whole reserved amount if the claim lapses, as it does when its node dies. Methods run several statements: use
+ * them in a transaction.
  */
 export type JudgementLedger = {
   /**

@@ -27,7 +27,7 @@ export function ScoreForm({ onSave }: { onSave: (evaluatorId: string, value: Sco
   if (evaluators.error !== null) return <ErrorPanel error={evaluators.error} />;
   if (evaluators.isPending) return <p className="p-3 text-sm text-faint">Loading…</p>;
   if (evaluator === undefined) {
-    return <p className="p-3 text-sm text-muted">There is no evaluator of type human. Make one under Evaluation.</p>;
+    return <p className="p-3 text-sm text-muted">There is no evaluator of type human. Create one under Evaluation.</p>;
   }
   return (
     <form className="flex flex-col gap-2 p-3" onSubmit={onSubmit}>

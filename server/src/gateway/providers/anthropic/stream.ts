@@ -68,13 +68,16 @@ export function createAnthropicReader(call: CallFacts): AnthropicReader {
   };
 }
 
-/** Proxies that speak both wire formats send OpenAI's form of an error, which has no type. */
+/**
+ * Whether this is an error in OpenAI's format: an event with `error` and without `type`. Proxies that serve both formats
+ * send it.
+ */
 function isForeignError(event: Record<string, unknown>): boolean {
   const { type, error } = event;
   return typeof type !== "string" && (isObject(error) || typeof error === "string");
 }
 
-/** The same for bytes that are split anywhere. */
+/** Converts a stream as `createAnthropicReader` does, from chunks of bytes of any size instead of whole events. */
 export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
   const splitter = createSseSplitter(gatewayLimits.upstreamEventBytes);
   const reader = createAnthropicReader(call);

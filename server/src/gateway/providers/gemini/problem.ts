@@ -4,7 +4,7 @@ import { isObject, parseJson } from "../../../lib/json.ts";
 import type { UpstreamProblem } from "../provider.ts";
 import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
 
-/** By google.rpc.Code. */
+/** The kind of a problem, by the name of its google.rpc.Code, which Gemini sends as `status`. */
 const kinds: Readonly<Record<string, UpstreamProblem["kind"]>> = {
   INVALID_ARGUMENT: "request",
   NOT_FOUND: "request",

@@ -32,7 +32,7 @@ const overflowCodes = new Set([
   "1261",
 ]);
 
-/** A limit of tokens per minute has similar messages, but waiting helps. */
+/** Words in messages about a rate limit, which resemble those about a context overflow. A rate limit can be retried. */
 const rateWords = /tokens? per (?:min|day|hour)|\b(?:TPM|TPD|RPM)\b|rate.?limit/i;
 
 /** Messages by which providers report that they filtered a prompt or a response. */
@@ -52,7 +52,7 @@ const filterCodes = new Set([
 /** 200 stands for an error within a stream. */
 const filterStatuses = new Set([200, 400, 403, 422, 451]);
 
-/** Codes in OpenAI's spelling. */
+/** Codes that OpenAI uses, which callers get as they are. Others become `content_filter`. */
 const openaiFilterCodes = new Set(["content_filter", "content_policy_violation", "moderation_blocked"]);
 
 /** OpenAI's code is reported for every provider. */

@@ -76,7 +76,10 @@ function kindOf(bag: AttributeBag): string | undefined {
   return bag.peekText("langsmith.span.kind")?.toLowerCase();
 }
 
-/** A model's response; for a graph, which returns the whole conversation, the messages after the last question. */
+/**
+ * The messages of a model's response. The output of a graph is the whole conversation: of that, the messages after the
+ * last one of the user.
+ */
 function answersIn(output: unknown, { isCall }: { isCall: boolean }): Message[] {
   const answers = readResponse(output);
   if (answers) return answers;
@@ -85,7 +88,7 @@ function answersIn(output: unknown, { isCall }: { isCall: boolean }): Message[] 
   return whole.slice(whole.findLastIndex(({ role }) => role === "user") + 1);
 }
 
-/** Beside the response, or within its message. */
+/** The `usage_metadata` of an output: its own member, or a member of one of its messages. */
 function usageIn(output: unknown): unknown {
   if (!isObject(output)) return undefined;
   if (isObject(output["usage_metadata"])) return output["usage_metadata"];

@@ -19,18 +19,21 @@ export async function deleteEdits(
     name: "delete_edits",
     sql: `ALTER TABLE ${localTable(database, "span_edits")}${onCluster(database)} DELETE WHERE ${where.sql}`,
     params: where.params,
-    // A span and its edits are on one shard. A replica that sees fewer spans for a moment leaves rows to the next run.
+    // A span and its edits are on one shard, so the condition reads local tables.
     settings: { mutations_sync: 0, allow_nondeterministic_mutations: 1 },
   });
 }
 
-/** Selects the edits of spans that a deletion hides. */
+/** Selects the edits of spans that a deletion hides. A replica that lags selects fewer; the next run selects the rest. */
 export const editsOfDeleted = (database: SpanDatabase, spans: Where): Where => ({
   sql: `unique_id IN (SELECT unique_id FROM ${localTable(database)} WHERE ${spans.sql} AND is_deleted = 1)`,
   params: spans.params,
 });
 
-/** Selects the edits of spans of which every version is older than a time. */
+/**
+ * Selects the edits of spans of which every version is older than a time. A replica that lags may also select edits of
+ * newer spans that it does not have yet.
+ */
 export const editsOfOlder = (database: SpanDatabase, cutoffNs: bigint): Where => ({
   sql: `unique_id NOT IN (SELECT unique_id FROM ${localTable(database)} WHERE organization_id = {organization_id:String}
     AND received_at >= fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')

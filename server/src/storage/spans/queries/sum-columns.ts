@@ -17,7 +17,7 @@ export const startOf = (seconds: number) =>
  */
 export const slotOf = startOf(slotSeconds);
 
-/** Our own numbers, which need no binding. */
+/** A condition on slots. The numbers are computed by Spanway, never from user text, so they need no bound parameters. */
 export const slotIn = (slots: readonly number[], slot = slotOf): string => `(${slot}) IN (${slots.join(", ")})`;
 
 const distinct = (column: string) => `groupUniqArrayIf(cityHash64(environment, ${column}), ${column} != '')`;
@@ -60,7 +60,7 @@ export function sumRows(spans: string, seconds = slotSeconds): string {
 }
 
 const total = (name: string) => `sum(${name})`;
-/** NaN if there are none. */
+/** NaN if the sum of `count` is 0. */
 const ratio = (sum: string, count: string) => `sum(${sum}) / sum(${count})`;
 const rounded = (sql: string, digits: number) => `round(${sql}, ${digits})`;
 const percentage = (name: string) => rounded(ratio(`100 * ${name}`, "sum_requests"), 6);

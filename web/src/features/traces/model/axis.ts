@@ -21,10 +21,10 @@ export function boundsOf({ starts, finishes }: TraceSpans): TraceBounds {
   return { startMs, endMs, lengthMs: Math.max(endMs - startMs, 1) };
 }
 
-/** The shortest window: a thousandth of a millisecond, the resolution of timestamps. */
+/** The shortest window: a microsecond. The API has nanoseconds, which milliseconds since 1970 cannot represent. */
 const shortestMs = 0.001;
 
-/** The window clipped to the trace; the whole trace if nothing is left. */
+/** The window moved into the trace, and shortened to its length; the whole trace if a bound is not finite. */
 export function clampWindow({ from, to }: TimeWindow, { lengthMs }: TraceBounds): TimeWindow {
   const length = Math.min(Math.max(to - from, shortestMs), lengthMs);
   const start = Math.min(Math.max(from, 0), lengthMs - length);
@@ -62,7 +62,7 @@ export function placeIn(window: TimeWindow, startMs: number, from: number, to: n
   return { left: start, width: Math.min(right, 1) - start, isCutLeft: left < 0, isCutRight: right > 1 };
 }
 
-/** Round times in a window, at most `most`. */
+/** Round times in a window: at most `most` steps, so at most one time more. */
 export function ticksOf({ from, to }: TimeWindow, most: number): { ticks: number[]; stepMs: number } {
   const stepMs = roundStep((to - from) / Math.max(1, most));
   const first = Math.ceil(from / stepMs - 1e-9);
