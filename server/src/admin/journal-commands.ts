@@ -12,7 +12,7 @@ export const journalCommands: Command[] = [
   },
   {
     name: "journal adopt",
-    summary: "hand all spans that a stopped node has accepted to the node of this environment, which may run",
+    summary: "copy all spans that a stopped node has accepted to the node of SPANWAY_DATA_DIR, which may be running",
     options: {},
     argument: folder,
     runOnFolder: async ({ handOver }, options) => {

@@ -47,7 +47,7 @@ export const memberCommands: Command[] = [
   },
   {
     name: "members role",
-    summary: "give a member another role; the member's temporary keys end",
+    summary: "give a member another role, and revoke the member's temporary keys",
     options: { organization: organizationOption, email: emailOption, role: roleOption },
     run: async (context, options) => {
       const { stores, nowMs } = context;
@@ -62,7 +62,7 @@ export const memberCommands: Command[] = [
   },
   {
     name: "members remove",
-    summary: "end a membership, with its sessions and temporary keys, or withdraw an invitation",
+    summary: "remove a member, and revoke the member's sessions and temporary keys; or withdraw an invitation",
     options: { organization: organizationOption, email: emailOption },
     run: async (context, options) => {
       const { stores, nowMs } = context;

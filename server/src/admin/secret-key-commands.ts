@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 export const secretKeyCommands: Command[] = [
   {
     name: "secret-key accept",
-    summary: "make the secret key of this environment the one that nodes must have, if the previous key is lost",
+    summary: "if the previous secret key is lost: require the key of this environment of all nodes from now on",
     options: {},
     run: async ({ acceptSecretKey }) => {
       await acceptSecretKey();
