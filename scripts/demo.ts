@@ -8,7 +8,8 @@ import { travelDeskSpans } from "./demo/travel-desk.ts";
 import { watch } from "./demo/watches.ts";
 
 const usage = `Loads two weeks of spans into a running server: recorded conversations of an airline's agent
-(examples/airline-agent), and made-up ones of a travel desk with several models and customers, feedback, scores and alerts.
+(examples/airline-agent), and made-up ones of a travel desk with several models and customers, feedback and scores. Also creates
+budgets, two evaluators, two alerts and a condition.
 
   npm run demo -- [--url URL] [--key KEY]
 
@@ -36,7 +37,8 @@ async function run(target: Target): Promise<void> {
   await untilVisible(target, spans);
   const { reviewed } = await review(target, spans);
   console.log(`Scored ${reviewed} answers.`);
-  await watch(target);
+  const { alerts, condition } = await watch(target);
+  console.log(`Created the alerts "${alerts.join('" and "')}" and the condition "${condition}", unless they existed.`);
   console.log(nextSteps(target.url, new Date(nowMs - spreadHours * 3_600_000).toISOString().slice(0, 10)));
 }
 

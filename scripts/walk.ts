@@ -13,8 +13,8 @@ import { connectInspector, type Inspector } from "./walk/inspector.ts";
 
 /**
  * `npm run walk -- span|chat|stream|otlp`: the source files that one request enters, in the order of first entry, with
- * the functions entered in each. V8 counts the calls in a running server; functions that also run in an equal time
- * without a request are left out.
+ * the named functions entered in each. V8 counts the calls in a server that this script starts; functions that also run
+ * in an equal time without a request are left out.
  */
 
 const sources = new URL("../server/src/", import.meta.url);
@@ -33,7 +33,10 @@ const requests: Readonly<Record<string, () => { path: string; body: object }>> =
 const [kind = ""] = process.argv.slice(2);
 const makeRequest = Object.hasOwn(requests, kind) ? requests[kind] : undefined;
 if (makeRequest === undefined) {
-  console.error(`Usage: npm run walk -- ${Object.keys(requests).join("|")}`);
+  console.error(`Usage: npm run walk -- ${Object.keys(requests).join("|")}
+
+Prints the files that such a request enters, and the functions in each. It starts a server of its own, on a free port and
+with a temporary data folder.`);
   process.exit(2);
 }
 const upstream = await startUpstream();
@@ -47,7 +50,7 @@ try {
     order.filter((entry) => !answered(entry)),
   );
   const files = new Set(order.map(({ file }) => file));
-  console.log(`${kind}: ${files.size} files, ${order.length} functions`);
+  console.log(`${kind}: ${files.size} files, ${order.filter(isNamed).length} functions`);
 } finally {
   await server.stop();
   upstream.close();
@@ -69,17 +72,23 @@ async function walk(inspector: Inspector, request: () => Promise<void>): Promise
   await sleep(settleMs);
   const all = new Map([...before, ...(await take())]);
   const own = [...all].filter(([id]) => !idle.has(id)).map(([, entry]) => entry);
-  const order = await orderOf(inspector, own, async () => {
-    await request();
-    await sleep(settleMs);
-  });
+  const order = await orderOf(inspector, own, { request, quietMs: settleMs });
   return { order, answered: ({ file, start }) => before.has(`${file}:${start}`) };
 }
 
+/** A line for each file, with the names of its functions. Files without a named function have their path alone. */
 function print(title: string, functions: readonly SourceFunction[]): void {
   const byFile = Map.groupBy(functions, ({ file }) => file);
-  console.log(`${title}: ${byFile.size} files, ${functions.length} functions`);
-  for (const [file, entries] of byFile) console.log(`  ${file}: ${entries.map(({ name }) => name).join(", ")}`);
+  console.log(`${title}: ${byFile.size} files, ${functions.filter(isNamed).length} functions`);
+  for (const [file, entries] of byFile) {
+    const names = new Set(entries.filter(isNamed).map(({ name }) => name));
+    console.log(names.size === 0 ? `  ${file}` : `  ${file}: ${[...names].join(", ")}`);
+  }
+}
+
+/** False for closures and initializers of fields, which V8 names `<instance_members_initializer>`. */
+function isNamed({ name }: SourceFunction): boolean {
+  return name !== "" && !name.startsWith("<");
 }
 
 async function send({ path, body }: { path: string; body: object }): Promise<void> {

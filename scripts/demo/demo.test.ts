@@ -35,7 +35,7 @@ test("the demo loads the data set once, however often it runs", async () => {
     const { code, output } = await runDemo(["--url", app.url], { SPANWAY_PROD_KEY: testKeys.prod });
     expect([run, code]).toEqual([run, 0]);
     expect(output).toMatch(
-      /Sent 3603 spans in 8 requests .*: 526 traces, 1653 model calls, 572 tool calls, 40 customers\.\nScored 68 answers/,
+      /Sent 3603 spans in 8 requests .*: 526 traces, 1653 model calls, 572 tool calls, 40 customers\.\nScored 68 answers\.\nCreated the alerts/,
     );
   }
   expect(await app.prod.list({}, { start_time: since })).toMatchObject({ count: 3603 });

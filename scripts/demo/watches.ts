@@ -36,12 +36,13 @@ const condition = {
   },
 } as const;
 
-/** Creates alerts and a condition over the demo's spans. Skips those that exist already. */
-export async function watch(target: Target): Promise<void> {
+/** Creates alerts and a condition over the demo's spans. Skips those that exist already. Returns the names of all. */
+export async function watch(target: Target): Promise<{ alerts: string[]; condition: string }> {
   const known = await namesIn(target, "/api/alerts/");
   for (const alert of alerts) if (!known.has(alert.name)) await call(target, "POST", "/api/alerts/", alert);
   const conditions = await namesIn(target, "/automation/conditions/");
   if (!conditions.has(condition.name)) await call(target, "POST", "/automation/conditions/", condition);
+  return { alerts: alerts.map(({ name }) => name), condition: condition.name };
 }
 
 async function namesIn(target: Target, path: string): Promise<Set<unknown>> {

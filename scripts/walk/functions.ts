@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Inspector } from "./inspector.ts";
 
 /** A function of the server's sources, identified by its position. */
 export type SourceFunction = {
   /** Path below the source folder, such as `api/index.ts`. */
   file: string;
+  /** "" for a closure without a name. */
   name: string;
   scriptId: string;
   start: number;
@@ -38,7 +40,7 @@ export async function takeCalled(inspector: Inspector, folderUrl: string): Promi
       const [range] = ranges;
       if (range === undefined || range.count === 0 || range.startOffset === 0) continue;
       const { startOffset: start, endOffset: end } = range;
-      called.set(`${file}:${start}`, { file, name: functionName || "(closure)", scriptId, start, end });
+      called.set(`${file}:${start}`, { file, name: functionName, scriptId, start, end });
     }
   }
   return called;
@@ -46,17 +48,22 @@ export async function takeCalled(inspector: Inspector, folderUrl: string): Promi
 
 type Location = { scriptId: string; lineNumber: number; columnNumber?: number };
 
-/** Runs `request`, and returns the functions in the order of first entry; those not entered are left out. */
+/**
+ * Runs `request`, and returns the functions in the order of first entry. Ends after `quietMs` without an entry; functions
+ * not entered by then are left out.
+ */
 export async function orderOf(
   inspector: Inspector,
   functions: readonly SourceFunction[],
-  request: () => Promise<void>,
+  { request, quietMs }: { request: () => Promise<void>; quietMs: number },
 ): Promise<SourceFunction[]> {
   await inspector.send("Debugger.enable");
   const byBreakpoint = new Map<string, SourceFunction>();
   const order: SourceFunction[] = [];
+  let enteredMs = performance.now();
   // Registered before the first breakpoint: the server may hit one at any time.
   inspector.on("Debugger.paused", ({ hitBreakpoints }: { hitBreakpoints: string[] }) => {
+    enteredMs = performance.now();
     for (const breakpointId of hitBreakpoints) {
       const entry = byBreakpoint.get(breakpointId);
       if (entry !== undefined) order.push(entry);
@@ -82,6 +89,8 @@ export async function orderOf(
     if (made !== undefined) byBreakpoint.set(made.breakpointId, entry);
   }
   await request();
+  enteredMs = performance.now();
+  for (let leftMs = quietMs; leftMs > 0; leftMs = enteredMs + quietMs - performance.now()) await sleep(leftMs);
   await inspector.send("Debugger.disable");
   return order;
 }
