@@ -28,9 +28,9 @@ export const deliveryLimits = {
   webhookInFlight: 256,
   /** Attempts in flight of one webhook: one more with each success, half as many with each failure. */
   webhookInFlightEach: 32,
-  /** The same at first. */
+  /** The number for a new webhook. */
   webhookInFlightFirst: 4,
-  /** The same at least, however many attempts fail. */
+  /** The least number, however many attempts of the webhook fail. */
   webhookInFlightFailing: 2,
   /**
    * Deliveries claimed ahead for a webhook that takes everything, in addition to those in flight, and the bytes of all
