@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { testKeys } from "../server/test/support/test-app.ts";
 import { browserTest, open } from "./support/browse.ts";
@@ -24,27 +24,33 @@ async function readCustomer(page: Page, id: string): Promise<Record<string, unkn
   return (await answer.json()) as Record<string, unknown>;
 }
 
-browserTest("the points of costs stand under one another", async () => {
+browserTest("costs end where the name of their column ends", async () => {
   const page = await open("/customers?range=30d");
-  const costs = page
-    .getByRole("table", { name: "Customers" })
-    .locator("td:nth-child(2)")
-    .filter({ hasText: /\$\d+\.\d/ });
+  const table = page.getByRole("table", { name: "Customers" });
+  const costs = table.locator("td:nth-child(2)").filter({ hasText: /\$\d+\.\d/ });
   await costs.first().waitFor();
-  const points = () =>
-    costs.evaluateAll((cells) =>
-      cells.map((cell) => {
-        const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
-        const text = texts.nextNode();
+  const ends = (cells: Locator) =>
+    cells.evaluateAll((elements) =>
+      elements.map((element) => {
         const range = document.createRange();
-        const at = text?.textContent?.indexOf(".") ?? 0;
-        if (text !== null) range.setStart(text, at);
-        if (text !== null) range.setEnd(text, at + 1);
-        return Math.round(range.getBoundingClientRect().left);
+        range.selectNodeContents(document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode() ?? element);
+        return Math.round(range.getBoundingClientRect().right);
       }),
     );
-  await expect.poll(async () => new Set(await points()).size).toBe(1);
+  const head = table.getByRole("columnheader", { name: "Cost" });
+  await expect.poll(async () => new Set([...(await ends(head)), ...(await ends(costs))]).size).toBe(1);
   expect(new Set((await costs.allInnerTexts()).map((text) => text.length)).size).toBeGreaterThan(1);
+});
+
+browserTest("customers are those of the range or of all time, and the switch shows which", async () => {
+  const page = await open("/customers?range=30d");
+  const pressed = page.getByRole("group", { name: "Period" }).getByRole("button", { pressed: true });
+  await expect.poll(() => pressed.allInnerTexts()).toEqual(["In range"]);
+  await page.getByRole("button", { name: "All time" }).click();
+  await page.waitForURL(/all=1/);
+  await expect.poll(() => pressed.allInnerTexts()).toEqual(["All time"]);
+  await page.getByRole("button", { name: "In range" }).click();
+  await page.waitForURL((url) => !url.searchParams.has("all"));
 });
 
 browserTest("customers are sorted, searched and opened", async () => {

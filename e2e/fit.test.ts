@@ -107,6 +107,22 @@ browserTest("the buttons of the playground on a phone, in one row", async () => 
   await expect.poll(async () => new Set(await tops()).size).toBe(1);
 });
 
+browserTest("what continues beyond the edge fades out there", async () => {
+  const page = await open("/customers?range=30d", phone);
+  const scroller = page.getByRole("table", { name: "Customers" }).locator("..");
+  const fades = () =>
+    scroller.evaluate((element) => ({
+      before: element.hasAttribute("data-before"),
+      after: element.hasAttribute("data-after"),
+      isMasked: getComputedStyle(element).maskImage !== "none",
+    }));
+  await expect.poll(fades).toEqual({ before: false, after: true, isMasked: true });
+  await scroller.evaluate((element) => element.scrollTo(element.scrollWidth, 0));
+  await expect.poll(fades).toEqual({ before: true, after: false, isMasked: true });
+  await page.setViewportSize(laptop);
+  await expect.poll(fades).toEqual({ before: false, after: false, isMasked: false });
+});
+
 browserTest("who did what and from where, at 1280 pixels", async () => {
   const page = await open("/settings?tab=audit", laptop);
   await expectToFit(page, page.getByRole("table", { name: "Audit log" }));

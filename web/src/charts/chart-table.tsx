@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { bucketLabel } from "./bucket-label.ts";
 import type { ChartData } from "./chart-data.ts";
+import { markEdges } from "../ui/mark-edges.ts";
 import { Swatch } from "./swatch.tsx";
 
 type TableProps = {
@@ -15,7 +16,14 @@ type TableProps = {
 /** The same data as a table. */
 export function ChartTable({ data, label, timeZone, height, formatExact }: TableProps): ReactNode {
   return (
-    <div className="relative overflow-auto" style={{ height }} tabIndex={0} role="region" aria-label={label}>
+    <div
+      ref={markEdges}
+      className="faded-edges relative overflow-auto"
+      style={{ height }}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
       <table className="w-full border-separate border-spacing-0 text-xs">
         <thead>
           <tr>

@@ -9,7 +9,6 @@ import {
   formatNumberOf,
   formatPercent,
   formatShare,
-  paddingTo,
   plainDecimal,
 } from "./format.ts";
 
@@ -77,12 +76,6 @@ test("a number in a file has all its digits and no exponent", () => {
   expect(texts.slice(0, 2)).toEqual(["0.00000036", "-0.00000000125"]);
   expect(texts.slice(3)).toEqual(["0.1", "12", "1500000000000000000000", "0", ""]);
   expect(texts.slice(0, -1).map(Number)).toEqual(values.slice(0, -1));
-});
-
-test("amounts of a column are padded to the same number of decimals", () => {
-  const texts = ["$1.11", "$0.6863", "$3", "$0"];
-  expect(texts.map((text) => `${text}${paddingTo(4, text)}`)).toEqual(["$1.1100", "$0.6863", "$3.0000", "$0.0000"]);
-  expect(texts.map((text) => paddingTo(0, text))).toEqual(["", "", "", ""]);
 });
 
 test("a noun agrees with its number", () => {

@@ -59,19 +59,6 @@ export function formatCost(value: Known<number>): string {
   return Number(text) === 0 ? `${sign}<$0.000000000001` : `${sign}$${text}`;
 }
 
-/** How many decimals a formatted amount has. */
-export function decimalsOf(text: string): number {
-  const point = text.indexOf(".");
-  return point === -1 || !/\d$/.test(text) ? 0 : text.length - point - 1;
-}
-
-/** Invisible padding after an amount, so that the decimal points of a column are aligned. */
-export function paddingTo(decimals: number, text: string): string {
-  const missing = decimals - decimalsOf(text);
-  if (missing <= 0) return "";
-  return `${text.includes(".") ? "" : "."}${"0".repeat(missing)}`;
-}
-
 /** US dollars with every stored digit; for tooltips. */
 export function formatExactCost(value: Known<number>): string {
   if (isUnknown(value)) return unknown;

@@ -48,7 +48,7 @@ export function LogsScreen(): ReactNode {
       {span !== undefined && (
         <aside
           aria-label="The open span"
-          className="w-[min(720px,52%)] shrink-0 border-l border-line-strong bg-panel max-lg:absolute max-lg:inset-0 max-lg:z-30 max-lg:w-full"
+          className="w-[min(720px,52%)] shrink-0 border-line-strong bg-panel lg:border-l max-lg:absolute max-lg:inset-0 max-lg:z-30 max-lg:w-full"
         >
           <PanelBoundary key={span}>
             <SpanPanel

@@ -1,11 +1,12 @@
 import type { ReactNode, TdHTMLAttributes } from "react";
 import { cx } from "./cx.ts";
 import { Icon } from "./icon.tsx";
+import { markEdges } from "./mark-edges.ts";
 
 /** Dense rows under a sticky header, with its own horizontal scrolling. */
 export function Table({ label, head, children }: { label: string; head: ReactNode; children: ReactNode }): ReactNode {
   return (
-    <div className="relative overflow-x-auto">
+    <div ref={markEdges} className="faded-edges relative overflow-x-auto">
       <table aria-label={label} className="w-full border-collapse">
         <thead>
           <tr className="border-b border-line">{head}</tr>
@@ -54,7 +55,12 @@ export function HeadCell({
         <button
           type="button"
           onClick={onSort}
-          className={cx("inline-flex items-center gap-1 hover:text-text", sort !== undefined && "text-text")}
+          className={cx(
+            "inline-flex items-baseline gap-1 hover:text-text [&>svg]:translate-y-px",
+            // Figures end below the end of the text.
+            isNumber && "flex-row-reverse",
+            sort !== undefined && "text-text",
+          )}
         >
           {children}
           {arrow}

@@ -1,5 +1,6 @@
 import { Tabs as Base } from "@base-ui/react/tabs";
 import type { ReactNode } from "react";
+import { markEdges } from "./mark-edges.ts";
 
 export type Tab<T extends string> = { value: T; label: ReactNode; count?: number | undefined };
 
@@ -28,8 +29,9 @@ export function Tabs<T extends string>({
       className="flex items-center border-b border-line"
     >
       <Base.List
+        ref={markEdges}
         aria-label={label}
-        className="flex min-w-0 flex-1 gap-1 overflow-x-auto overflow-y-hidden px-2 [scrollbar-width:none]"
+        className="faded-edges flex min-w-0 flex-1 gap-1 overflow-x-auto overflow-y-hidden px-2 [scrollbar-width:none]"
       >
         {tabs.map((tab) => (
           <Base.Tab

@@ -1,8 +1,7 @@
 import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { formatCount, formatDuration, formatExactCost, formatInteger, unknown } from "../lib/format.ts";
+import { formatCost, formatCount, formatDuration, formatExactCost, formatInteger, unknown } from "../lib/format.ts";
 import { formatDate, formatExactTime, formatTime, formatWhen, type TimeZone } from "../lib/time.ts";
-import { Money } from "./money.tsx";
 
 type Known<T> = T | null | undefined;
 
@@ -11,10 +10,10 @@ export function useTimeZone(): TimeZone {
   return useSearch({ strict: false, select: ({ tz }) => tz }) ?? "local";
 }
 
-/** An unknown value, and why it is unknown. */
+/** An unknown value, and why it is unknown. In a monospaced font, its dash would be as short as a hyphen. */
 export function Unknown({ why }: { why: string }): ReactNode {
   return (
-    <span title={why} className="text-faint">
+    <span title={why} className="font-sans text-faint">
       {unknown}
       <span className="sr-only"> ({why})</span>
     </span>
@@ -25,7 +24,7 @@ export function Cost({ usd, why = "No price is known." }: { usd: Known<number>; 
   if (usd === null || usd === undefined) return <Unknown why={why} />;
   return (
     <span className="figures" title={formatExactCost(usd)}>
-      <Money usd={usd} />
+      {formatCost(usd)}
     </span>
   );
 }

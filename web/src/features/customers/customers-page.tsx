@@ -11,6 +11,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { useFresh } from "../series/use-fresh.ts";
 import { CustomersTable } from "./customers-table.tsx";
+import { PeriodSwitch } from "./period-switch.tsx";
 import { findCustomerIds, pageSize, useCustomers } from "./queries.ts";
 import type { CustomersSearch } from "./search.ts";
 import { UsageExport } from "./usage-export.tsx";
@@ -37,14 +38,7 @@ export function CustomersPage({ window, search }: { window: Window; search: Cust
           {count !== undefined && `${formatInteger(count)} ${count === 1 ? "customer" : "customers"}`}
         </span>
         <div className="ml-auto flex items-center gap-2">
-          <Button
-            aria-pressed={isOfAllTime}
-            variant={isOfAllTime ? "primary" : "default"}
-            title="Also those without a span in the window; figures over all time"
-            onClick={() => change({ all: isOfAllTime ? undefined : "1" })}
-          >
-            All time
-          </Button>
+          <PeriodSwitch isOfAllTime={isOfAllTime} onChange={(next) => change({ all: next ? "1" : undefined })} />
           <UsageExport
             window={isOfAllTime ? ever : window}
             period={isOfAllTime ? "month" : "day"}

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { components } from "../../api/schema.gen.ts";
-import { MoneyColumn } from "../../ui/money.tsx";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
 import { Cost, Count, Time, Unknown } from "../../ui/value.tsx";
 import { failedTerm } from "../series/terms.ts";
@@ -46,18 +45,16 @@ export function CustomersTable({ rows, isOfAllTime, sort, onSort }: TableProps):
     );
   });
   return (
-    <MoneyColumn amounts={rows.map(({ total_cost: cost }) => cost)}>
-      <Table label="Customers" head={head}>
-        {rows.map((row) => (
-          <CustomerRow
-            key={row.id}
-            row={row}
-            isOfAllTime={isOfAllTime}
-            share={largest === 0 ? 0 : row.total_cost / largest}
-          />
-        ))}
-      </Table>
-    </MoneyColumn>
+    <Table label="Customers" head={head}>
+      {rows.map((row) => (
+        <CustomerRow
+          key={row.id}
+          row={row}
+          isOfAllTime={isOfAllTime}
+          share={largest === 0 ? 0 : row.total_cost / largest}
+        />
+      ))}
+    </Table>
   );
 }
 

@@ -4,7 +4,6 @@ import { bodyOf } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
-import { MoneyColumn } from "../../ui/money.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
@@ -39,40 +38,38 @@ export function ModelsPanel({ scope }: { scope: Scope }): ReactNode {
       ) : rows.length === 0 ? (
         <EmptyState icon="models" title="No model calls in this window" />
       ) : (
-        <MoneyColumn amounts={rows.map(({ total_cost: cost }) => cost)}>
-          <Table label="Models" head={head}>
-            {rows.map((row) => {
-              const model = String(row["model"]);
-              return (
-                <tr key={model}>
-                  <Cell className="relative pl-3">
-                    <ShareBar share={largest === 0 ? 0 : row.total_cost / largest} className="bg-accent-soft" />
-                    <Link
-                      to="/logs"
-                      search={openRows.search(termsOfGroup({ model }))}
-                      className="relative hover:text-accent"
-                    >
-                      {model}
-                    </Link>
-                  </Cell>
-                  <Cell isNumber>
-                    <Count value={row.number_of_requests} />
-                  </Cell>
-                  <Cell isNumber>
-                    <Count value={row.total_tokens} />
-                  </Cell>
-                  <Cell isNumber className="pr-3">
-                    {row.total_cost === 0 && row.unpriced_count > 0 ? (
-                      <Unknown why={`No price for ${row.unpriced_count} calls.`} />
-                    ) : (
-                      <Cost usd={row.total_cost} />
-                    )}
-                  </Cell>
-                </tr>
-              );
-            })}
-          </Table>
-        </MoneyColumn>
+        <Table label="Models" head={head}>
+          {rows.map((row) => {
+            const model = String(row["model"]);
+            return (
+              <tr key={model}>
+                <Cell className="relative pl-3">
+                  <ShareBar share={largest === 0 ? 0 : row.total_cost / largest} className="bg-accent-soft" />
+                  <Link
+                    to="/logs"
+                    search={openRows.search(termsOfGroup({ model }))}
+                    className="relative hover:text-accent"
+                  >
+                    {model}
+                  </Link>
+                </Cell>
+                <Cell isNumber>
+                  <Count value={row.number_of_requests} />
+                </Cell>
+                <Cell isNumber>
+                  <Count value={row.total_tokens} />
+                </Cell>
+                <Cell isNumber className="pr-3">
+                  {row.total_cost === 0 && row.unpriced_count > 0 ? (
+                    <Unknown why={`No price for ${row.unpriced_count} calls.`} />
+                  ) : (
+                    <Cost usd={row.total_cost} />
+                  )}
+                </Cell>
+              </tr>
+            );
+          })}
+        </Table>
       )}
     </Panel>
   );

@@ -5,7 +5,6 @@ import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import { Dot } from "../../ui/badge.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
-import { MoneyColumn } from "../../ui/money.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
@@ -46,40 +45,38 @@ export function RecentLogs({ scope }: { scope: Scope }): ReactNode {
       ) : rows.length === 0 ? (
         <EmptyState icon="logs" title="No logs in this window" />
       ) : (
-        <MoneyColumn amounts={rows.map(({ cost }) => numberOf(cost))}>
-          <Table label="Recent logs" head={head}>
-            {rows.map((span) => (
-              <tr key={span.unique_id}>
-                <Cell className="pl-3 whitespace-nowrap text-muted">
-                  <Time at={span.timestamp} />
-                </Cell>
-                <Cell className="min-w-40">
-                  <Link
-                    to="/spans/$spanId"
-                    params={{ spanId: span.unique_id ?? "" }}
-                    className="inline-flex max-w-full items-center gap-2 hover:text-accent"
-                  >
-                    <Dot
-                      tone={span.status === "failed" ? "error" : "ok"}
-                      label={span.status === "failed" ? "failed" : "succeeded"}
-                    />
-                    <span className="truncate">{textOf(span.span_name) ?? textOf(span.log_type) ?? "span"}</span>
-                  </Link>
-                </Cell>
-                <Cell className="text-muted">{textOf(span.model)}</Cell>
-                <Cell isNumber>
-                  <Count value={numberOf(span.total_tokens)} />
-                </Cell>
-                <Cell isNumber>
-                  <Duration seconds={numberOf(span.latency)} />
-                </Cell>
-                <Cell isNumber className="pr-3">
-                  <Cost usd={numberOf(span.cost)} why="No cost was sent, and no price is known." />
-                </Cell>
-              </tr>
-            ))}
-          </Table>
-        </MoneyColumn>
+        <Table label="Recent logs" head={head}>
+          {rows.map((span) => (
+            <tr key={span.unique_id}>
+              <Cell className="pl-3 whitespace-nowrap text-muted">
+                <Time at={span.timestamp} />
+              </Cell>
+              <Cell className="min-w-40">
+                <Link
+                  to="/spans/$spanId"
+                  params={{ spanId: span.unique_id ?? "" }}
+                  className="inline-flex max-w-full items-center gap-2 hover:text-accent"
+                >
+                  <Dot
+                    tone={span.status === "failed" ? "error" : "ok"}
+                    label={span.status === "failed" ? "failed" : "succeeded"}
+                  />
+                  <span className="truncate">{textOf(span.span_name) ?? textOf(span.log_type) ?? "span"}</span>
+                </Link>
+              </Cell>
+              <Cell className="text-muted">{textOf(span.model)}</Cell>
+              <Cell isNumber>
+                <Count value={numberOf(span.total_tokens)} />
+              </Cell>
+              <Cell isNumber>
+                <Duration seconds={numberOf(span.latency)} />
+              </Cell>
+              <Cell isNumber className="pr-3">
+                <Cost usd={numberOf(span.cost)} why="No cost was sent, and no price is known." />
+              </Cell>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   );

@@ -1,8 +1,7 @@
 import type { ReactNode } from "react";
-import { formatCount, formatDuration, formatExactCost, formatInteger, unknown } from "../../lib/format.ts";
+import { formatCost, formatCount, formatDuration, formatExactCost, formatInteger, unknown } from "../../lib/format.ts";
 import { formatExactTime, formatTime, type TimeZone } from "../../lib/time.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { Money } from "../../ui/money.tsx";
 import { Unknown } from "../../ui/value.tsx";
 import type { Column } from "./columns.ts";
 import {
@@ -113,7 +112,7 @@ function Cost({ row }: { row: LogRow }): ReactNode {
     return <Unknown why={unpriced === "" ? "no cost is known" : `no price for ${cellText(unpriced)}`} />;
   return (
     <span className="figures" title={formatExactCost(cost)}>
-      <Money usd={cost} />
+      {formatCost(cost)}
     </span>
   );
 }
@@ -123,8 +122,12 @@ function Status({ row }: { row: LogRow }): ReactNode {
   const failed = isFailed(row);
   const title = failed ? titleText(row["error_message"]) || "failed" : "success";
   return (
-    <span className={`inline-flex items-center gap-1.5 ${failed ? "text-error" : "text-muted"}`} title={title}>
-      <span className={`size-1.5 rounded-full ${failed ? "bg-error" : "bg-ok"}`} aria-hidden />
+    // Inline, so that the number has the same baseline as those of the other columns.
+    <span className={failed ? "text-error" : "text-muted"} title={title}>
+      <span
+        className={`relative -top-px mr-1.5 inline-block size-1.5 rounded-full align-middle ${failed ? "bg-error" : "bg-ok"}`}
+        aria-hidden
+      />
       <span className="figures">{code ?? (failed ? "error" : "ok")}</span>
     </span>
   );

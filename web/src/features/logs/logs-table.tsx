@@ -1,9 +1,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useState, type ReactNode, type RefObject } from "react";
 import type { TimeZone } from "../../lib/time.ts";
-import { MoneyColumn } from "../../ui/money.tsx";
+import { markEdges } from "../../ui/mark-edges.ts";
 import { columnsWithin, placeColumns, type Column } from "./columns.ts";
-import { numberIn, type LogRow } from "./row.ts";
+import type { LogRow } from "./row.ts";
 import type { Selection } from "./selection.ts";
 import { gutterWidth, rowHeight } from "./table-size.ts";
 import { TableHead, type HeadProps } from "./table-head.tsx";
@@ -45,7 +45,6 @@ export function LogsTable(props: TableProps): ReactNode {
     overscan: 8,
     getItemKey: (index) => rows[index]?.unique_id ?? index,
   });
-  const costs = useMemo(() => rows.map((row) => numberIn(row, "cost")), [rows]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -63,7 +62,11 @@ export function LogsTable(props: TableProps): ReactNode {
   const shownWidths = useMemo(() => places.widths.slice(first, end), [places, first, end]);
   const isAll = rows.length > 0 && selection.ids.size >= rows.length;
   return (
-    <div ref={scroller} className="relative min-h-0 flex-1 overflow-auto bg-panel" tabIndex={-1}>
+    <div
+      ref={scroller}
+      className="relative min-h-0 flex-1 overflow-auto bg-panel max-sm:faded-edges [--fade-before:0px]!"
+      tabIndex={-1}
+    >
       <div
         role="grid"
         aria-label="Spans"
@@ -76,33 +79,31 @@ export function LogsTable(props: TableProps): ReactNode {
       >
         <TableHead {...props} columns={shown} lefts={lefts} widths={shownWidths} firstColumn={first} isAll={isAll} />
         <div className="relative" style={{ height: virtual.getTotalSize() }}>
-          <MoneyColumn amounts={costs}>
-            {items.map(({ index, start }) => {
-              const row = rows[index];
-              return (
-                row !== undefined && (
-                  <TableRow
-                    // A row that scrolls out of view is reused for one that scrolls in, so that no elements are
-                    // created.
-                    key={index % rowPlaces}
-                    row={row}
-                    index={index}
-                    top={start}
-                    columns={shown}
-                    lefts={lefts}
-                    widths={shownWidths}
-                    firstColumn={first}
-                    zone={props.zone}
-                    isSelected={selection.ids.has(row.unique_id)}
-                    isCurrent={current === row.unique_id}
-                    isOpen={props.openId === row.unique_id}
-                    onOpen={props.onOpen}
-                    onSelect={props.onSelect}
-                  />
-                )
-              );
-            })}
-          </MoneyColumn>
+          {items.map(({ index, start }) => {
+            const row = rows[index];
+            return (
+              row !== undefined && (
+                <TableRow
+                  // A row that scrolls out of view is reused for one that scrolls in, so that no elements are
+                  // created.
+                  key={index % rowPlaces}
+                  row={row}
+                  index={index}
+                  top={start}
+                  columns={shown}
+                  lefts={lefts}
+                  widths={shownWidths}
+                  firstColumn={first}
+                  zone={props.zone}
+                  isSelected={selection.ids.has(row.unique_id)}
+                  isCurrent={current === row.unique_id}
+                  isOpen={props.openId === row.unique_id}
+                  onOpen={props.onOpen}
+                  onSelect={props.onSelect}
+                />
+              )
+            );
+          })}
         </div>
       </div>
       {/* Not a row: inside the grid it would be announced as one. */}
@@ -122,11 +123,13 @@ function useVisibleColumns(
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return undefined;
+    const stopMarking = markEdges(element);
     const onScroll = (): void => setLeft(Math.floor(element.scrollLeft / 100) * 100);
     const resized = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 2000));
     resized.observe(element);
     element.addEventListener("scroll", onScroll, { passive: true });
     return () => {
+      stopMarking?.();
       resized.disconnect();
       element.removeEventListener("scroll", onScroll);
     };

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { Badge } from "../../ui/badge.tsx";
 import { IconButton } from "../../ui/button.tsx";
-import { MoneyColumn } from "../../ui/money.tsx";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
 import { Count } from "../../ui/value.tsx";
 import { priceNow, type KnownModel } from "./catalogue-rows.ts";
@@ -18,32 +17,29 @@ type TableProps = {
 };
 
 export function CatalogueTable({ models, ...rest }: TableProps): ReactNode {
-  const rates = models.flatMap((model) => Object.values(priceNow(model, rest.prices, rest.at).rates));
   return (
-    <MoneyColumn amounts={rates}>
-      <Table
-        label="Catalogue"
-        head={
-          <>
-            <HeadCell>Model</HeadCell>
-            <HeadCell>Provider</HeadCell>
-            <RateHeads />
-            <HeadCell isNumber title="Tokens that the model can take">
-              Context
+    <Table
+      label="Catalogue"
+      head={
+        <>
+          <HeadCell>Model</HeadCell>
+          <HeadCell>Provider</HeadCell>
+          <RateHeads />
+          <HeadCell isNumber title="Tokens that the model can take">
+            Context
+          </HeadCell>
+          {rest.canWrite && (
+            <HeadCell>
+              <span className="sr-only">Actions</span>
             </HeadCell>
-            {rest.canWrite && (
-              <HeadCell>
-                <span className="sr-only">Actions</span>
-              </HeadCell>
-            )}
-          </>
-        }
-      >
-        {models.map((model) => (
-          <Row key={`${model.provider.provider_id} ${model.model_name}`} model={model} {...rest} />
-        ))}
-      </Table>
-    </MoneyColumn>
+          )}
+        </>
+      }
+    >
+      {models.map((model) => (
+        <Row key={`${model.provider.provider_id} ${model.model_name}`} model={model} {...rest} />
+      ))}
+    </Table>
   );
 }
 

@@ -99,7 +99,7 @@ export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
 
 /** The number of customers affected by an error, with a link to them. */
 function CustomersCount({ count, query }: { count: number | undefined; query: string | undefined }): ReactNode {
-  if (count === undefined) return <span className="text-faint">{unknown}</span>;
+  if (count === undefined) return <span className="font-sans text-faint">{unknown}</span>;
   if (count === 0) return <span className="text-faint">0</span>;
   return (
     <Link

@@ -1,8 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { formatExactCost, unknown } from "../../lib/format.ts";
+import { formatCost, formatExactCost, unknown } from "../../lib/format.ts";
 import type { Term } from "../../query-bar/query.ts";
-import { Money } from "../../ui/money.tsx";
 import { unpricedDetail } from "./panel-details.ts";
 import { useOpenRows } from "../series/use-open-rows.ts";
 
@@ -35,10 +34,10 @@ export function GroupCost({ row, terms, query }: GroupCostProps): ReactNode {
       <Link
         to="/logs"
         search={openRows.search(terms, undefined, "-cost")}
-        className={reason === undefined ? "hover:text-accent" : "text-faint"}
+        className={reason === undefined ? "hover:text-accent" : "font-sans text-faint"}
         title={reason ?? formatExactCost(row.total_cost)}
       >
-        {reason === undefined ? <Money usd={row.total_cost} /> : unknown}
+        {reason === undefined ? formatCost(row.total_cost) : unknown}
       </Link>
     </span>
   );

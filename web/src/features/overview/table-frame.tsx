@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { formatInteger } from "../../lib/format.ts";
 import { cx } from "../../ui/cx.ts";
+import { markEdges } from "../../ui/mark-edges.ts";
 
 export const rowsMax = 8;
 
@@ -39,7 +40,7 @@ export function TableFrame({
         {count !== undefined && <span className="figures text-faint">{formatInteger(count)}</span>}
         <span className="ml-auto text-xs text-muted [&>a:hover]:text-accent">{more}</span>
       </header>
-      <div className="relative overflow-x-auto">
+      <div ref={markEdges} className="faded-edges relative overflow-x-auto">
         {error || (
           <table className="w-full min-w-[420px] border-separate border-spacing-0 text-sm" aria-busy={isLoading}>
             <thead>

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { PanelError } from "../../charts/panel-error.tsx";
-import { formatCount, formatDuration, formatInteger, formatPercent, unknown } from "../../lib/format.ts";
-import { MoneyColumn } from "../../ui/money.tsx";
+import { formatCount, formatDuration, formatInteger, formatPercent } from "../../lib/format.ts";
+import { Unknown } from "../../ui/value.tsx";
 import { GroupCost } from "./group-cost.tsx";
 import { useGroups } from "./queries.ts";
 import { type Scope } from "../series/queries.ts";
@@ -42,31 +42,27 @@ export function TopTable({ scope, title, field, sortBy }: TopTableProps): ReactN
   const rows = groups.data?.results ?? [];
   const largest = Math.max(0, ...rows.map((row) => row[measure]));
   return (
-    <MoneyColumn amounts={rows.map(({ total_cost: cost }) => cost)}>
-      <TableFrame
-        title={title}
-        count={groups.data?.count}
-        columns={["Spans", "Errors", "p95", "Cost"]}
-        isLoading={groups.data === undefined && groups.error === null}
-        emptyText={`No ${title.toLowerCase()} in this window`}
-        more={field === "customer_identifier" ? <Link to="/customers">All customers</Link> : undefined}
-        error={
-          groups.error !== null && (
-            <PanelError error={groups.error} onRetry={() => void groups.refetch()} height={160} />
-          )
-        }
-      >
-        {rows.map((row) => (
-          <TopRow
-            key={String(row[field])}
-            row={row}
-            field={field}
-            share={largest === 0 ? 0 : row[measure] / largest}
-            query={scope.query}
-          />
-        ))}
-      </TableFrame>
-    </MoneyColumn>
+    <TableFrame
+      title={title}
+      count={groups.data?.count}
+      columns={["Spans", "Errors", "p95", "Cost"]}
+      isLoading={groups.data === undefined && groups.error === null}
+      emptyText={`No ${title.toLowerCase()} in this window`}
+      more={field === "customer_identifier" ? <Link to="/customers">All customers</Link> : undefined}
+      error={
+        groups.error !== null && <PanelError error={groups.error} onRetry={() => void groups.refetch()} height={160} />
+      }
+    >
+      {rows.map((row) => (
+        <TopRow
+          key={String(row[field])}
+          row={row}
+          field={field}
+          share={largest === 0 ? 0 : row[measure] / largest}
+          query={scope.query}
+        />
+      ))}
+    </TableFrame>
   );
 }
 
@@ -114,8 +110,8 @@ function TopRow({ row, field, share, query }: TopRowProps): ReactNode {
           </Link>
         )}
       </td>
-      <td className="figures px-2 text-right" title={row.p95_latency === null ? "No span has a duration" : undefined}>
-        {row.p95_latency === null ? unknown : formatDuration(row.p95_latency)}
+      <td className="figures px-2 text-right">
+        {row.p95_latency === null ? <Unknown why="No span has a duration" /> : formatDuration(row.p95_latency)}
       </td>
       <td className="figures py-0 pr-3 pl-2 text-right">
         <GroupCost row={row} terms={terms} query={query} />

@@ -24,11 +24,8 @@ export function SessionsPanel(): ReactNode {
             <>
               <HeadCell>Signed in</HeadCell>
               <HeadCell>With</HeadCell>
-              <HeadCell
-                className="max-sm:hidden"
-                title="When it expires if it is not used. Each use extends it, up to its maximum lifetime"
-              >
-                Ends unused
+              <HeadCell className="max-sm:hidden" title="Each use extends it, up to its maximum lifetime">
+                Expires if unused
               </HeadCell>
               <HeadCell>
                 <span className="sr-only">Actions</span>

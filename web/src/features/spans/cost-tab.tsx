@@ -34,7 +34,7 @@ export function CostTab({ span }: { span: Span }): ReactNode {
               <td className="figures py-1 pl-3 text-right" title={reason}>
                 no price
               </td>
-              <td className="figures py-1 pl-3 text-right" title={reason}>
+              <td className="py-1 pl-3 text-right" title={reason}>
                 {unknown}
               </td>
             </tr>

@@ -6,7 +6,7 @@ import { visibleLine } from "../../lib/visible-text.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Icon } from "../../ui/icon.tsx";
-import { useTimeZone } from "../../ui/value.tsx";
+import { Unknown, useTimeZone } from "../../ui/value.tsx";
 import { nameOf, numberOf, textOf, type Span } from "./span-record.ts";
 import { whyNoCost, whyNoTokens } from "./unknown-reasons.ts";
 
@@ -62,6 +62,7 @@ function Figures({ span }: { span: Span }): ReactNode {
   const zone = useTimeZone();
   const cost = numberOf(span, "cost");
   const tokens = numberOf(span, "total_tokens");
+  const latency = numberOf(span, "latency");
   const model = textOf(span, "model");
   const provider = textOf(span, "provider_id");
   const start = textOf(span, "start_time");
@@ -85,13 +86,13 @@ function Figures({ span }: { span: Span }): ReactNode {
         </Figure>
       )}
       <Figure label="Cost" title={cost === undefined ? whyNoCost(span) : formatExactCost(cost)}>
-        {formatCost(cost)}
+        {cost === undefined ? <Unknown why={whyNoCost(span)} /> : formatCost(cost)}
       </Figure>
       <Figure label="Tokens" title={tokens === undefined ? whyNoTokens(span) : tokensTitle(span)}>
-        {formatCount(tokens)}
+        {tokens === undefined ? <Unknown why={whyNoTokens(span)} /> : formatCount(tokens)}
       </Figure>
       <Figure label="Latency" title={latencyTitle(span)}>
-        {formatDuration(numberOf(span, "latency"))}
+        {latency === undefined ? <Unknown why="No latency is known." /> : formatDuration(latency)}
       </Figure>
       <Figure
         label="Started"

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { formatNumberOf } from "../../lib/format.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
-import { MoneyColumn } from "../../ui/money.tsx";
 import { cx } from "../../ui/cx.ts";
 import { Cost, Time } from "../../ui/value.tsx";
 import type { Thread } from "./queries.ts";
@@ -10,15 +9,13 @@ type Props = { threads: readonly Thread[]; open: string | undefined; onOpen: (th
 
 export function ThreadList({ threads, open, onOpen }: Props): ReactNode {
   return (
-    <MoneyColumn amounts={threads.map(({ total_cost: cost }) => cost)}>
-      <ul aria-label="Threads">
-        {threads.map((thread) => (
-          <li key={thread.id}>
-            <ThreadItem thread={thread} isOpen={thread.id === open} onOpen={() => onOpen(thread.id)} />
-          </li>
-        ))}
-      </ul>
-    </MoneyColumn>
+    <ul aria-label="Threads">
+      {threads.map((thread) => (
+        <li key={thread.id}>
+          <ThreadItem thread={thread} isOpen={thread.id === open} onOpen={() => onOpen(thread.id)} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

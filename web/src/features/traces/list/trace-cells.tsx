@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
-import { formatCount, formatDuration, formatExactCost, formatInteger } from "../../../lib/format.ts";
+import { formatCost, formatCount, formatDuration, formatExactCost, formatInteger } from "../../../lib/format.ts";
 import { formatExactTime, formatMinute, formatTime, type TimeZone } from "../../../lib/time.ts";
-import { Money } from "../../../ui/money.tsx";
 import { Unknown } from "../../../ui/value.tsx";
 import { cutLine, Untrusted } from "../parts/untrusted.tsx";
 import type { TraceRow } from "./queries.ts";
@@ -90,7 +89,7 @@ function RowCost({ row: { total_cost: cost, unpriced_count: unpriced } }: { row:
   if (unpriced > 0 && cost === 0) return <Unknown why={why} />;
   return (
     <span title={unpriced > 0 ? `At least ${formatExactCost(cost)}: ${why}` : formatExactCost(cost)}>
-      <Money usd={cost} />
+      {formatCost(cost)}
       {unpriced > 0 && <span className="text-warn">+</span>}
     </span>
   );

@@ -1,7 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useRef, type ReactNode } from "react";
 import type { TimeZone } from "../../../lib/time.ts";
-import { MoneyColumn } from "../../../ui/money.tsx";
 import { cx } from "../../../ui/cx.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import type { TraceRow } from "./queries.ts";
@@ -54,16 +53,14 @@ export function TracesTable(props: TracesTableProps): ReactNode {
           ))}
         </div>
         <div className="relative" style={{ height: virtual.getTotalSize() }}>
-          <MoneyColumn amounts={rows.map(({ total_cost: cost }) => cost)} most={4}>
-            {items.map(({ index, start }) => {
-              const row = rows[index];
-              if (row === undefined) return null;
-              const key = `${row.environment} ${row.trace_unique_id}`;
-              return (
-                <Row key={key} {...{ row, index, zone, onOpen }} top={start - rowPx} isCurrent={index === current} />
-              );
-            })}
-          </MoneyColumn>
+          {items.map(({ index, start }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            const key = `${row.environment} ${row.trace_unique_id}`;
+            return (
+              <Row key={key} {...{ row, index, zone, onOpen }} top={start - rowPx} isCurrent={index === current} />
+            );
+          })}
         </div>
       </div>
       {props.footer}

@@ -90,12 +90,10 @@ function roundStep(least: number): number {
   return longSteps.find((step) => step >= least * (1 - 1e-9)) ?? inDays();
 }
 
-/** The label of a time since the start, with the precision that the step between ticks needs. */
+/** The label of a time since the start, in the units of durations, with the precision that the step needs. */
 export function tickLabel(ms: number, stepMs: number): string {
   if (ms === 0) return "0";
-  if (stepMs >= hour) return `${trim(ms / hour, 1)} h`;
-  if (stepMs >= minute) return clock(ms, 0);
-  if (ms >= minute) return clock(ms, stepMs >= second ? 0 : decimals(stepMs / second));
+  if (ms >= minute || stepMs >= minute) return inUnits(ms, stepMs >= second ? 0 : decimals(stepMs / second));
   if (stepMs >= 10 && ms >= second) return `${(ms / second).toFixed(decimals(stepMs / second))} s`;
   if (stepMs >= second) return `${trim(ms / second, 0)} s`;
   if (stepMs < 0.01) return `${(ms * 1000).toFixed(decimals(stepMs * 1000))} µs`;
@@ -105,10 +103,22 @@ export function tickLabel(ms: number, stepMs: number): string {
 const decimals = (step: number): number => Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
 const trim = (value: number, digits: number): string => String(Number(value.toFixed(digits)));
 
-function clock(ms: number, digits: number): string {
-  const minutes = Math.floor(ms / minute + 1e-9);
-  const seconds = Math.max(0, (ms - minutes * minute) / second).toFixed(digits);
-  return `${minutes}:${seconds.padStart(digits === 0 ? 2 : digits + 3, "0")}`;
+/** `1 min 15 s`, `2 h 30 min`, without units that are zero. */
+function inUnits(ms: number, digits: number): string {
+  let rest = Number((ms / second).toFixed(digits));
+  const texts: string[] = [];
+  for (const [unit, size] of [
+    ["d", day / second],
+    ["h", hour / second],
+    ["min", minute / second],
+  ] as const) {
+    const count = Math.floor(rest / size);
+    if (count > 0) texts.push(`${count} ${unit}`);
+    rest -= count * size;
+  }
+  const seconds = rest.toFixed(digits);
+  if (Number(seconds) > 0) texts.push(`${seconds} s`);
+  return texts.join(" ");
 }
 
 /** Parses a zoom from the URL, such as `120-3400.5`. Undefined if it is invalid. */

@@ -1,5 +1,5 @@
 import { useEffect, useState, type KeyboardEvent, type ReactNode, type Ref } from "react";
-import { formatInteger } from "../../../lib/format.ts";
+import { formatInteger, unknown } from "../../../lib/format.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import type { Steps } from "../use-steps.ts";
 
@@ -42,7 +42,8 @@ export function FindBox({ inputRef, value, matches, steps, onChange }: FindBoxPr
         type="text"
         role="searchbox"
         aria-label="Search in this trace"
-        placeholder="Search names, models, errors, ids"
+        title="Searches names, models, errors and ids (/)"
+        placeholder="Search"
         className="min-w-0 flex-1 bg-transparent outline-none placeholder:text-faint"
         value={text}
         onChange={({ target }) => setText(target.value)}
@@ -52,7 +53,7 @@ export function FindBox({ inputRef, value, matches, steps, onChange }: FindBoxPr
         <span className="figures shrink-0 text-faint" role="status">
           {matches.length === 0
             ? "none"
-            : `${place === -1 ? "–" : formatInteger(place + 1)} / ${formatInteger(matches.length)}`}
+            : `${place === -1 ? unknown : formatInteger(place + 1)} / ${formatInteger(matches.length)}`}
         </span>
       )}
     </div>

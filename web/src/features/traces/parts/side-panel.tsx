@@ -14,7 +14,7 @@ export function SidePanel({ label, children }: { label: string; children: ReactN
     <aside
       ref={ref}
       aria-label={label}
-      className="relative flex w-[44%] min-w-80 shrink-0 flex-col border-l border-line bg-panel max-lg:absolute max-lg:inset-0 max-lg:z-30 max-lg:w-full!"
+      className="relative flex w-[44%] min-w-80 shrink-0 flex-col border-line bg-panel lg:border-l max-lg:absolute max-lg:inset-0 max-lg:z-30 max-lg:w-full!"
       style={chosen === undefined ? undefined : { width: chosen }}
     >
       <Divider

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { formatExactCost, formatInteger } from "../../../lib/format.ts";
 import { formatExactTime, formatTime, type TimeZone } from "../../../lib/time.ts";
+import { markEdges } from "../../../ui/mark-edges.ts";
 import { Cost, Count, Duration } from "../../../ui/value.tsx";
 import type { TraceHeader } from "../model/trace-model.ts";
 import { Figure } from "./figures.tsx";
@@ -17,31 +18,33 @@ export function TraceFigures({
 }): ReactNode {
   const { unpriced_count: unpriced, total_cost: cost, error_count: errors } = header;
   return (
-    <dl className="flex shrink-0 gap-x-6 gap-y-1 overflow-x-auto px-4 pb-2 whitespace-nowrap">
-      <Figure label="Cost" title={costTitle(header)}>
-        <Cost usd={unpriced > 0 && cost === 0 ? null : cost} why={costTitle(header)} />
-        {unpriced > 0 && <span className="ml-1.5 text-warn">no price for {formatInteger(unpriced)}</span>}
-      </Figure>
-      <Figure label="Duration" title="From the first start to the last end.">
-        <Duration seconds={header.duration} />
-      </Figure>
-      <Figure
-        label="Tokens"
-        title={`${formatInteger(header.total_prompt_tokens)} in, ${formatInteger(header.total_completion_tokens)} out`}
-      >
-        <Count value={header.total_tokens} />
-      </Figure>
-      <Figure label="Spans" title={`${formatInteger(header.llm_call_count)} of them are model calls`}>
-        <span className="figures">{formatInteger(header.span_count)}</span>
-      </Figure>
-      <Figure label="Errors">
-        <span className={`figures ${errors > 0 ? "text-error" : ""}`}>{formatInteger(errors)}</span>
-      </Figure>
-      <Figure label="Started" title={formatExactTime(header.start_time, zone)}>
-        <span className="figures">{formatTime(header.start_time, zone)}</span>
-      </Figure>
-      {children}
-    </dl>
+    <div ref={markEdges} className="faded-edges shrink-0 overflow-x-auto">
+      <dl className="flex w-max min-w-full gap-x-6 px-4 pb-2 whitespace-nowrap">
+        <Figure label="Cost" title={costTitle(header)}>
+          <Cost usd={unpriced > 0 && cost === 0 ? null : cost} why={costTitle(header)} />
+          {unpriced > 0 && <span className="ml-1.5 text-warn">no price for {formatInteger(unpriced)}</span>}
+        </Figure>
+        <Figure label="Duration" title="From the first start to the last end.">
+          <Duration seconds={header.duration} />
+        </Figure>
+        <Figure
+          label="Tokens"
+          title={`${formatInteger(header.total_prompt_tokens)} in, ${formatInteger(header.total_completion_tokens)} out`}
+        >
+          <Count value={header.total_tokens} />
+        </Figure>
+        <Figure label="Spans" title={`${formatInteger(header.llm_call_count)} of them are model calls`}>
+          <span className="figures">{formatInteger(header.span_count)}</span>
+        </Figure>
+        <Figure label="Errors">
+          <span className={`figures ${errors > 0 ? "text-error" : ""}`}>{formatInteger(errors)}</span>
+        </Figure>
+        <Figure label="Started" title={formatExactTime(header.start_time, zone)}>
+          <span className="figures">{formatTime(header.start_time, zone)}</span>
+        </Figure>
+        {children}
+      </dl>
+    </div>
   );
 }
 

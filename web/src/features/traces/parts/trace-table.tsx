@@ -1,5 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState, type CSSProperties, type ReactNode } from "react";
-import { MoneyColumn } from "../../../ui/money.tsx";
+import { useCallback, useEffect, useRef, useState, type CSSProperties, type ReactNode } from "react";
 import { zoomWindow, panWindow } from "../model/axis.ts";
 import type { RowScene } from "../trace-context.ts";
 import { useSize } from "../use-size.ts";
@@ -23,9 +22,6 @@ type TraceTableProps = {
 /** Beside an open span, names get more space than bars and costs. */
 const firstSplit = { alone: 0.44, besideSpan: 0.68 };
 
-/** How many spans of a large trace decide the number of decimals of costs. */
-const costsLookedAt = 1000;
-
 /** The tree and the waterfall share one scroller, with one row per span. */
 export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProps): ReactNode {
   const tableRef = useRef<HTMLDivElement>(null);
@@ -35,7 +31,6 @@ export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProp
   const isBeside = steps.open !== -1;
   const share = isBeside ? firstSplit.besideSpan : firstSplit.alone;
   const split = Math.min(Math.max(chosen ?? width * share, 220), Math.max(220, width - 160));
-  const costs = useMemo(() => [...scene.model.totals.costs.subarray(0, costsLookedAt)], [scene.model]);
   useWheelZoom(scroller, split, scene, zoom);
   useEffect(() => scroller?.focus({ preventScroll: true }), [scroller]);
   const latest = useRef({ steps, tree });
@@ -80,18 +75,16 @@ export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProp
             <TimeAxis window={zoom.window} />
           </div>
           {scroller !== null && (
-            <MoneyColumn amounts={costs} most={5}>
-              <TreeRows
-                scene={scene}
-                tree={tree}
-                scroller={scroller}
-                open={steps.open}
-                cursor={steps.cursor}
-                matches={matches}
-                onPick={pick}
-                onFold={fold}
-              />
-            </MoneyColumn>
+            <TreeRows
+              scene={scene}
+              tree={tree}
+              scroller={scroller}
+              open={steps.open}
+              cursor={steps.cursor}
+              matches={matches}
+              onPick={pick}
+              onFold={fold}
+            />
           )}
         </div>
         <Divider

@@ -1,7 +1,6 @@
 import { memo, type MouseEvent, type ReactNode } from "react";
-import { formatDuration, formatInteger, unknown } from "../../../lib/format.ts";
+import { formatCost, formatDuration, formatInteger, unknown } from "../../../lib/format.ts";
 import { Icon } from "../../../ui/icon.tsx";
-import { Money } from "../../../ui/money.tsx";
 import { at } from "../model/at.ts";
 import { costOf, describeSpan, oddities } from "../model/describe-span.ts";
 import { hasFlag, kindOf, labelOf, textOf } from "../model/trace-spans.ts";
@@ -136,8 +135,8 @@ function Figures({ scene: { model }, index }: { scene: RowScene; index: number }
         className="figures trace-cost w-[68px] shrink-0 text-right whitespace-nowrap text-muted"
         title={costOf(model, index)}
       >
-        {cost > 0 && <Money usd={cost} />}
-        {unpriced > 0 && <span className="text-warn">{cost > 0 ? "+" : unknown}</span>}
+        {cost > 0 && formatCost(cost)}
+        {unpriced > 0 && <span className="font-sans text-warn">{cost > 0 ? "+" : unknown}</span>}
       </span>
       <span
         className="figures w-[76px] shrink-0 text-right whitespace-nowrap"
