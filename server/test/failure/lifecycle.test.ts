@@ -322,7 +322,9 @@ test("another SPANWAY_SECRET_KEY is refused; once accepted it is told at start, 
   const { prod } = after;
   for (const what of ["stored provider keys", "secrets of webhooks"])
     expect(after.output()).toMatch(
-      new RegExp(`"unreadable":1,"checked":1,"msg":"${what} cannot be read: SPANWAY_SECRET_KEY`),
+      new RegExp(
+        `"unreadable":1,"checked":1,"msg":"${what} cannot be read: they were stored under another SPANWAY_SECRET_KEY`,
+      ),
     );
   const path = `/api/providers/${String(stored["id"])}/`;
   expect(bodyOf(await prod.get(path))).toMatchObject({ is_readable: false, is_enabled: true });
