@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const measuredCore = "0";
 const otherCores = availableParallelism() > 2 ? `1-${availableParallelism() - 1}` : "1";
 
-/** Pins every thread of a process, and those that it will start. Returns whether that is possible here. */
+/** Pins all current and future threads of a process to the measured core. Returns false if the machine cannot pin. */
 export function pinToMeasuredCore(pid: number): boolean {
   return spawnSync("taskset", ["-a", "-c", "-p", measuredCore, String(pid)]).status === 0;
 }

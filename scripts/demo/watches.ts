@@ -36,7 +36,7 @@ const condition = {
   },
 } as const;
 
-/** Creates alerts and a condition over the demo's spans. Skips those that exist already. Returns the names of all. */
+/** Creates the demo's alerts and condition, except existing ones. Returns all their names. */
 export async function watch(target: Target): Promise<{ alerts: string[]; condition: string }> {
   const known = await namesIn(target, "/api/alerts/");
   for (const alert of alerts) if (!known.has(alert.name)) await call(target, "POST", "/api/alerts/", alert);

@@ -105,7 +105,7 @@ export async function composeGateway(
   };
 }
 
-/** Sends finished calls to the intake, those that an earlier process left first. */
+/** Sends finished calls to the intake. Starts with the calls that an earlier process left. */
 async function startRecorder(
   { metrics, cleanup }: { metrics: GatewayMetrics; cleanup: Array<() => Promise<void> | void> },
   { config, intake, budgets, logger }: Pick<GatewayParts, "config" | "intake" | "budgets" | "logger">,

@@ -13,7 +13,7 @@ type Operation = {
 
 export type LedgerBatches = {
   add(operation: Operation): void;
-  /** Whether the organization may queue another operation of the kind that can be refused. */
+  /** Whether the organization may queue another operation that can be refused. */
   hasRoom(organizationId: string): boolean;
   idle(): Promise<void>;
 };

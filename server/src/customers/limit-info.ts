@@ -26,7 +26,7 @@ export type LimitInfo = {
   rate_limit: number | null;
   /** What the budgets do not cover of the call; absent if there is nothing. */
   warnings?: string[];
-  /** The budgets that apply to the call; empty if there are none, or if only the rate decided. */
+  /** The call's budgets; empty if the customer has none or only the rate limit decided. */
   limits: Limit[];
 };
 

@@ -3,7 +3,7 @@ import { ExpiringLru } from "../lib/expiring-lru.ts";
 import { customersLimits } from "./limits.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 
-/** Customers as they were last read, including those that do not exist. */
+/** Caches the last read of each customer, also when the customer does not exist. */
 export type ProfileMemory = {
   remember(key: CustomerKey, customer: Customer | undefined): void;
   forget(key: CustomerKey): void;

@@ -43,7 +43,7 @@ export const deliveryLimits = {
   /** How long the previous secret also signs after a rotation. */
   webhookSecretOverlapMs: 24 * 60 * 60 * 1_000,
   webhookSecretsOpened: 10_000,
-  /** How often a node looks for due deliveries in the queue, in addition to those that it queues itself. */
+  /** How often a node checks the queue for due deliveries of all nodes. It sends its own without a check. */
   webhookPollEveryMs: 1_000,
   webhookPaceMs: 25,
   /** How often a node reads the webhooks again, and so learns what other nodes changed. */

@@ -10,7 +10,7 @@ const protobufTypes = new Set(["application/x-protobuf", "application/protobuf"]
 export const otlpMediaTypes = ["application/json", "application/x-protobuf"] as const;
 
 /**
- * Determined by the media type, or by the first byte if there is none. @throws ServiceError `unsupported_media_type`
+ * The media type decides; without one, the first byte does. @throws ServiceError `unsupported_media_type`
  */
 export function encodingOf({ bytes, contentType }: RawBodyValue): Encoding {
   if (contentType === "application/json") return { kind: "json", contentType };

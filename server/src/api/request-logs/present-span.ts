@@ -4,7 +4,7 @@ import { askedMembers, spanMembers } from "./span-members.ts";
 
 const keyMembers = ["id", "unique_id", "timestamp", "environment"];
 
-/** The members of a row in lists: all, or the requested ones and those that identify rows. */
+/** The members of a list row: all, or the requested ones plus the row's ids. */
 export function listMembers(includeFields: readonly string[] | undefined): string[] {
   if (includeFields === undefined) return Object.keys(spanMembers).filter((name) => spanMembers[name]?.lists === true);
   return [...new Set([...keyMembers, ...includeFields])];

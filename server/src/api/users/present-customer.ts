@@ -10,7 +10,7 @@ import type { customerRow } from "./customer-schema.ts";
 
 type Row = z.input<typeof customerRow>;
 
-/** A customer in a list. @param said the figures of its spans; undefined if there are none */
+/** Returns a customer as lists show it. @param said the figures of its spans; undefined if it has no spans */
 export function presentRow(customer: Customer, said: StoredCustomer | undefined, nowMs: number): Row {
   const analytics = presentAnalytics(said);
   return {
