@@ -7,6 +7,8 @@ const hourMs = 60 * 60 * 1_000;
 export const storageLimits = {
   /** Organizations whose old rows one statement deletes. */
   retentionOrganizations: 2_000,
+  /** Retention leaves younger edits to a later round: a replica that lags may not have their spans yet. */
+  editMarginMs: hourMs,
   /** The body of one span. */
   spanBytes: 20 * MiB,
   bulkRows: 500,

@@ -23,6 +23,8 @@ import {
 const fields = ["note", "is_pinned", "positive_feedback", "metadata"] as const;
 const said = { note: "sent", positive_feedback: true, metadata: '{"plan":"pro"}', metadata_index: { plan: "pro" } };
 
+const beforeMargin = () => Date.now() - storageLimits.editMarginMs - 60_000;
+
 export function describeEdits({ store, insert, once }: ContractDriver): void {
   const edit = (org: string, unique_id: string, change: SpanChange, nowMs = Date.now()) =>
     store().editSpans(org, [{ unique_id, change }], nowMs);
@@ -179,7 +181,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       ];
       const all = [gone, aged, renewed];
       await insert(all);
-      for (const row of all) await edit(org, row.unique_id, { note: "edited" });
+      for (const row of all) await edit(org, row.unique_id, { note: "edited" }, beforeMargin());
       const edited = async () => {
         const edits = await store().readEdits(
           { organization_id: org },
@@ -195,6 +197,19 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       await store().deleteExpired(new Map([[org, nsAt(5)]]));
       await vi.waitFor(async () => expect(await edited()).toEqual([renewed]), slowly);
       await vi.waitFor(async () => expect(await shown(org)).toMatchObject([{ note: "edited" }]), slowly);
+    });
+
+    it("stay while their span may not have arrived, and are deleted by a later round", async () => {
+      const org = newOrganization();
+      const [absent, late] = [spanRow(org), spanRow(org)];
+      await edit(org, absent.unique_id, { note: "of no span" }, beforeMargin());
+      await edit(org, late.unique_id, { note: "of a span that arrives later" });
+      const edited = async () =>
+        (await store().readEdits({ organization_id: org }, [absent.unique_id, late.unique_id])).keys().toArray();
+      await store().deleteExpired(new Map([[org, nsAt(5)]]));
+      await vi.waitFor(async () => expect(await edited()).toEqual([late.unique_id]), slowly);
+      await insert([{ ...late, received_at: timeAt(9) }]);
+      expect((await shown(org)).map(({ note }) => note)).toEqual(["of a span that arrives later"]);
     });
 
     once("change any metadata in statements as they do in rows", async () => {

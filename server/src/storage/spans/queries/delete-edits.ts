@@ -1,3 +1,4 @@
+import { storageLimits } from "../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import { localTable, onCluster } from "../migrations/dialect.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
@@ -31,12 +32,16 @@ export const editsOfDeleted = (database: SpanDatabase, spans: Where): Where => (
 });
 
 /**
- * Selects the edits of spans of which every version is older than a time. A replica that lags may also select edits of
- * newer spans that it does not have yet.
+ * Selects the edits of spans of which every version is older than a time. An edit was made after its span was stored,
+ * so recent edits are left to a later run: a replica that lags may not have their spans yet.
  */
-export const editsOfOlder = (database: SpanDatabase, cutoffNs: bigint): Where => ({
-  sql: `unique_id NOT IN (SELECT unique_id FROM ${localTable(database)} WHERE organization_id = {organization_id:String}
+export const editsOfOlder = (database: SpanDatabase, cutoffNs: bigint, nowMs: number): Where => ({
+  sql: `version < {edited_before:UInt64}
+    AND unique_id NOT IN (SELECT unique_id FROM ${localTable(database)} WHERE organization_id = {organization_id:String}
     AND received_at >= fromUnixTimestamp64Nano({cutoff_ns:Int64}, 'UTC')
     AND unique_id IN (SELECT unique_id FROM ${localTable(database, "span_edits")} WHERE organization_id = {organization_id:String}))`,
-  params: { cutoff_ns: cutoffNs.toString() },
+  params: {
+    cutoff_ns: cutoffNs.toString(),
+    edited_before: (BigInt(nowMs - storageLimits.editMarginMs) * 1_000_000n).toString(),
+  },
 });

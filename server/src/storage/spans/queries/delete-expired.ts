@@ -29,10 +29,9 @@ export async function deleteExpired(database: SpanDatabase, cutoffs: Cutoffs, si
   const done = { rows: 0, months: 0, overdueMs: 0 };
   const failures: unknown[] = [];
   if (cutoffs.size === 0) return done;
+  await deleteOldEdits(database, cutoffs, signal);
   for (const table of tables) {
     const old = await findOld(database, table, cutoffs, signal);
-    // First, because edits cannot be found after their spans are deleted.
-    if (table.table === "spans") await deleteOldEdits(database, old, signal);
     for (const { cutoffNs, oldestNs } of old)
       done.overdueMs = Math.max(done.overdueMs, Number((cutoffNs - oldestNs) / 1_000_000n));
     for (const group of groupsOf(old)) {
@@ -70,10 +69,15 @@ async function findOld(
   });
 }
 
-async function deleteOldEdits(database: SpanDatabase, old: readonly Old[], signal?: AbortSignal): Promise<void> {
-  const cutoffs = new Map(old.map(({ organization_id, cutoffNs }) => [organization_id, cutoffNs]));
-  for (const [organization_id, cutoffNs] of cutoffs)
-    await deleteEdits(database, organization_id, editsOfOlder(database, cutoffNs), signal);
+/** Includes organizations without expired spans: a run leaves recent edits to a later one. */
+async function deleteOldEdits(database: SpanDatabase, cutoffs: Cutoffs, signal?: AbortSignal): Promise<void> {
+  const sql = "SELECT DISTINCT organization_id FROM span_edits";
+  const { rows } = await database.query({ name: "delete_expired", sql }, signal);
+  for (const organization_id of rows.map((row) => String(row["organization_id"]))) {
+    const cutoffNs = cutoffs.get(organization_id);
+    if (cutoffNs === undefined) continue;
+    await deleteEdits(database, organization_id, editsOfOlder(database, cutoffNs, Date.now()), signal);
+  }
 }
 
 /** Groups organizations by month, at most as many as a statement may name. */
