@@ -50,5 +50,5 @@ export function composeRepricing(deps: {
   counter: Pick<SpanCounter, "recount">;
   now: () => number;
 }): SpanRepricing {
-  return createRepricing({ ...deps, corrections: createSpendCorrections(deps) });
+  return createRepricing({ ...deps, leases: deps.stores.leases, corrections: createSpendCorrections(deps) });
 }

@@ -42,4 +42,6 @@ export const jobsLimits = {
   repricedSpans: 20_000,
   repricedLookedAt: 200_000,
   repricedPage: 1_000,
+  /** The time to retry after, for a request that is refused because another one reprices spans of the organization. */
+  repricingRetryS: 5,
 } as const;

@@ -36,6 +36,7 @@ const newRepricing = (spans: SpanStore) => {
     prices: createPriceBook({ maxModels: 10 }),
     counter: createSpanCounter({ store, memory, erasedCustomers: createErasedCustomers(), now: Date.now }),
     corrections: createSpendCorrections({ stores, spans: store }),
+    leases: stores.leases,
     now: Date.now,
   });
 };
@@ -85,13 +86,12 @@ test("M15: an aborted run does the rest when it is run again", async () => {
   const broken = newRepricing(failing);
   const plan = await broken.plan(selectionOf(org), signal);
   expect([plan.changes.length, plan.stoppedAt]).toEqual([count, undefined]);
-  await expect(broken.apply(selectionOf(org), plan, signal)).rejects.toThrow("the process died");
+  await expect(broken.reprice(selectionOf(org), signal)).rejects.toThrow("the process died");
   expect(await totalOf(org)).toEqual([count, jobsLimits.repricedPage * 2.5 + 500]);
 
   const again = newRepricing(store);
-  const rest = await again.plan(selectionOf(org), signal);
+  const rest = await again.reprice(selectionOf(org), signal);
   expect(rest.changes.length).toBe(500);
-  await again.apply(selectionOf(org), rest, signal);
   expect(await totalOf(org)).toEqual([count, count * 2.5]);
   expect((await again.plan(selectionOf(org), signal)).changes).toEqual([]);
 });
@@ -99,14 +99,40 @@ test("M15: an aborted run does the rest when it is run again", async () => {
 test("M15: spans that were resent or deleted since the plan stay as they are", async () => {
   const org = `org_${randomUUID()}`;
   const [again, gone] = await insertCalls(org, 2);
-  const repricing = newRepricing(store);
-  const plan = await repricing.plan(selectionOf(org), signal);
   const newer = [
     { ...again, version: "2000", cost: 7, is_resend: 1 },
     { ...gone, version: "3000", is_deleted: 1, is_resend: 1 },
   ];
   const ndjson = Buffer.from(newer.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  await store.insert({ ndjson, rows: 2, token: randomUUID(), hasResends: true });
-  await repricing.apply(selectionOf(org), plan, signal);
+  const outrun = newRepricing({
+    ...store,
+    repriceSpans: async (...args) => {
+      await store.insert({ ndjson, rows: 2, token: randomUUID(), hasResends: true });
+      await store.repriceSpans(...args);
+    },
+  });
+  expect((await outrun.reprice(selectionOf(org), signal)).changes.length).toBe(2);
   expect(await totalOf(org)).toEqual([1, 7]);
+});
+
+test("M15: spans of an organization are repriced by one run at a time", async () => {
+  const [org, other] = [`org_${randomUUID()}`, `org_${randomUUID()}`];
+  await Promise.all([insertCalls(org, 2), insertCalls(other, 3)]);
+  const refused = { code: "conflict", message: expect.stringContaining("repricing logs of this organization") };
+  const during: Array<() => Promise<unknown>> = [
+    () => expect(newRepricing(store).reprice(selectionOf(org), signal)).rejects.toMatchObject(refused),
+    async () => expect((await newRepricing(store).reprice(selectionOf(other), signal)).changes.length).toBe(3),
+    async () => expect((await newRepricing(store).plan(selectionOf(org), signal)).changes.length).toBe(2),
+  ];
+  const slow = newRepricing({
+    ...store,
+    repriceSpans: async (...args) => {
+      for (const each of during) await each();
+      await store.repriceSpans(...args);
+    },
+  });
+  await slow.reprice(selectionOf(org), signal);
+  expect(await totalOf(org)).toEqual([2, 5]);
+  expect(await totalOf(other)).toEqual([3, 7.5]);
+  expect((await newRepricing(store).reprice(selectionOf(org), signal)).changes).toEqual([]);
 });

@@ -1,7 +1,10 @@
+import { ServiceError } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
 import type { SpanCounter } from "../counting/span-counter.ts";
 import type { SpendCorrections } from "../customers/spend-corrections.ts";
+import { holdLease } from "./hold-lease.ts";
 import { jobsLimits } from "./limits.ts";
+import type { LeaseStore } from "../storage/control/lease-store.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { pricedColumns, repriceSpan } from "../pricing/reprice.ts";
 import type { SpanPlace } from "../storage/spans/span-list.ts";
@@ -16,8 +19,11 @@ import type { CountedName } from "../storage/spans/usage-facts.ts";
 export type SpanRepricing = {
   /** The changes to make, newest first; at most `jobsLimits.repricedSpans` spans. */
   plan(selection: OwnSelection, signal: AbortSignal): Promise<RepricingPlan>;
-  /** Applies the plan. Once it resolves, all reads, sums and budgets show the new prices. */
-  apply(selection: OwnSelection, plan: RepricingPlan, signal: AbortSignal): Promise<void>;
+  /**
+   * Plans the changes and makes them. Once it resolves, all reads, sums and budgets show the new prices.
+   * @throws ServiceError `conflict` while spans of the organization are repriced: two runs would correct budgets twice
+   */
+  reprice(selection: OwnSelection, signal: AbortSignal): Promise<RepricingPlan>;
 };
 
 /** A selection within one environment. */
@@ -39,52 +45,78 @@ export type RepricingDeps = {
   prices: PriceBook;
   counter: Pick<SpanCounter, "recount">;
   corrections: SpendCorrections;
+  leases: LeaseStore;
   /** Milliseconds since the epoch. */
   now: () => number;
 };
 
 const fields = [...pricedColumns, "trace_unique_id", "counted_customer_identifier"] as const;
 
-export function createRepricing({ spans, prices, counter, corrections, now }: RepricingDeps): SpanRepricing {
+export function createRepricing(deps: RepricingDeps): SpanRepricing {
+  const { leases, now } = deps;
   return {
-    async plan(selection, signal) {
-      const of = { organizationId: selection.scope.organization_id, at: new Date(now()).toISOString() };
-      const plan: RepricingPlan = { changes: [], lookedAt: 0, unpriced: 0, stoppedAt: undefined };
-      let after: SpanPlace | undefined;
-      do {
-        const { rows, next } = await spans.listSpans(
-          { ...selection, page: 1, pageSize: jobsLimits.repricedPage, sort: newestFirst, fields, after },
-          signal,
-        );
-        for (const span of rows) {
-          const found = repriceSpan(prices, span, of);
-          plan.lookedAt += 1;
-          if (found.kind === "unpriced") plan.unpriced += 1;
-          if (found.kind === "changed") plan.changes.push({ ...keyOf(span), ...found.price, before: slim(span) });
-        }
-        after = next;
-        if (isFull(plan)) plan.stoppedAt = next?.timestamp;
-      } while (after !== undefined && !isFull(plan));
-      return plan;
-    },
-
-    async apply({ scope }, { changes }, signal) {
-      const named = changes.map(({ before }) => before.counted_customer_identifier ?? "");
-      const identifiers = [...new Set(named)].filter((name) => name !== "");
-      const before = await corrections.note(scope, identifiers);
-      try {
-        for (let from = 0; from < changes.length; from += jobsLimits.repricedPage) {
-          signal.throwIfAborted();
-          const part = changes.slice(from, from + jobsLimits.repricedPage);
-          await spans.repriceSpans(scope, part, signal);
-          await counter.recount(scope.organization_id, namesOf(part));
-        }
-      } finally {
-        // Spans written so far count even if the rest failed.
-        await corrections.correct(before);
+    plan: (selection, signal) => plan(deps, selection, signal),
+    async reprice(selection, signal) {
+      const name = `repricing ${selection.scope.organization_id}`;
+      const run = await holdLease({ leases, now, name }, signal, async (held) => {
+        const planned = await plan(deps, selection, held);
+        if (planned.changes.length > 0) await apply(deps, selection, planned, held);
+        return planned;
+      });
+      if (run === undefined) {
+        const message = "Another request is repricing logs of this organization. Try again when it has ended.";
+        throw new ServiceError("conflict", message, { retryAfterS: jobsLimits.repricingRetryS });
       }
+      return run.result;
     },
   };
+}
+
+async function plan(
+  { spans, prices, now }: RepricingDeps,
+  selection: OwnSelection,
+  signal: AbortSignal,
+): Promise<RepricingPlan> {
+  const of = { organizationId: selection.scope.organization_id, at: new Date(now()).toISOString() };
+  const made: RepricingPlan = { changes: [], lookedAt: 0, unpriced: 0, stoppedAt: undefined };
+  let after: SpanPlace | undefined;
+  do {
+    const { rows, next } = await spans.listSpans(
+      { ...selection, page: 1, pageSize: jobsLimits.repricedPage, sort: newestFirst, fields, after },
+      signal,
+    );
+    for (const span of rows) {
+      const found = repriceSpan(prices, span, of);
+      made.lookedAt += 1;
+      if (found.kind === "unpriced") made.unpriced += 1;
+      if (found.kind === "changed") made.changes.push({ ...keyOf(span), ...found.price, before: slim(span) });
+    }
+    after = next;
+    if (isFull(made)) made.stoppedAt = next?.timestamp;
+  } while (after !== undefined && !isFull(made));
+  return made;
+}
+
+async function apply(
+  { spans, counter, corrections }: RepricingDeps,
+  { scope }: OwnSelection,
+  { changes }: RepricingPlan,
+  signal: AbortSignal,
+): Promise<void> {
+  const named = changes.map(({ before }) => before.counted_customer_identifier ?? "");
+  const identifiers = [...new Set(named)].filter((name) => name !== "");
+  const before = await corrections.note(scope, identifiers);
+  try {
+    for (let from = 0; from < changes.length; from += jobsLimits.repricedPage) {
+      signal.throwIfAborted();
+      const part = changes.slice(from, from + jobsLimits.repricedPage);
+      await spans.repriceSpans(scope, part, signal);
+      await counter.recount(scope.organization_id, namesOf(part));
+    }
+  } finally {
+    // Spans written so far count even if the rest failed.
+    await corrections.correct(before);
+  }
 }
 
 const newestFirst = { field: "timestamp", descending: true } as const;

@@ -204,14 +204,17 @@ describe("M15: a run", () => {
     expect(await totalOf(prod)).toBe(1);
   });
 
-  test("is idempotent, also concurrently", async () => {
+  test("is idempotent, and refuses another one at the same time", async () => {
     const prod = await newTenant();
     await storeSpans(
       prod,
       Array.from({ length: 5 }, () => used),
     );
     await state(prod, "lab-1", 1);
-    await Promise.all([run(prod), run(prod)]);
+    const answers = await Promise.all([1, 2, 3].map(() => reprice(prod, { dry_run: false })));
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeLessThan(answers.length);
+    for (const { status, headers } of refused) expect([status, headers.get("retry-after")]).toEqual([409, "5"]);
     expect(await totalOf(prod)).toBe(5);
     expect((await prod.list()).count).toBe(5);
     expect(await run(prod)).toMatchObject({ count: 0 });

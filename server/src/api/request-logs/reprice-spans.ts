@@ -51,7 +51,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
       "For computed costs of stored spans of the key's environment; stated costs do not change. A dry run, which only reports the changes, unless " +
       "`dry_run` is false. Sums, customers and the budgets of the current period are updated; the previous cost stays in the " +
       `receipt (\`cost_details.previous\`). At most ${jobsLimits.repricedSpans} spans change in one request. Filters and window are those of lists. ` +
-      "A request that was interrupted can be sent again.",
+      "A request that was interrupted can be sent again. One request of an organization changes costs at a time; others get 409.",
     tags: ["Model prices"],
     auth: "key",
     permission: "prices:write",
@@ -65,7 +65,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
       example: { filters: { model: { value: ["lab-1"] } }, dry_run: true },
     },
     success: { status: 200, schema: result },
-    errors: ["invalid_request", "forbidden", "query_too_large", "unavailable"],
+    errors: ["invalid_request", "forbidden", "conflict", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, signal }) {
       const environment = writtenEnvironment(principal, askedEnvironment(query));
       await deps.caughtUp();
@@ -76,8 +76,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
         rawQuery,
       });
       const own = { ...selection, scope: { organization_id: principal.organization_id, environment } };
-      const plan = await deps.repricing.plan(own, signal);
-      if (!body.dry_run && plan.changes.length > 0) await deps.repricing.apply(own, plan, signal);
+      const plan = body.dry_run ? await deps.repricing.plan(own, signal) : await deps.repricing.reprice(own, signal);
       return {
         dry_run: body.dry_run,
         count: plan.changes.length,
