@@ -48,6 +48,10 @@ test("values are suggested with their counts, without those already chosen", () 
   expect(at('"words|').labels).toBeUndefined();
 });
 
+test.each(["cost:|>1", "cost>|=1", "unknown:|>"])("nothing is suggested within an operator: %s", (marked) => {
+  expect(at(marked).labels).toBeUndefined();
+});
+
 test.each([
   ["mo|", "model", "model:|"],
   ["co|", "cost", "cost>|"],

@@ -49,7 +49,7 @@ function wordPlace(
   text: string,
   { range, cursor, isPresence }: { range: Range | undefined; cursor: number; isPresence: boolean },
 ): Place | undefined {
-  if (range === undefined || cursor < range.from) return undefined;
+  if (range === undefined || cursor < range.from || cursor > range.to) return undefined;
   const replaces = { from: range.from, to: range.to };
   return { wants: "field", typed: text.slice(range.from, cursor), replaces, isPresence };
 }

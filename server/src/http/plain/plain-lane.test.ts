@@ -140,7 +140,7 @@ function sendInTurn(requests: readonly Buffer[]): Promise<string[]> {
     });
     socket.on("error", (error: NodeJS.ErrnoException) => error.code === "ECONNRESET" || reject(error));
     socket.on("close", () => resolve(text === "" ? answers : [...answers, text]));
-    socket.setTimeout(300, () => socket.destroy());
+    socket.setTimeout(1_500, () => socket.destroy());
   });
 }
 
