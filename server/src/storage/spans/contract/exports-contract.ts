@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../domain/errors.ts";
 import { readExport } from "../../../../test/support/exports.ts";
@@ -7,14 +8,17 @@ import { everythingOf, keyOf, newOrganization, spanRow, type ContractDriver } fr
 
 const fields = ["unique_id", "output", "counted_cost"];
 
-async function exported(store: SpanStore, org: string, format: ExportFormat): Promise<unknown[][]> {
+/** JSON has no -0. */
+const withoutMinusZero = (value: number): number => value + 0;
+
+async function exported(store: SpanStore, org: string, format: ExportFormat, names = fields): Promise<unknown[][]> {
   const pieces: Uint8Array[] = [];
-  const query = { ...everythingOf(org), format, fields };
+  const query = { ...everythingOf(org), format, fields: names };
   const take = async (bytes: Uint8Array) => void pieces.push(Buffer.from(bytes));
   await store.exportSpans(query, take, new AbortController().signal);
   const file = Buffer.concat(pieces);
   const rows = await readExport(format, file);
-  return rows.map((row) => fields.map((name) => row[name]));
+  return rows.map((row) => names.map((name) => row[name]));
 }
 
 export function describeExports({ store, insert }: ContractDriver): void {
@@ -37,6 +41,20 @@ export function describeExports({ store, insert }: ContractDriver): void {
       ];
       const sorted = (list: unknown[][]) => list.map((row) => JSON.stringify(row)).sort();
       expect(sorted(rows)).toEqual(sorted(expected));
+    });
+
+    it("has every finite number exactly", async () => {
+      const org = newOrganization();
+      const bounds = [5e-324, -5e-324, 2.2250738585072014e-308, Number.MAX_VALUE, 1e46, 1e-30, 0.1 + 0.2, 3.6e-7];
+      const any = fc.double({ noNaN: true, noDefaultInfinity: true }).map(withoutMinusZero);
+      const money = fc.oneof(any, fc.double({ min: 0, max: 1_000, noNaN: true }).map(withoutMinusZero));
+      const numbers = [...bounds.map((each) => [each, each]), ...fc.sample(fc.tuple(money, any), 1_000)];
+      const rows = numbers.map(([cost, latency]) => spanRow(org, { cost, latency }));
+      await insert(rows);
+      const read = await exported(store(), org, format, ["unique_id", "cost", "counted_cost", "latency"]);
+      const found = new Map(read.map(([id, ...values]) => [id, values.map(Number)]));
+      const expected = rows.map(({ unique_id, cost, latency }) => [unique_id, [cost, cost, latency]] as const);
+      expect(found).toEqual(new Map(expected));
     });
 
     it("has each trace of the organization once, with the payload of its root", async () => {

@@ -91,9 +91,14 @@ const isFormula = (text: string): string =>
   `(substring(${text}, 1, 1) IN ('=', '+', '-', '@', '\\t', '\\r', '\\n') OR substring(${text}, 1, 3) IN ('＝', '＋', '－', '＠'))`;
 
 /**
- * Spreadsheets show `3.6e-7` as text or as 0. A decimal that is read from text has exactly the digits of the number.
+ * Spreadsheets show `3.6e-7` as text or as 0. A decimal that is read from text has exactly the digits of the number. A
+ * number beyond the decimal's range or places stays as it is.
  */
-const plainDecimal = (sql: string): string => `toDecimal256OrNull(toString(${sql}), 30)`;
+function plainDecimal(sql: string): string {
+  const decimal = `toDecimal256OrNull(toString(${sql}), 30)`;
+  const as = (value: string): string => `CAST(${value} AS Variant(Decimal256(30), Float64))`;
+  return `if(toFloat64OrNull(toString(${decimal})) = ${sql}, ${as(decimal)}, ${as(sql)})`;
+}
 
 const cell: Record<"csv" | "parquet", (column: ExportColumn) => string> = {
   csv({ kind, sql }) {
