@@ -15,7 +15,10 @@ declare module "vitest" {
   }
 }
 
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** The shell takes half the processor time of a whole Chromium. */
+const places = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
+  (name) => `/usr/bin/${name}`,
+);
 
 /** Where no browser is, tests are skipped, and the run says how many. `SPANWAY_TEST_BROWSER` names one elsewhere. */
 function findBrowser(): string | undefined {
