@@ -3,7 +3,7 @@ import { extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { drainNode } from "./admin/drain-node.ts";
 import { ServiceError } from "./domain/errors.ts";
-import { handOver } from "./storage/backup/hand-over.ts";
+import { exportJournal } from "./storage/backup/export-journal.ts";
 import type { FolderContext } from "./admin/command.ts";
 import { runAdmin } from "./admin/run-admin.ts";
 import { acceptSecretKey } from "./auth/secret-check.ts";
@@ -61,10 +61,10 @@ function openFolder(): FolderContext {
   return {
     backUp: (to) => backUpNode(config, resolve(to), version),
     restore: (from) => restoreNode(resolve(from), config),
-    handOver: async (folder) => {
+    exportJournal: async (folder) => {
       if (config.spans.kind === "chdb")
         throw new ServiceError("conflict", "SPANWAY_SPANS_URL must name the server that both nodes use.");
-      return await handOver(resolve(folder), config.dataDir);
+      return await exportJournal(resolve(folder), config.dataDir);
     },
     drain: (folder) => drainNode(resolve(folder), startServer),
     copyToServers: (folder) => copyToServers(resolve(folder), config),

@@ -31,7 +31,7 @@ import { startUpkeep } from "./compose/upkeep.ts";
 import type { Config } from "./config/config.ts";
 import { loadErasedCustomers, type CustomerErasures } from "./customers/erasures.ts";
 import { startCustomerErasures } from "./jobs/customer-erasures.ts";
-import { forgetTracesInPayloads } from "./delivery/forget-traces.ts";
+import { eraseTracesInPayloads } from "./delivery/erase-traces.ts";
 import type { TraceDeletion } from "./domain/trace.ts";
 import type { Recorder } from "./gateway/record/recorder.ts";
 import { createGatewayJudge } from "./evaluation/gateway-judge.ts";
@@ -46,7 +46,7 @@ import { createRateLimiter } from "./http/rate-limit.ts";
 import { createHttpServer } from "./http/server.ts";
 import { organizationOf } from "./ingest/writer/row-lines.ts";
 import { LiveTail } from "./ingest/live/live-tail.ts";
-import { createReadWatch, type ReadWatch } from "./ingest/writer/read-watch.ts";
+import { createReadMonitor, type ReadMonitor } from "./ingest/writer/read-monitor.ts";
 import type { SpanWriter } from "./ingest/writer/writer.ts";
 import { migrateSpans, type SpanMigration } from "./jobs/migrate-spans.ts";
 import type { Leader } from "./jobs/leader.ts";
@@ -168,20 +168,20 @@ async function compose(
   const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, ...counting];
   const { traceDeletions: deletions } = stores;
   const ingest = { ...engine, journal, deletions, prices, subscribers, reads };
-  const { writer, settle, intake, takeOver, deletedTraces } = await composeIngest(engine, ingest);
+  const { writer, settle, intake, adoptPayload, deletedTraces } = await composeIngest(engine, ingest);
   const gateway = await composeGateway(engine, { ...engine, secretKey, intake, budgets, prices, redis });
   judge.connect((call) => gateway.calls.run(gateway.chat, call));
   const caughtUp = catchesUp(gateway.recorder, writer);
   const joining = { spans, catalogue, intake, journal, now };
-  const logs = startLogJoining({ config, logger, registry, cleanup }, joining, takeOver);
+  const logs = startLogJoining({ config, logger, registry, cleanup }, joining, adoptPayload);
   const onRound = createSumsMetrics(registry);
   const sums = startStoredSums({ spans, isReady: () => migration.isDone(), isShared: !isOnlyNode, onRound, logger });
   cleanup.push(() => sums.stop());
   const leader = startUpkeep({ config, logger, registry, cleanup }, { ...stores, spans, now, clock: opened.clock });
   const isBehind = () => !writer.state().isReplayed || writer.state().failing !== undefined;
   composeAlerts({ ...engine, catalogue, evaluators: stores.evaluators, events, isBehind, publicUrl: config.publicUrl });
-  const forgetCopies = (deleted: readonly TraceDeletion[]) => forgetTracesInPayloads(stores.deliveries, deleted);
-  const deleting = { deletions, deletedTraces, spans, counter, forgetCopies, flush: () => writer.flush(), now };
+  const eraseCopies = (deleted: readonly TraceDeletion[]) => eraseTracesInPayloads(stores.deliveries, deleted);
+  const deleting = { deletions, deletedTraces, spans, counter, eraseCopies, flush: () => writer.flush(), now };
   const traceDeletions = startDeletions(engine, deleting, { erasures, isOnlyNode, leader });
 
   const readiness = composeReadiness({ ...opened, ...gateway, writer });
@@ -231,7 +231,7 @@ type OpenStores = {
   clock: StoreClock;
   spans: SpanStore;
   /** Set if only this node reads the store. */
-  reads: ReadWatch | undefined;
+  reads: ReadMonitor | undefined;
   journal: Journal;
   migration: SpanMigration;
 };
@@ -251,7 +251,7 @@ async function openStores(
   const hasSpans = config.spans.kind !== "chdb" || existsSync(config.spans.path);
   const measure = createQueryMetrics(registry);
   const isRemote = config.spans.kind === "clickhouse";
-  const reads = isRemote ? undefined : createReadWatch();
+  const reads = isRemote ? undefined : createReadMonitor();
   const onQuery: typeof measure = (query) => {
     measure(query);
     reads?.saw(query.name);

@@ -37,7 +37,7 @@ export type FolderContext = {
   backUp: (to: string) => Promise<BackupNote>;
   restore: (from: string) => BackupNote;
   /** Hands the accepted spans of a stopped node to the node of this environment. */
-  handOver: (folder: string) => Promise<{ entries: number }>;
+  exportJournal: (folder: string) => Promise<{ entries: number }>;
   /** Runs a server on the folder until all its accepted spans are stored and dispatched. */
   drain: (folder: string) => Promise<Drained>;
   copyToServers: (folder: string) => Promise<CopiedTable[]>;

@@ -15,8 +15,8 @@ export const journalCommands: Command[] = [
     summary: "copy all spans that a stopped node has accepted to the node of SPANWAY_DATA_DIR, which may be running",
     options: {},
     argument: folder,
-    runOnFolder: async ({ handOver }, options) => {
-      const { entries } = await handOver(options.text("FOLDER"));
+    runOnFolder: async ({ exportJournal }, options) => {
+      const { entries } = await exportJournal(options.text("FOLDER"));
       return { adopted: options.text("FOLDER"), entries };
     },
   },

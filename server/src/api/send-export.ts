@@ -6,7 +6,7 @@ import type { ResponseWriter } from "../http/response-writer.ts";
 import { freeBytes } from "../lib/free-bytes.ts";
 import { formatTimeNs } from "../lib/time.ts";
 import { apiLimits } from "./limits.ts";
-import type { ExportFormat, TakeBytes } from "../storage/spans/span-export.ts";
+import type { ExportFormat, WriteBytes } from "../storage/spans/span-export.ts";
 import type { TimeWindow } from "../storage/spans/span-store.ts";
 
 const exportMediaTypes: Readonly<Record<ExportFormat, string>> = {
@@ -45,7 +45,7 @@ export function exportName(
 export async function sendExport(
   context: Pick<Context, "headers" | "signal" | "hijack">,
   { name, format }: { name: string; format: ExportFormat },
-  write: (take: TakeBytes) => Promise<void>,
+  write: (take: WriteBytes) => Promise<void>,
 ): Promise<void> {
   const { headers, signal } = context;
   // Parquet is already compressed.
@@ -69,7 +69,7 @@ export async function sendExport(
   await open().end();
 }
 
-type Sink = { take: TakeBytes; end(): Promise<void> };
+type Sink = { take: WriteBytes; end(): Promise<void> };
 
 function plainSink(response: ResponseWriter, signal: AbortSignal): Sink {
   return {

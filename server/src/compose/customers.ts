@@ -4,19 +4,19 @@ import type { CustomerKey } from "../domain/customer.ts";
 import type { SpanCounter } from "../counting/span-counter.ts";
 import { createBudgets, type Budgets } from "../customers/budgets.ts";
 import { createCallRates } from "../customers/call-rates.ts";
-import { startCustomerMirror } from "../customers/customer-mirror.ts";
+import { startCustomerReplicator } from "../customers/customer-replicator.ts";
 import { createCustomers, type Customers } from "../customers/customers.ts";
 import { createCustomerErasures, erasedTarget, type CustomerErasures } from "../customers/erasures.ts";
 import { createSpendLedger } from "../customers/ledger-queue.ts";
 import { createCustomerProfiles } from "../customers/profiles.ts";
-import { createSpanSightings } from "../customers/span-sightings.ts";
+import { createCustomerObserver } from "../customers/customer-observer.ts";
 import { createStaleBudgets } from "../customers/stale-budgets.ts";
 import { learnBoundedCustomers } from "../customers/bounded-customers.ts";
 import { createSpendSync } from "../customers/spend-sync.ts";
 import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
 import { budgetEvent } from "../customers/budget-event.ts";
 import type { Events } from "../delivery/events.ts";
-import { forgetCustomerInPayloads } from "../delivery/forget-customer.ts";
+import { eraseCustomerInPayloads } from "../delivery/erase-customer.ts";
 import type { ErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import { scheduleJob } from "../jobs/schedule.ts";
 import { customersLimits } from "../customers/limits.ts";
@@ -54,14 +54,14 @@ export type CustomerEngines = {
 export function composeCustomers(parts: CustomerParts): CustomerEngines {
   const { stores, control, erasedCustomers, spans, store, redis, events, registry, logger, cleanup, now } = parts;
   const metrics = createCustomerMetrics(registry);
-  const mirror = startCustomerMirror({
+  const replicator = startCustomerReplicator({
     customers: stores.customers,
     spans: store,
     logger,
-    onFailure: () => metrics.mirrorFailures.inc(),
+    onFailure: () => metrics.replicationFailures.inc(),
   });
-  cleanup.push(() => mirror.stop());
-  const changed = () => mirror.poke();
+  cleanup.push(() => replicator.stop());
+  const changed = () => replicator.wake();
   const profiles = createCustomerProfiles({ customers: stores.customers, control, changed, now });
   watchErasedCustomers(registry, erasedCustomers);
   const erasures: CustomerErasures = createCustomerErasures({
@@ -69,21 +69,21 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     stores,
     spans,
     counter: parts.counter,
-    mirror,
+    replicator,
     profiles,
-    forget: (key) => {
-      profiles.forget(key);
-      spending.forget(key);
-      sightings.forget(key);
+    evict: (key) => {
+      profiles.evict(key);
+      spending.evict(key);
+      sightings.evict(key);
     },
-    forgetCopies: async (key) => {
-      await forgetCustomerInPayloads(stores.deliveries, key);
-      await stores.alerts.forgetCustomer(key);
+    eraseCopies: async (key) => {
+      await eraseCustomerInPayloads(stores.deliveries, key);
+      await stores.alerts.eraseCustomer(key);
       await stores.auditLog.unname(key, erasedTarget(key));
     },
     now,
   });
-  const sightings = createSpanSightings({
+  const sightings = createCustomerObserver({
     profiles,
     erasedCustomers,
     eraseLate: (key) => erasures.eraseLate(key),
@@ -124,9 +124,9 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     sync,
     rates: createCallRates({ redis, onStoreFailure: () => metrics.rateStoreFailures.inc() }),
     onRefused: (reason) => metrics.refusedCalls.inc({ reason }),
-    tellReached: (set, reached) => events.publishWithin(set, reached.map(budgetEvent)),
+    publishReached: (set, reached) => events.publishWithin(set, reached.map(budgetEvent)),
     now,
   });
-  const customers = createCustomers({ stores, profiles, mirror, erasures, spans });
+  const customers = createCustomers({ stores, profiles, replicator, erasures, spans });
   return { customers, budgets, erasures, subscriber: sightings };
 }

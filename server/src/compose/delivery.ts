@@ -18,7 +18,7 @@ import { createWebhookDirectory, type WebhookDirectory } from "../delivery/webho
 import { createWebhookSecrets, type WebhookSecrets } from "../delivery/webhook-secrets.ts";
 import type { Score } from "../domain/score.ts";
 import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
-import { createQueueRoom } from "../ingest/fan-out/queue-room.ts";
+import { createQueueCapacity } from "../ingest/fan-out/queue-capacity.ts";
 import { scheduleJob } from "../jobs/schedule.ts";
 import type { Secret } from "../lib/secret.ts";
 import { deliveryLimits } from "../delivery/limits.ts";
@@ -65,7 +65,7 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const { config, stores, secretKey, registry, logger, cleanup, now } = parts;
   const directory = createWebhookDirectory(stores.webhooks);
   const backlog = createBacklog(stores.deliveries);
-  const room = createQueueRoom({
+  const room = createQueueCapacity({
     maxEntries: deliveryLimits.traceWatches,
     count: () => stores.traceWatches.waiting(),
     onFull: (organizationId) =>

@@ -14,13 +14,13 @@ import { createJudgeMedia, type WithJudgeMedia } from "../evaluation/judge-media
 import type { JudgeCost } from "../evaluation/run-evaluation.ts";
 import { startRunner } from "../evaluation/runner.ts";
 import { createSandbox } from "../evaluation/sandbox/sandbox-pool.ts";
-import { startScoreMirror } from "../evaluation/score-mirror.ts";
+import { startScoreReplicator } from "../evaluation/score-replicator.ts";
 import { createSentScores } from "../evaluation/sent-scores.ts";
 import type { Catalogue } from "../filter/catalogue.ts";
 import { estimateCost } from "../gateway/estimate/estimators.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
-import { createQueueRoom, type QueueRoom } from "../ingest/fan-out/queue-room.ts";
+import { createQueueCapacity, type QueueCapacity } from "../ingest/fan-out/queue-capacity.ts";
 import { scheduleJob } from "../jobs/schedule.ts";
 import { evaluationLimits } from "../evaluation/limits.ts";
 import { ingestLimits } from "../ingest/limits.ts";
@@ -68,16 +68,16 @@ export async function composeEvaluation(
   const room = createRunRoom(parts, activeAutomations);
   await Promise.all([activeAutomations.refresh(), room.refresh()]);
 
-  const scoreMirror = startScoreMirror({
+  const scoreReplicator = startScoreReplicator({
     scores: stores.scores,
     stores,
     spans,
     publish,
     logger,
     nodeId,
-    onFailure: () => metrics.mirrorFailures.inc(),
+    onFailure: () => metrics.replicationFailures.inc(),
   });
-  cleanup.push(() => scoreMirror.stop());
+  cleanup.push(() => scoreReplicator.stop());
   const sandbox = createSandbox({
     threads: Math.max(1, Math.min(evaluationLimits.sandboxThreads, availableParallelism() - 1)),
     queued: evaluationLimits.sandboxQueued,
@@ -106,20 +106,20 @@ export async function composeEvaluation(
     retryDelaysMs: evaluationLimits.evaluationRetryMs,
     finished: (result) => {
       metrics.evaluations.inc({ outcome: result.kind });
-      if (result.kind === "scored" || result.kind === "failed") scoreMirror.poke();
+      if (result.kind === "scored" || result.kind === "failed") scoreReplicator.wake();
     },
   });
   cleanup.push(() => runner.stop());
   scheduleUpkeep(parts, activeAutomations, room);
-  const poke = (added: number) => runner.poke(added);
-  const runs = createRunQueue({ activeAutomations, stores, room, poke, now });
+  const wake = (added: number) => runner.wake(added);
+  const runs = createRunQueue({ activeAutomations, stores, room, wake, now });
   const sent = createSentScores({
     stores,
     count: (outcome, results) => metrics.sentScores.inc({ outcome }, results),
-    poke: () => scoreMirror.poke(),
+    wake: () => scoreReplicator.wake(),
     now,
   });
-  return { activeAutomations, scoreMirror, evaluate, subscribers: [runs, sent] };
+  return { activeAutomations, scoreReplicator, evaluate, subscribers: [runs, sent] };
 }
 
 /** Estimates the cost with the model that the evaluator names. */
@@ -141,8 +141,8 @@ function createJudgeCost(
 const nobody = () => Promise.resolve();
 
 /** Bounds the pending evaluations of an organization; beyond the bound, its automations report that they lag behind. */
-function createRunRoom({ stores, logger, now }: EvaluationParts, activeAutomations: ActiveAutomations): QueueRoom {
-  return createQueueRoom({
+function createRunRoom({ stores, logger, now }: EvaluationParts, activeAutomations: ActiveAutomations): QueueCapacity {
+  return createQueueCapacity({
     maxEntries: evaluationLimits.evaluationQueueRuns,
     count: () => stores.evaluationRuns.waiting(),
     onFull(organizationId) {
@@ -164,7 +164,7 @@ const queueIsFull =
 function scheduleUpkeep(
   { stores, logger, cleanup, now }: EvaluationParts,
   activeAutomations: ActiveAutomations,
-  room: QueueRoom,
+  room: QueueCapacity,
 ): void {
   const recount = scheduleJob({ name: "room for evaluations", everyMs: ingestLimits.queueRoomEveryMs, logger }, () =>
     room.refresh(),
@@ -175,7 +175,7 @@ function scheduleUpkeep(
   );
   cleanup.push(() => refresh.stop());
   const forget = scheduleJob({ name: "evaluation memory", everyMs: jobsLimits.retentionEveryMs, logger }, () =>
-    stores.evaluationRuns.forget(new Date(now() - evaluationLimits.evaluationMemoryMs).toISOString()),
+    stores.evaluationRuns.deleteBefore(new Date(now() - evaluationLimits.evaluationMemoryMs).toISOString()),
   );
   cleanup.push(() => forget.stop());
 }

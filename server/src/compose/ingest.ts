@@ -6,13 +6,13 @@ import { createDeletedTraces, type DeletedTraces } from "../ingest/accept/delete
 import type { ErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { createFanOut, type SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
-import type { ReadWatch } from "../ingest/writer/read-watch.ts";
+import type { ReadMonitor } from "../ingest/writer/read-monitor.ts";
 import { withMediaApart } from "../ingest/media/store-media.ts";
 import { leaveOutDeleted } from "../ingest/accept/leave-out-deleted.ts";
 import { createReadBack } from "../ingest/fan-out/read-back.ts";
 import { createSpanHistory } from "../ingest/accept/span-history.ts";
 import { createSpanWriter, type SpanWriter } from "../ingest/writer/writer.ts";
-import { createTakeOver, type TakeOver } from "../ingest/writer/take-over.ts";
+import { createAdoptPayload, type AdoptPayload } from "../ingest/writer/adopt-payload.ts";
 import { loadTraceDeletions } from "../jobs/trace-deletions.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { httpLimits } from "../http/limits.ts";
@@ -40,7 +40,7 @@ export type IngestParts = {
    */
   subscribers: readonly SpanSubscriber[];
   /** Set if all reads of the store happen on this node. */
-  reads: ReadWatch | undefined;
+  reads: ReadMonitor | undefined;
   config: Pick<Config, "insertMs" | "insertRows">;
   logger: Logger;
   now: () => number;
@@ -68,7 +68,7 @@ export async function composeIngest(
   /** Resolves once all accepted spans are stored, and these subscribers have consumed them. */
   settle: (subscribers: readonly string[]) => Promise<void>;
   intake: SpanIntake;
-  takeOver: TakeOver;
+  adoptPayload: AdoptPayload;
   deletedTraces: DeletedTraces;
 }> {
   const metrics = createIngestMetrics(registry, journal);
@@ -84,7 +84,7 @@ export async function composeIngest(
     readBack: createReadBack(spans),
     erasedCustomers,
     spans,
-    maxKeptBytes: ingestLimits.fanOutKeptBytes,
+    maxRetainedBytes: ingestLimits.fanOutRetainedBytes,
     metrics: createFanOutMetrics(registry, journal.kept),
     logger,
   });
@@ -92,10 +92,9 @@ export async function composeIngest(
   fanOut.start();
   cleanup.push(() => fanOut.stop());
   const nodeId = randomToken(12);
-  const apart = withMediaApart(store, now);
   const writer = createSpanWriter({
     journal,
-    store: apart,
+    store: withMediaApart(store, now),
     leaveOutDeleted: withoutDeleted,
     metrics,
     fanOut,
@@ -113,7 +112,7 @@ export async function composeIngest(
     prices,
     metrics,
     committed: (entry, payload, organizationId, rows) => {
-      fanOut.hold(entry.seq, organizationId, rows, entry.bytes);
+      fanOut.buffer(entry.seq, organizationId, rows, entry.bytes);
       writer.add(entry, payload);
     },
     isAwaited: (row) => fanOut.concerns(row),
@@ -123,7 +122,11 @@ export async function composeIngest(
     history: isOnlyNode ? undefined : createSpanHistory({ spans, journal, deletedTraces, erasedCustomers, logger }),
     now,
   });
-  const takeOver = createTakeOver({ intake, journal, committed: (entry, payload) => writer.add(entry, payload) });
+  const adoptPayload = createAdoptPayload({
+    intake,
+    journal,
+    committed: (entry, payload) => writer.add(entry, payload),
+  });
   const settle = (names: readonly string[]) => writer.flush().then(() => fanOut.drained(names));
-  return { writer, settle, intake, takeOver, deletedTraces };
+  return { writer, settle, intake, adoptPayload, deletedTraces };
 }

@@ -4,10 +4,10 @@ import type { Registry } from "prom-client";
 import type { Config } from "../config/config.ts";
 import { ingestLimits } from "../ingest/limits.ts";
 import { createLogJoiner, partyOfKey, type LogJoiner, type LogJoinerDeps } from "../ingest/otlp/join-logs.ts";
-import type { TakeOver } from "../ingest/writer/take-over.ts";
+import type { AdoptPayload } from "../ingest/writer/adopt-payload.ts";
 import { startAdoption } from "../jobs/adopt-journals.ts";
 import { scheduleJob } from "../jobs/schedule.ts";
-import { handedOverFolder } from "../storage/backup/hand-over.ts";
+import { adoptedFolder } from "../storage/backup/export-journal.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import { openLogEvents } from "../storage/journal/log-events.ts";
 import { watchLogEvents } from "../telemetry/log-event-metrics.ts";
@@ -26,7 +26,7 @@ type LogJoiningParts = {
 export function startLogJoining(
   { config, logger, registry, cleanup }: LogJoiningParts,
   deps: Omit<LogJoinerDeps, "events"> & { journal: Pick<Journal, "quarantine"> },
-  takeOver: TakeOver,
+  adoptPayload: AdoptPayload,
 ): LogJoiner {
   const path = join(config.dataDir, "otlp-logs");
   const events = openLogEvents({ path, maxBytes: ingestLimits.otlpWaitingBytes, partyOf: partyOfKey, now: deps.now });
@@ -37,7 +37,7 @@ export function startLogJoining(
     logs.joinWaiting(signal),
   );
   cleanup.push(() => joining.stop());
-  const adoption = startAdoption({ ...deps, path: handedOverFolder(config.dataDir), takeOver, events, logger });
+  const adoption = startAdoption({ ...deps, path: adoptedFolder(config.dataDir), adoptPayload, events, logger });
   cleanup.push(() => adoption.stop());
   return logs;
 }

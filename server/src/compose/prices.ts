@@ -5,7 +5,7 @@ import { createRepricing, type SpanRepricing } from "../jobs/reprice-spans.ts";
 import { scheduleJob } from "../jobs/schedule.ts";
 import { pricingLimits } from "../pricing/limits.ts";
 import { createPriceChanges, type PriceChanges } from "../pricing/own/change-prices.ts";
-import { createOwnPrices, type OwnPriceMirror } from "../pricing/own/own-prices.ts";
+import { createOwnPrices, type OwnPriceCache } from "../pricing/own/own-prices.ts";
 import { createPriceBook, type PriceBook } from "../pricing/price-book.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
@@ -13,7 +13,7 @@ import type { SpanStore } from "../storage/spans/span-store.ts";
 export type Prices = {
   /** The price book for every cost. */
   prices: PriceBook;
-  ownPrices: OwnPriceMirror;
+  ownPrices: OwnPriceCache;
   priceChanges: PriceChanges;
 };
 

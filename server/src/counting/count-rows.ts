@@ -25,7 +25,7 @@ export type CountRow = {
 };
 
 /**
- * Counts a trace, and returns the changes that correct what is stored of it. Call `takeOver` with them once they are
+ * Counts a trace, and returns the changes that correct what is stored of it. Call `applyChanges` with them once they are
  * stored.
  */
 export function countTrace(
@@ -33,9 +33,9 @@ export function countTrace(
   isErased: IsErased,
 ): { changes: Change[]; counts: Map<string, UsageCount> } {
   const facts = [...trace.facts.values()];
-  const isAsSaid = trace.reporters.size === 0 && isPlain(facts);
-  if (isAsSaid && trace.stored.size === 0) return { changes: [], counts: new Map() };
-  const counts = isAsSaid
+  const isUnchanged = trace.reporters.size === 0 && isPlain(facts);
+  if (isUnchanged && trace.stored.size === 0) return { changes: [], counts: new Map() };
+  const counts = isUnchanged
     ? facts.map(ownCount)
     : countUsage(facts, {
         isGatewayCall: (id) => trace.calls.has(id),
@@ -55,7 +55,7 @@ export function countTrace(
   for (const [key, before] of trace.stored) {
     const now = trace.facts.get(before.unique_id);
     // The span was resent with another end, or deleted.
-    if (now === undefined || keyOf(now) !== key) changes.push({ gone: before });
+    if (now === undefined || keyOf(now) !== key) changes.push({ removed: before });
   }
   return { changes, counts: found };
 }
@@ -75,7 +75,7 @@ function withoutErased(count: UsageCount, stored: StoredFact, isErased: IsErased
 const unknown: UsageCount = { counts_tokens: true, cost: null, customer_identifier: "", thread_identifier: "" };
 
 /** Without a count, the span counts for its own values. */
-export type Change = { stored: StoredFact; count: UsageCount | undefined } | { gone: StoredUsageCount };
+export type Change = { stored: StoredFact; count: UsageCount | undefined } | { removed: StoredUsageCount };
 
 /** A resent span may have the same count but different values of its own. */
 function isSameRow(fact: StoredFact, count: UsageCount, before: StoredUsageCount): boolean {
@@ -98,9 +98,9 @@ const keyOf = ({ timestamp, unique_id }: { timestamp: string; unique_id: string 
   `${timestamp} ${unique_id}`;
 
 /** Notes in the trace that the changes are stored. */
-export function takeOver(trace: CountedTrace, changes: readonly Change[]): void {
+export function applyChanges(trace: CountedTrace, changes: readonly Change[]): void {
   for (const change of changes) {
-    if ("gone" in change) trace.deleteStored(keyOf(change.gone));
+    if ("removed" in change) trace.deleteStored(keyOf(change.removed));
     else if (change.count === undefined) trace.deleteStored(keyOf(change.stored));
     else {
       const { environment, trace_unique_id, timestamp, unique_id } = change.stored;
@@ -112,8 +112,8 @@ export function takeOver(trace: CountedTrace, changes: readonly Change[]): void 
 }
 
 export function rowOfChange(organization_id: string, change: Change, version: bigint): CountRow {
-  if ("gone" in change) {
-    const { environment, timestamp, unique_id, trace_unique_id } = change.gone;
+  if ("removed" in change) {
+    const { environment, timestamp, unique_id, trace_unique_id } = change.removed;
     const key = { organization_id, environment, timestamp, unique_id, trace_unique_id };
     return { ...key, ...nothing, version: version.toString(), is_deleted: 1, received_at: timestamp };
   }

@@ -1,7 +1,7 @@
 /** Limits of counting, with the unit in each name. */
 export const countingLimits = {
   /** Spans of recent traces that are remembered for counting. Others are read from the store again. */
-  countedSpansKept: 100_000,
+  countedSpansRetained: 100_000,
   /** Stored spans that are counted at a time. */
   countedBatchRows: 5_000,
   /** Traces that one query reads. */

@@ -13,14 +13,14 @@ import {
   countTrace,
   extentOf,
   rowOfChange,
-  takeOver,
+  applyChanges,
   type Change,
   type ExtentRow,
   type IsErased,
 } from "./count-rows.ts";
 import { factOfRow } from "./fact-of-row.ts";
 import { standingVersions } from "./standing-versions.ts";
-import { isElsewhere, tellReporters } from "./tell-reporters.ts";
+import { isElsewhere, setReporters } from "./set-reporters.ts";
 import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-memory.ts";
 
 /**
@@ -67,7 +67,7 @@ class Counter implements SpanCounter {
   readonly batchRows = countingLimits.countedBatchRows;
   readonly readsContent = false;
   readonly #deps: SpanCounterDeps;
-  readonly #memory = new TraceMemory(countingLimits.countedSpansKept);
+  readonly #memory = new TraceMemory(countingLimits.countedSpansRetained);
   /** Gateway spans that were named before they were stored: by organization and id, the trace that names them. */
   readonly #wanted: ExpiringLru<string, TraceName>;
   #lastVersion = 0n;
@@ -112,7 +112,7 @@ class Counter implements SpanCounter {
   async recount(organizationId: string, traces: readonly CountedName[]): Promise<void> {
     const names = traces.map((trace) => ({ unique_id: "", ...trace, organizationId }));
     await this.#inTurn(async () => {
-      for (const name of names) this.#memory.forget(traceKey(name));
+      for (const name of names) this.#memory.evict(traceKey(name));
       await this.#countRound(organizationId, await this.#load(organizationId, names));
     });
   }
@@ -179,7 +179,7 @@ class Counter implements SpanCounter {
     if (!isComplete) return undefined;
     const known = this.#memory.get(key);
     if (known !== undefined) return known;
-    const isUnknown = (hasHistory || this.#memory.mayHaveForgotten(key)) && mayHaveEarlier(name, added);
+    const isUnknown = (hasHistory || this.#memory.mayHaveEvicted(key)) && mayHaveEarlier(name, added);
     return isUnknown ? undefined : new CountedTrace(name);
   }
 
@@ -246,13 +246,13 @@ class Counter implements SpanCounter {
     };
     let open = [...round.values()];
     for (let pass = 0; open.length > 0 && pass < countingLimits.countedPasses; pass += 1) {
-      const told = new Set<CountedTrace>();
+      const notified = new Set<CountedTrace>();
       for (const trace of open) {
         const { changes, counts } = countTrace(trace, isErased);
         changed.set(trace, changes);
-        for (const called of tellReporters(trace, counts, named)) told.add(called);
+        for (const called of setReporters(trace, counts, named)) notified.add(called);
       }
-      open = [...told];
+      open = [...notified];
     }
     await this.#store(organizationId, changed, signal);
     for (const trace of changed.keys()) {
@@ -346,7 +346,7 @@ class Counter implements SpanCounter {
     const extents: ExtentRow[] = [...changed.keys()].flatMap((trace) => extentOf(trace) ?? []);
     await this.#insert("trace_extents", extents, signal);
     await this.#insert("span_counts", rows, signal);
-    for (const [trace, changes] of changed) takeOver(trace, changes);
+    for (const [trace, changes] of changed) applyChanges(trace, changes);
   }
 
   async #insert(

@@ -80,7 +80,7 @@ export class CountedTrace {
 export class TraceMemory {
   readonly #traces = new Map<string, { trace: CountedTrace; spans: number }>();
   readonly #maxSpans: number;
-  readonly #forgotten = new BloomFilter();
+  readonly #evicted = new BloomFilter();
   #spans = 0;
 
   constructor(maxSpans: number) {
@@ -97,29 +97,29 @@ export class TraceMemory {
 
   /** Stores the trace as the most recent, and drops the oldest ones to make room. */
   keep(key: string, trace: CountedTrace): void {
-    this.forget(key);
+    this.evict(key);
     const spans = trace.facts.size;
     this.#traces.set(key, { trace, spans });
     this.#spans += spans;
     for (const oldest of this.#traces.keys()) {
       if (this.#spans <= this.#maxSpans) return;
-      this.#forgotten.add(oldest);
-      this.forget(oldest);
+      this.#evicted.add(oldest);
+      this.evict(oldest);
     }
   }
 
-  forget(key: string): void {
+  evict(key: string): void {
     this.#spans -= this.#traces.get(key)?.spans ?? 0;
     this.#traces.delete(key);
   }
 
   /** Whether the trace may have been in memory and was dropped. */
-  mayHaveForgotten(key: string): boolean {
-    return this.#forgotten.has(key);
+  mayHaveEvicted(key: string): boolean {
+    return this.#evicted.has(key);
   }
 
   clear(): void {
-    for (const key of this.#traces.keys()) this.#forgotten.add(key);
+    for (const key of this.#traces.keys()) this.#evicted.add(key);
     this.#traces.clear();
     this.#spans = 0;
   }

@@ -102,7 +102,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
       sync,
       rates: createCallRates({ onStoreFailure: () => undefined }),
       onRefused: () => undefined,
-      tellReached: (_set, events) => {
+      publishReached: (_set, events) => {
         failures.left -= 1;
         if (failures.left >= 0) return Promise.reject(new Error("the queue takes none"));
         return Promise.resolve(() => void reached.push(...events));

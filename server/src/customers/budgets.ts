@@ -6,11 +6,11 @@ import type { CallRates } from "./call-rates.ts";
 import { readCustomerChange, type CustomerChange } from "./fields.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { ControlStoreSet } from "../storage/control/control-stores.ts";
-import type { Budgets as Bounds, ReachedBudget, ReserveOutcome, SpendLedger, TellReached } from "./ledger-queue.ts";
+import type { Budgets as Bounds, ReachedBudget, ReserveOutcome, SpendLedger, PublishReached } from "./ledger-queue.ts";
 import { isoOf, limitInfo, type LimitInfo } from "./limit-info.ts";
 import { amountOf, budgetOf } from "./money.ts";
 import { periodAt, type Period } from "./periods.ts";
-import { newsFor, type CustomerProfiles } from "./profiles.ts";
+import { changedFields, type CustomerProfiles } from "./profiles.ts";
 import type { SpendSync } from "./spend-sync.ts";
 
 /**
@@ -73,7 +73,7 @@ export type Admission =
 export type BudgetReached = { customer: Customer; budget: ReachedBudget; limitInfo: LimitInfo };
 
 export type BudgetDeps = {
-  profiles: Pick<CustomerProfiles, "recall" | "hear">;
+  profiles: Pick<CustomerProfiles, "findCached" | "observe">;
   ledger: Pick<SpendLedger, "reserve" | "settle">;
   recall: SpendLedger["recall"];
   control: Pick<ControlWatch, "isDown" | "mayServeStale">;
@@ -83,7 +83,7 @@ export type BudgetDeps = {
   /**
    * Records the events in the transaction that reached the budget. The returned function is called after the commit.
    */
-  tellReached: (set: ControlStoreSet, reached: readonly BudgetReached[]) => Promise<() => void>;
+  publishReached: (set: ControlStoreSet, reached: readonly BudgetReached[]) => Promise<() => void>;
   now: () => number;
 };
 
@@ -155,14 +155,14 @@ async function customerOf(
   key: CustomerKey,
   params: unknown,
 ): Promise<Customer | undefined> {
-  const customer = await profiles.recall(key);
-  const said = readParams(params);
-  if (said === undefined) return customer;
-  const news = newsFor(customer ?? { sent: {} }, said);
+  const customer = await profiles.findCached(key);
+  const change = readParams(params);
+  if (change === undefined) return customer;
+  const news = changedFields(customer ?? { sent: {} }, change);
   if (Object.keys(news).length === 0) return customer;
   // The change is applied by the next call that sends it.
   if (control.isDown() && control.mayServeStale()) return customer;
-  return await profiles.hear(key, news);
+  return await profiles.observe(key, news);
 }
 
 function readParams(params: unknown): CustomerChange | undefined {
@@ -194,14 +194,14 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
     periodBudget: period && budgetOf(customer.period_budget ?? 0),
     totalBudget: customer.total_budget === null ? undefined : budgetOf(customer.total_budget),
   };
-  const tellReached: TellReached = (set, reached, state) => {
+  const publishReached: PublishReached = (set, reached, state) => {
     const info = limitInfo({ customer, period, state, estimateUsd });
-    return deps.tellReached(
+    return deps.publishReached(
       set,
       reached.map((budget) => ({ customer, budget, limitInfo: info })),
     );
   };
-  const outcome = await reserve(deps, { key, callId, amount, ...bounds, tellReached }, usdOfUnpriced(customer));
+  const outcome = await reserve(deps, { key, callId, amount, ...bounds, publishReached }, usdOfUnpriced(customer));
   deps.sync.note(key, bounds.periodStart, usdOfUnpriced(customer));
   if (outcome.kind === "over") return overBudget(call, outcome, bounds, amount);
   const info = limitInfo({ customer, period, state: outcome.state, estimateUsd });
@@ -216,7 +216,7 @@ async function admitWithin(deps: BudgetDeps, call: BoundedCall): Promise<Admissi
       const unpricedUsd = usdOfUnpriced(customer);
       const unknown = unpricedUsd > 0 ? amountOf(unpricedUsd) : outcome.amount;
       const spent = cost === null ? unknown : amountOf(cost);
-      deps.ledger.settle({ key, id: outcome.id, spent, budgets: bounds, tellReached });
+      deps.ledger.settle({ key, id: outcome.id, spent, budgets: bounds, publishReached });
     },
   };
 }

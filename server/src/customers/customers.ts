@@ -3,7 +3,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { SpendState } from "../storage/control/customer-ledger.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
-import type { CustomerMirror } from "./customer-mirror.ts";
+import type { CustomerReplicator } from "./customer-replicator.ts";
 import type { CustomerErasures } from "./erasures.ts";
 import type { CustomerChange } from "./fields.ts";
 import type { CustomerProfiles } from "./profiles.ts";
@@ -31,21 +31,21 @@ export type Customers = {
 export type CustomersDeps = {
   stores: ControlStores;
   profiles: CustomerProfiles;
-  mirror: Pick<CustomerMirror, "caughtUp">;
+  replicator: Pick<CustomerReplicator, "caughtUp">;
   erasures: Pick<CustomerErasures, "erase">;
   spans: Pick<SpanStore, "describeCustomers">;
 };
 
-export function createCustomers({ stores, profiles, mirror, erasures, spans }: CustomersDeps): Customers {
+export function createCustomers({ stores, profiles, replicator, erasures, spans }: CustomersDeps): Customers {
   const find = async (key: CustomerKey, signal: AbortSignal): Promise<Customer | undefined> => {
     const known = await profiles.find(key);
     if (known !== undefined) return known;
     const { organization_id, environment, customer_identifier } = key;
     const scope = { organization_id, environment };
-    const [said] = await spans.describeCustomers({ scope, identifiers: [customer_identifier] }, signal);
-    if (said === undefined) return undefined;
-    // Its spans are stored, but have not been processed by `span-sightings.ts` yet.
-    return await profiles.create({ ...key, first_seen: `${said.first_timestamp.slice(0, 23).replace(" ", "T")}Z` });
+    const [stated] = await spans.describeCustomers({ scope, identifiers: [customer_identifier] }, signal);
+    if (stated === undefined) return undefined;
+    // Its spans are stored, but have not been processed by `customer-observer.ts` yet.
+    return await profiles.create({ ...key, first_seen: `${stated.first_timestamp.slice(0, 23).replace(" ", "T")}Z` });
   };
 
   return {
@@ -58,13 +58,13 @@ export function createCustomers({ stores, profiles, mirror, erasures, spans }: C
       }
       const created = await profiles.create(key);
       const changed = (await profiles.edit(key, fields)) ?? created;
-      await mirror.caughtUp();
+      await replicator.caughtUp();
       return changed;
     },
     async update(key, change, signal) {
       if ((await find(key, signal)) === undefined) return undefined;
       const changed = await profiles.edit(key, change);
-      await mirror.caughtUp();
+      await replicator.caughtUp();
       return changed;
     },
     async remove(key, settle, signal) {

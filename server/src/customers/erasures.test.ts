@@ -59,10 +59,10 @@ function newNode() {
     stores,
     spans,
     counter: createSpanCounter({ store: spans, memory, erasedCustomers, now }),
-    mirror: { remove: () => Promise.resolve() },
+    replicator: { remove: () => Promise.resolve() },
     profiles,
-    forget: (key) => profiles.forget(key),
-    forgetCopies: () => Promise.resolve(),
+    evict: (key) => profiles.evict(key),
+    eraseCopies: () => Promise.resolve(),
     now,
   });
   return { erasedCustomers, profiles, erasures };
@@ -101,14 +101,14 @@ test("M11: a node that did not know of a deletion repeats it, and leaves new dat
   nowMs += 1_000;
   const late = await store("ann", erasedAtMs - 1_000, nowMs);
   const fresh = await store("ann", nowMs, nowMs);
-  await other.profiles.hear(ann, { name: "Ann" }, new Date(erasedAtMs - 1_000).toISOString());
+  await other.profiles.observe(ann, { name: "Ann" }, new Date(erasedAtMs - 1_000).toISOString());
   await other.erasures.sweep(settle, signal);
   expect(await customersOf([late, fresh])).toEqual(["", "ann"]);
   expect(await other.profiles.find(ann)).toBeUndefined();
   expect(other.erasedCustomers.erasedAtNs(ann)).toBe(own.erasedCustomers.erasedAtNs(ann));
 
   // The new customer stays, also while the deletion is repeated.
-  await other.profiles.hear(ann, { name: "New" }, new Date(nowMs).toISOString());
+  await other.profiles.observe(ann, { name: "New" }, new Date(nowMs).toISOString());
   for (let sweeps = 0; sweeps < 200; sweeps += 1) {
     nowMs += 2_000;
     await other.erasures.sweep(settle, signal);
@@ -137,10 +137,10 @@ test("M11: the name of a deleted customer is stored for a day, its fingerprint p
     const { erasures } = await control.stores.customerErasures.list("");
     return erasures.map(({ customer_identifier }) => customer_identifier);
   };
-  await own.erasures.forgetNames();
+  await own.erasures.deleteNames();
   expect(await names()).toContain("eve");
   nowMs += customersLimits.erasedNameMs + 1;
-  await own.erasures.forgetNames();
+  await own.erasures.deleteNames();
   expect(new Set(await names())).toEqual(new Set([undefined]));
   const restarted = await loadErasedCustomers(control.stores.customerErasures);
   expect(restarted.erasedAtNs(eve)).toBe(own.erasedCustomers.erasedAtNs(eve));

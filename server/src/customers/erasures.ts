@@ -11,7 +11,7 @@ import { domainLimits } from "../domain/limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { CustomerErasureStore } from "../storage/control/customer-erasure-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
-import type { CustomerMirror } from "./customer-mirror.ts";
+import type { CustomerReplicator } from "./customer-replicator.ts";
 import type { CustomerProfiles } from "./profiles.ts";
 
 /**
@@ -32,7 +32,7 @@ export type CustomerErasures = {
   /** Learns of other nodes' deletions, and repeats deletions for spans of nodes that did not know of them. */
   sweep(settle: () => Promise<void>, signal: AbortSignal): Promise<void>;
   /** Keeps only the fingerprints of customers that were deleted more than a day ago. */
-  forgetNames(): Promise<void>;
+  deleteNames(): Promise<void>;
 };
 
 export type CustomerErasureDeps = {
@@ -40,12 +40,12 @@ export type CustomerErasureDeps = {
   stores: ControlStores;
   spans: Pick<SpanStore, "unnameCustomer">;
   counter: Pick<SpanCounter, "unname">;
-  mirror: Pick<CustomerMirror, "remove">;
+  replicator: Pick<CustomerReplicator, "remove">;
   profiles: Pick<CustomerProfiles, "find">;
   /** Drops a customer from memory. */
-  forget: (customer: CustomerKey) => void;
+  evict: (customer: CustomerKey) => void;
   /** Removes the customer from webhook payloads and the audit log. */
-  forgetCopies: (customer: CustomerKey) => Promise<void>;
+  eraseCopies: (customer: CustomerKey) => Promise<void>;
   now: () => number;
 };
 
@@ -62,7 +62,7 @@ export async function loadErasedCustomers(store: CustomerErasureStore): Promise<
 }
 
 export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasures {
-  const { erasedCustomers, stores, spans, counter, mirror, profiles, forget, forgetCopies, now } = deps;
+  const { erasedCustomers, stores, spans, counter, replicator, profiles, evict, eraseCopies, now } = deps;
   let sweptAtMs = now();
 
   const takeName = async (key: CustomerKey, erasedNs?: bigint, signal?: AbortSignal): Promise<void> => {
@@ -72,12 +72,12 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
   const removeProfile = async (key: CustomerKey): Promise<void> => {
     const profile = await profiles.find(key);
     // The copy goes first: a missing customer cannot be marked for copying.
-    if (profile !== undefined) await mirror.remove(profile);
+    if (profile !== undefined) await replicator.remove(profile);
     await stores.transaction(async (set) => {
-      await set.customerLedger.forget(key);
+      await set.customerLedger.delete(key);
       await set.customers.remove(key);
     });
-    forget(key);
+    evict(key);
   };
   const eraseAgain = async (erasure: CustomerErasure, signal: AbortSignal): Promise<void> => {
     const { fingerprint: _fingerprint, erasedAtMs, customer_identifier, ...tenant } = erasure;
@@ -87,8 +87,8 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
     const profile = await profiles.find(key);
     // Created by a node that did not know of the deletion. A new customer was first seen after it.
     if (profile !== undefined && Date.parse(profile.first_seen) <= erasedAtMs) await removeProfile(key);
-    forget(key);
-    await forgetCopies(key);
+    evict(key);
+    await eraseCopies(key);
   };
 
   return {
@@ -98,7 +98,7 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
       erasedCustomers.add(erasure);
       await settle();
       await takeName(key);
-      await forgetCopies(key);
+      await eraseCopies(key);
       await removeProfile(key);
     },
     async eraseLate(key) {
@@ -109,9 +109,9 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
       const startedAtMs = now();
       const oldestMs = sweptAtMs - Math.max(...sweepAgesMs) - domainLimits.traceDeletionOverlapMs;
       for await (const { erasures } of pagesOf(stores.customerErasures, new Date(oldestMs).toISOString())) {
-        const news = erasures.filter((erasure) => erasedCustomers.add(erasure));
-        if (news.length > 0) await settle();
-        const again = erasures.filter((each) => news.includes(each) || isDue(each, sweptAtMs, startedAtMs));
+        const added = erasures.filter((erasure) => erasedCustomers.add(erasure));
+        if (added.length > 0) await settle();
+        const again = erasures.filter((each) => added.includes(each) || isDue(each, sweptAtMs, startedAtMs));
         for (const erasure of again) {
           signal.throwIfAborted();
           await eraseAgain(erasure, signal);
@@ -119,8 +119,8 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
       }
       sweptAtMs = startedAtMs;
     },
-    forgetNames: () =>
-      stores.customerErasures.forgetNames(new Date(now() - customersLimits.erasedNameMs).toISOString()),
+    deleteNames: () =>
+      stores.customerErasures.deleteNames(new Date(now() - customersLimits.erasedNameMs).toISOString()),
   };
 }
 

@@ -37,8 +37,15 @@ test("an organization that fills the ledger's queue does not block others", asyn
   });
   const reserve = (organization_id: string) => {
     const key: CustomerKey = { organization_id, environment: "prod", customer_identifier: "one" };
-    const tellReached = () => Promise.resolve(() => undefined);
-    return ledger.reserve({ key, amount: 1n, periodStart: "", periodBudget: 5n, totalBudget: undefined, tellReached });
+    const publishReached = () => Promise.resolve(() => undefined);
+    return ledger.reserve({
+      key,
+      amount: 1n,
+      periodStart: "",
+      periodBudget: 5n,
+      totalBudget: undefined,
+      publishReached,
+    });
   };
   // Sent to the store, whose next batch waits.
   const first = reserve("hog");

@@ -12,7 +12,9 @@ import { createLedgerBatches } from "./ledger-batches.ts";
 /** What customers spend, shared by all nodes of a control store. */
 export type SpendLedger = {
   /** @throws ServiceError `unavailable` if the control store fails */
-  reserve(request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & Telling & OfCall): Promise<ReserveOutcome>;
+  reserve(
+    request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & Publishing & OfCall,
+  ): Promise<ReserveOutcome>;
   open: CustomerLedger["open"];
   find: CustomerLedger["find"];
   /** Retried until the store accepts it. Never rejects. */
@@ -29,7 +31,7 @@ export type SpendLedger = {
 };
 
 /** `whole`: the customer's budgets, if the bounds of the request are lower. */
-type Telling = { tellReached: TellReached; whole?: Budgets };
+type Publishing = { publishReached: PublishReached; whole?: Budgets };
 
 /** `callId` finds the reservation after its process has died. */
 type OfCall = { callId?: string | undefined };
@@ -48,7 +50,7 @@ export type ReserveOutcome =
  * Records, in the transaction that finds budgets used up, that events are to be sent: both commit together. Called only
  * if there are any; the returned function is called after the commit.
  */
-export type TellReached = (
+export type PublishReached = (
   set: ControlStoreSet,
   reached: readonly ReachedBudget[],
   state: SpendState,
@@ -59,7 +61,7 @@ export type Settlement = {
   id: string;
   spent: bigint;
   budgets: Budgets;
-  tellReached: TellReached;
+  publishReached: PublishReached;
 };
 
 export function createSpendLedger(deps: {
@@ -179,7 +181,7 @@ function plain<T>(result: T): Committed<T> {
 
 async function reserveIn(
   set: ControlStoreSet,
-  { tellReached, whole, ...request }: ReservationRequest & Telling,
+  { publishReached, whole, ...request }: ReservationRequest & Publishing,
   nowIso: string,
 ): Promise<Committed<ReserveOutcome>> {
   const { key, id, amount } = request;
@@ -199,7 +201,7 @@ async function reserveIn(
     if (alone !== undefined) return plain({ kind: "reserved", id, amount: rest, state: alone });
   }
   const reached = await reachedOf(ledger, { ...request, ...whole }, state);
-  const committed = reached.length === 0 ? plain(0).committed : await tellReached(set, reached, state);
+  const committed = reached.length === 0 ? plain(0).committed : await publishReached(set, reached, state);
   return { result: { kind: "over", state }, committed };
 }
 
@@ -217,13 +219,13 @@ function restOf({ period, total, reserved }: SpendState, { periodBudget, totalBu
 
 async function settleIn(
   set: ControlStoreSet,
-  { key, id, spent, budgets, tellReached }: Settlement,
+  { key, id, spent, budgets, publishReached }: Settlement,
 ): Promise<Committed<SpendState | undefined>> {
   const { customerLedger: ledger } = set;
   const state = await ledger.settle(key, { id, spent });
   const reached = state === undefined ? [] : await reachedOf(ledger, { key, ...budgets }, state);
   if (state === undefined || reached.length === 0) return plain(state);
-  return { result: state, committed: await tellReached(set, reached, state) };
+  return { result: state, committed: await publishReached(set, reached, state) };
 }
 
 async function recallIn(

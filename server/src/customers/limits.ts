@@ -22,10 +22,10 @@ export const customersLimits = {
   /** A call that ended this long ago is settled. */
   customerSettledMs: 10_000,
   customersCompared: 500,
-  customerMirrorRows: 1_000,
-  customerMirrorRetryMs: 1_000,
-  customerMirrorEveryMs: 5_000,
-  customerMirrorGroupMs: 500,
+  customerReplicationRows: 1_000,
+  customerReplicationRetryMs: 1_000,
+  customerReplicationEveryMs: 5_000,
+  customerReplicationGroupMs: 500,
   /** How long the name of a deleted customer is stored, for nodes that did not learn of its deletion immediately. */
   erasedNameMs: 24 * 60 * 60 * 1_000,
 } as const;

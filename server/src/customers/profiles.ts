@@ -13,24 +13,24 @@ export type CustomerProfiles = {
    * The same from memory, at most `customersLimits.cachedCustomerMs` old; older if the store is unavailable. Most calls
    * name customers in memory: that costs one map lookup.
    */
-  recall(key: CustomerKey): Customer | undefined | Promise<Customer | undefined>;
+  findCached(key: CustomerKey): Customer | undefined | Promise<Customer | undefined>;
   /** Undefined if there is no such customer. @throws ServiceError `invalid_request` with the problems by field */
   edit(key: CustomerKey, change: CustomerChange): Promise<Customer | undefined>;
   /**
    * Applies what a call or a span states about its customer, who is created if unknown. Only values that differ from
    * the last stated ones change a field: an edit holds until a new value is stated.
    */
-  hear(key: CustomerKey, said: CustomerChange, firstSeen?: string): Promise<Customer>;
+  observe(key: CustomerKey, stated: CustomerChange, firstSeen?: string): Promise<Customer>;
   /** The same for many customers. */
-  hearAll(all: readonly Heard[]): Promise<void>;
+  observeAll(all: readonly CustomerObservation[]): Promise<void>;
   create(customer: CustomerKey & { first_seen?: string }): Promise<Customer>;
   /** Remembers customers with a budget or a rate limit; `areAll`: no others have one. */
   learnBounded(customers: readonly Customer[], areAll: boolean): void;
   /** Makes the next call read the customer again. */
-  forget(key: CustomerKey): void;
+  evict(key: CustomerKey): void;
 };
 
-export type Heard = { key: CustomerKey; said: CustomerChange; firstSeen: string };
+export type CustomerObservation = { key: CustomerKey; stated: CustomerChange; firstSeen: string };
 
 export type ProfileDeps = {
   customers: CustomerStore;
@@ -68,26 +68,26 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
   };
   const add = async (made: readonly Customer[]): Promise<void> => {
     await customers.create(made);
-    for (const customer of made) memory.forget(customer);
+    for (const customer of made) memory.evict(customer);
     changed();
   };
   /**
    * Spans arrive in any order of time, so an earlier first sight is by far the most frequent change: many are written
    * with one statement. Returns those that must be handled one by one.
    */
-  const moveFirstSeen = async (sightings: readonly Heard[]): Promise<Heard[]> => {
+  const moveFirstSeen = async (sightings: readonly CustomerObservation[]): Promise<CustomerObservation[]> => {
     if (sightings.length === 0) return [];
     const moved = await customers.moveFirstSeen(sightings, new Date(now()).toISOString());
-    for (const key of moved) memory.forget(key);
+    for (const key of moved) memory.evict(key);
     if (moved.length > 0) changed();
     const done = new Set(moved.map(customerKeyText));
     return sightings.filter(({ key }) => !done.has(customerKeyText(key)));
   };
-  const hear: CustomerProfiles["hear"] = async (key, said, firstSeen) => {
-    const edit = (current: Customer) => heard(current, said, firstSeen, now());
+  const observe: CustomerProfiles["observe"] = async (key, stated, firstSeen) => {
+    const edit = (current: Customer) => observed(current, stated, firstSeen, now());
     const known = await change(key, edit);
     if (known !== undefined) return known;
-    await add([introduced(key, said, firstSeen, now())]);
+    await add([introduced(key, stated, firstSeen, now())]);
     // Another node may have created it first, with other values.
     const made = await change(key, edit);
     if (made === undefined) throw new ServiceError("unavailable", "The customer is being deleted. Try again.");
@@ -96,13 +96,13 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
 
   return {
     find,
-    hear,
-    recall: (key) => memory.recall(key, () => find(key)),
+    observe,
+    findCached: (key) => memory.findCached(key, () => find(key)),
     learnBounded(bounded, areAll) {
       for (const customer of bounded) memory.remember(customer, customer);
       memory.setComplete(areAll);
     },
-    forget: (key) => memory.forget(key),
+    evict: (key) => memory.evict(key),
     async create(key) {
       const customer = newCustomer(key, now());
       await add([customer]);
@@ -114,13 +114,13 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
         if ("fields" in result) return result.fields;
         throw invalid(result.errors);
       }),
-    async hearAll(all) {
+    async observeAll(all) {
       const { strangers, saying, earlier } = sorted(all, await customers.findMany(all.map(({ key }) => key)));
       if (strangers.length > 0) {
-        await add(strangers.map(({ key, said, firstSeen }) => introduced(key, said, firstSeen, now())));
+        await add(strangers.map(({ key, stated, firstSeen }) => introduced(key, stated, firstSeen, now())));
       }
       const unmoved = await moveFirstSeen(earlier);
-      for (const { key, said, firstSeen } of [...saying, ...unmoved]) await hear(key, said, firstSeen);
+      for (const { key, stated, firstSeen } of [...saying, ...unmoved]) await observe(key, stated, firstSeen);
     },
   };
 }
@@ -130,37 +130,41 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
  * sight.
  */
 function sorted(
-  all: readonly Heard[],
+  all: readonly CustomerObservation[],
   known: readonly Customer[],
-): Record<"strangers" | "saying" | "earlier", Heard[]> {
+): Record<"strangers" | "saying" | "earlier", CustomerObservation[]> {
   const customers = new Map(known.map(keyed));
-  const news = { strangers: [] as Heard[], saying: [] as Heard[], earlier: [] as Heard[] };
+  const news = {
+    strangers: [] as CustomerObservation[],
+    saying: [] as CustomerObservation[],
+    earlier: [] as CustomerObservation[],
+  };
   for (const each of all) {
     const customer = customers.get(customerKeyText(each.key));
     if (customer === undefined) news.strangers.push(each);
-    else if (Object.keys(newsFor(customer, each.said)).length > 0) news.saying.push(each);
+    else if (Object.keys(changedFields(customer, each.stated)).length > 0) news.saying.push(each);
     else if (each.firstSeen < customer.first_seen) news.earlier.push(each);
   }
   return news;
 }
 
 /** The values that differ from those last stated. */
-export function newsFor(customer: Pick<Customer, "sent">, said: CustomerChange): Partial<CustomerFields> {
-  const entries = Object.entries(said).filter(([field, value]) => {
+export function changedFields(customer: Pick<Customer, "sent">, stated: CustomerChange): Partial<CustomerFields> {
+  const entries = Object.entries(stated).filter(([field, value]) => {
     const before = customer.sent[field as keyof CustomerFields];
     return value !== undefined && JSON.stringify(value) !== JSON.stringify(before);
   });
   return Object.fromEntries(entries);
 }
 
-function heard(
+function observed(
   current: Customer,
-  said: CustomerChange,
+  stated: CustomerChange,
   firstSeen: string | undefined,
   nowMs: number,
 ): Partial<Customer> {
   const earlier = firstSeen !== undefined && firstSeen < current.first_seen ? { first_seen: firstSeen } : {};
-  const news = newsFor(current, said);
+  const news = changedFields(current, stated);
   if (Object.keys(news).length === 0) return earlier;
   const result = applyChange(current, news, nowMs);
   if ("errors" in result) throw invalid(result.errors);
@@ -171,9 +175,9 @@ function keyed(customer: Customer): [string, Customer] {
   return [customerKeyText(customer), customer];
 }
 
-function introduced(key: CustomerKey, said: CustomerChange, firstSeen: string | undefined, nowMs: number): Customer {
+function introduced(key: CustomerKey, stated: CustomerChange, firstSeen: string | undefined, nowMs: number): Customer {
   const customer = newCustomer({ ...key, ...(firstSeen !== undefined && { first_seen: firstSeen }) }, nowMs);
-  return { ...customer, ...heard(customer, said, firstSeen, nowMs) };
+  return { ...customer, ...observed(customer, stated, firstSeen, nowMs) };
 }
 
 function newCustomer(key: CustomerKey & { first_seen?: string }, nowMs: number): Customer {

@@ -54,11 +54,11 @@ function describeCalls(open: () => Promise<Place>): void {
     });
     await ledger.open(key, { periodStart: "", period: 0n, total: 0n });
     const budgets = { periodStart: "", periodBudget: undefined, totalBudget: 10n * usd };
-    const tellReached = () => Promise.resolve(ignore);
+    const publishReached = () => Promise.resolve(ignore);
     const reserve = async (callId: string) => {
-      const outcome = await ledger.reserve({ key, callId, amount: 3n * usd, ...budgets, tellReached });
+      const outcome = await ledger.reserve({ key, callId, amount: 3n * usd, ...budgets, publishReached });
       if (outcome.kind !== "reserved") throw new Error(outcome.kind);
-      return { key, id: outcome.id, budgets, tellReached };
+      return { key, id: outcome.id, budgets, publishReached };
     };
     const recall = (callId: string, spent: bigint | null) => ledger.recall(key, { callId, spent });
     /** Spent and reserved, in USD. */
@@ -105,7 +105,7 @@ function describeCalls(open: () => Promise<Place>): void {
       stores.transaction(({ customerLedger }) => customerLedger.reserve({ ...request, amount }));
     expect(await make(8n * usd)).toBeUndefined();
     for (let times = 0; times < 2; times += 1) expect(await make(6n * usd)).toMatchObject({ reserved: 9n * usd });
-    ledger.settle({ key, id: "again", spent: usd, budgets, tellReached: () => Promise.resolve(() => undefined) });
+    ledger.settle({ key, id: "again", spent: usd, budgets, publishReached: () => Promise.resolve(() => undefined) });
     await ledger.stop(3_000);
     expect(await state()).toEqual([1, 3]);
   });

@@ -26,11 +26,11 @@ export function createSpendCorrections(deps: {
 }): SpendCorrections {
   const { stores, spans } = deps;
 
-  const look = async (keys: readonly CustomerKey[], periodStart: string): Promise<SpendNoted> => {
+  const readSpend = async (keys: readonly CustomerKey[], periodStart: string): Promise<SpendNoted> => {
     const [first] = keys;
     if (first === undefined) return [];
     const { organization_id, environment } = first;
-    const [said, profiles] = await Promise.all([
+    const [spend, profiles] = await Promise.all([
       spans.describeCustomers({
         scope: { organization_id, environment },
         identifiers: keys.map(({ customer_identifier }) => customer_identifier),
@@ -38,7 +38,7 @@ export function createSpendCorrections(deps: {
       }),
       stores.customers.findMany(keys),
     ]);
-    const found = new Map(said.map((one) => [one.customer_identifier, one]));
+    const found = new Map(spend.map((one) => [one.customer_identifier, one]));
     const unpriced = new Map(profiles.map((one) => [one.customer_identifier, one.unpriced_calls]));
     return keys.map((key) => {
       const one = found.get(key.customer_identifier);
@@ -50,12 +50,12 @@ export function createSpendCorrections(deps: {
     });
   };
 
-  const lookAll = async (rows: ReadonlyArray<{ key: CustomerKey; periodStart: string }>): Promise<SpendNoted> => {
+  const readAllSpend = async (rows: ReadonlyArray<{ key: CustomerKey; periodStart: string }>): Promise<SpendNoted> => {
     const noted: Array<SpendNoted[number]> = [];
     for (const [periodStart, group] of Map.groupBy(rows, (row) => row.periodStart)) {
       for (let from = 0; from < group.length; from += customersLimits.customersCompared) {
         const keys = group.slice(from, from + customersLimits.customersCompared).map(({ key }) => key);
-        noted.push(...(await look(keys, periodStart)));
+        noted.push(...(await readSpend(keys, periodStart)));
       }
     }
     return noted;
@@ -69,10 +69,10 @@ export function createSpendCorrections(deps: {
         const state = await stores.customerLedger.find(key);
         if (state !== undefined) rows.push({ key, periodStart: state.periodStart });
       }
-      return await lookAll(rows);
+      return await readAllSpend(rows);
     },
     async correct(before) {
-      const after = new Map((await lookAll(before)).map((one) => [one.key.customer_identifier, one]));
+      const after = new Map((await readAllSpend(before)).map((one) => [one.key.customer_identifier, one]));
       for (const { key, periodStart, period, total } of before) {
         const now = after.get(key.customer_identifier);
         if (now === undefined) continue;

@@ -16,7 +16,7 @@ export type StaleBudgets = Pick<SpendLedger, "reserve" | "settle"> & {
   learn(key: CustomerKey, state: SpendState): void;
   /** The ledger has been compared with the spans stored up to that time. */
   compared(key: CustomerKey, untilMs: number): void;
-  forget(key: CustomerKey): void;
+  evict(key: CustomerKey): void;
 };
 
 type Request = Parameters<SpendLedger["reserve"]>[0];
@@ -88,7 +88,7 @@ export function createStaleBudgets(deps: {
       const own = memory.find(key)?.own;
       if (own !== undefined && own.lastMs < untilMs) [own.period, own.total] = [0n, 0n];
     },
-    forget: (key) => memory.forget(key),
+    evict: (key) => memory.evict(key),
   };
 }
 
@@ -140,7 +140,7 @@ function createSpendMemory(now: () => number) {
       own.lastMs = now();
       return true;
     },
-    forget: (key: CustomerKey) => known.delete(customerKeyText(key)),
+    evict: (key: CustomerKey) => known.delete(customerKeyText(key)),
   };
 }
 
@@ -173,8 +173,8 @@ function admissible(state: SpendState, { amount, periodBudget, totalBudget }: Re
   return state.reserved > 0n ? undefined : least;
 }
 
-function settlementOf({ key, periodStart, periodBudget, totalBudget, tellReached }: Request, id: string) {
-  return { key, id, spent: 0n, budgets: { periodStart, periodBudget, totalBudget }, tellReached };
+function settlementOf({ key, periodStart, periodBudget, totalBudget, publishReached }: Request, id: string) {
+  return { key, id, spent: 0n, budgets: { periodStart, periodBudget, totalBudget }, publishReached };
 }
 
 const atLeast0 = (amount: bigint): bigint => (amount > 0n ? amount : 0n);

@@ -1,5 +1,5 @@
 import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
-import type { QueueRoom } from "../ingest/fan-out/queue-room.ts";
+import type { QueueCapacity } from "../ingest/fan-out/queue-capacity.ts";
 import type { SpanRow } from "../domain/span.ts";
 import type { TraceWatch, TraceWatchStore } from "../storage/control/trace-watch-store.ts";
 import type { WebhookDirectory } from "./webhook-directory.ts";
@@ -7,7 +7,7 @@ import type { WebhookDirectory } from "./webhook-directory.ts";
 export type TraceWatchingDeps = {
   directory: Pick<WebhookDirectory, "hasAny">;
   traceWatches: Pick<TraceWatchStore, "touch">;
-  room: Pick<QueueRoom, "isFull">;
+  room: Pick<QueueCapacity, "isFull">;
   /** How long a trace must have had no new span to count as complete. */
   traceQuietMs: number;
   now: () => number;

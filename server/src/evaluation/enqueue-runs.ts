@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { judgeLogMethod, type SpanRow } from "../domain/span.ts";
 import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
-import type { QueueRoom } from "../ingest/fan-out/queue-room.ts";
+import type { QueueCapacity } from "../ingest/fan-out/queue-capacity.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { NewRun } from "../storage/control/evaluation-run-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
@@ -14,12 +14,12 @@ import type { ActiveAutomations } from "./active-automations.ts";
 export function createRunQueue(deps: {
   activeAutomations: ActiveAutomations;
   stores: Pick<ControlStores, "transaction">;
-  room: Pick<QueueRoom, "isFull" | "added">;
+  room: Pick<QueueCapacity, "isFull" | "added">;
   /** Called with the number of new runs. */
-  poke: (added: number) => void;
+  wake: (added: number) => void;
   now: () => number;
 }): SpanSubscriber {
-  const { activeAutomations, stores, room, poke, now } = deps;
+  const { activeAutomations, stores, room, wake, now } = deps;
   return {
     name: "evaluation",
     wants: (organizationId) => activeAutomations.wants(organizationId),
@@ -32,7 +32,7 @@ export function createRunQueue(deps: {
         const added = await stores.transaction(({ evaluationRuns }) => evaluationRuns.enqueue(wanted, at));
         for (const [organizationId, runs] of added) room.added(organizationId, runs);
         const all = added.values().reduce((sum, runs) => sum + runs, 0);
-        if (all > 0) poke(all);
+        if (all > 0) wake(all);
       } catch (error) {
         // An automation may be deleted on another node: the retried batch is matched with the remaining ones.
         await activeAutomations.refresh();

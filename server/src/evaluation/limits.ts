@@ -60,8 +60,8 @@ export const evaluationLimits = {
   scoreMax: 1e15,
   /** Scores made from the evaluation results on a span. */
   scoresSentPerSpan: 64,
-  scoreMirrorRows: 2_000,
-  scoreMirrorGroupMs: 50,
-  scoreMirrorEveryMs: 5_000,
-  scoreMirrorRetryMs: 1_000,
+  scoreReplicationRows: 2_000,
+  scoreReplicationGroupMs: 50,
+  scoreReplicationEveryMs: 5_000,
+  scoreReplicationRetryMs: 1_000,
 } as const;

@@ -85,7 +85,7 @@ test("two organizations with hanging evaluators leave room for a third", async (
       };
     });
     await stores.evaluationRuns.enqueue(runs, new Date().toISOString());
-    runner.poke(count);
+    runner.wake(count);
   };
   try {
     for (const hog of ["hog 1", "hog 2"]) await enqueue(hog, evaluationLimits.evaluationRunsInFlight);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { Evaluator } from "../domain/evaluator.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
-import { createQueueRoom } from "../ingest/fan-out/queue-room.ts";
+import { createQueueCapacity } from "../ingest/fan-out/queue-capacity.ts";
 import { createSpanCatalogue } from "../filter/span-fields.ts";
 import { createActiveAutomations, type ActiveAutomations } from "./active-automations.ts";
 import { createRunQueue, isSampled } from "./enqueue-runs.ts";
@@ -101,7 +101,7 @@ const newQueue = () =>
     activeAutomations,
     stores,
     room: roomy,
-    poke: (added) => runners.forEach((runner) => runner.poke(added)),
+    wake: (added) => runners.forEach((runner) => runner.wake(added)),
     now: Date.now,
   });
 
@@ -163,12 +163,12 @@ test("every log is evaluated once, for any number of nodes and resends", async (
 
 test("the queue of an organization is bounded: resends take no room, finished runs free it", async () => {
   await newAutomation();
-  const room = createQueueRoom({
+  const room = createQueueCapacity({
     maxEntries: 100,
     count: () => stores.evaluationRuns.waiting(),
     onFull: () => undefined,
   });
-  const queue = createRunQueue({ activeAutomations, stores, room, poke: () => undefined, now: Date.now });
+  const queue = createRunQueue({ activeAutomations, stores, room, wake: () => undefined, now: Date.now });
   const takeRows = async (rows: ReadonlyArray<ReturnType<typeof testLog>>): Promise<boolean> => {
     for (const row of rows) logs.set(row.unique_id, row);
     await queue.take([{ organizationId: organization, rows: rows.map(asRow) }], new AbortController().signal);
@@ -397,7 +397,7 @@ test("the backlog of one organization does not delay another's", async () => {
     ],
     new Date().toISOString(),
   );
-  runners[0]?.poke(1);
+  runners[0]?.wake(1);
   for (let i = 0; i < 600; i += 1) {
     if ((await stores.evaluationRuns.nextOrganization("y")) === undefined) break;
     await sleep(5);

@@ -18,7 +18,7 @@ import { dayOf, mayBeTried, runEvaluation, type RunDeps, type RunResult } from "
  */
 export type Runner = {
   /** Reports the number of new runs. */
-  poke(added: number): void;
+  wake(added: number): void;
   /** Aborts runs in flight, and releases those that are not done. */
   stop(): Promise<void>;
 };
@@ -52,7 +52,7 @@ class QueueRunner implements Runner {
   readonly #suspects = new Set<number>();
   /** The organisation that was served last. */
   #turn = "";
-  #isPoked = true;
+  #isWoken = true;
   /** New runs of about one second. */
   #arrivals = { sinceMs: 0, runs: 0 };
   #crowdedUntilMs = 0;
@@ -78,7 +78,7 @@ class QueueRunner implements Runner {
     this.#running = this.#loop();
   }
 
-  poke(added: number): void {
+  wake(added: number): void {
     const nowMs = this.#deps.now();
     if (nowMs - this.#arrivals.sinceMs > 1_000) this.#arrivals = { sinceMs: nowMs, runs: 0 };
     this.#arrivals.runs += added;
@@ -88,7 +88,7 @@ class QueueRunner implements Runner {
   }
 
   #wakeUp(): void {
-    this.#isPoked = true;
+    this.#isWoken = true;
     this.#wake();
   }
 
@@ -106,11 +106,11 @@ class QueueRunner implements Runner {
   async #loop(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      this.#isPoked = false;
+      this.#isWoken = false;
       try {
         const claimed = await this.#claimRound();
         if (this.#isCrowded()) await sleep(evaluationLimits.evaluationYieldMs, undefined, { signal });
-        else if (claimed === 0 && !this.#isPoked) await this.#pause();
+        else if (claimed === 0 && !this.#isWoken) await this.#pause();
       } catch (error) {
         if (signal.aborted) return;
         this.#deps.logger.warn({ err: error }, "evaluations could not be claimed; retrying");
@@ -129,7 +129,7 @@ class QueueRunner implements Runner {
     const timer = setTimeout(() => this.#wake(), evaluationLimits.evaluationPollMs).unref();
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (this.#isPoked || this.#stopping.signal.aborted) resolve();
+      if (this.#isWoken || this.#stopping.signal.aborted) resolve();
     });
     clearTimeout(timer);
   }

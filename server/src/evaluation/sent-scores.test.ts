@@ -22,7 +22,7 @@ beforeEach(async () => {
   subscriber = createSentScores({
     stores,
     count: (outcome, results) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + results),
-    poke: () => undefined,
+    wake: () => undefined,
     now: () => Date.parse("2026-03-01T10:00:00Z"),
   });
   for (const unique_organization_id of ["org", "other"]) {

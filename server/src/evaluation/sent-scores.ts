@@ -12,7 +12,7 @@ export type SentScoresDeps = {
   /** Called with the number of results per outcome. */
   count: (outcome: "scored" | "failed" | "known" | "left_out", results: number) => void;
   /** Called when there are new scores. */
-  poke: () => void;
+  wake: () => void;
   now: () => number;
 };
 
@@ -22,7 +22,7 @@ type Sent = { row: SpanRow; result: EvaluationResult; slug: string };
  * Creates scores from the evaluation results that arrive on spans. The evaluator is found by name, or created, as
  * customers are. A span has one score per evaluator: the first result counts, however often it is sent.
  */
-export function createSentScores({ stores, count, poke, now }: SentScoresDeps): SpanSubscriber {
+export function createSentScores({ stores, count, wake, now }: SentScoresDeps): SpanSubscriber {
   return {
     name: "sent_scores",
     wants: () => true,
@@ -43,7 +43,7 @@ export function createSentScores({ stores, count, poke, now }: SentScoresDeps): 
         count("failed", failed);
         count("known", made - added.length);
         count("left_out", all - made);
-        if (added.length > 0) poke();
+        if (added.length > 0) wake();
       }
     },
   };

@@ -17,7 +17,7 @@ import { createHttpMetrics, type HttpMetrics } from "./metrics.ts";
 import { mount } from "./mount.ts";
 import type { BuiltPage } from "./page/built-page.ts";
 import { pageRoutes } from "./page/page-route.ts";
-import { createPlainLane } from "./plain/plain-lane.ts";
+import { createFastPath } from "./plain/fast-path.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { serve, type Route } from "./serve.ts";
 import { answerUnreadable, problemOfHead } from "./unreadable.ts";
@@ -107,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     kernel.metrics.slowUploads.inc(ended);
   }, sweepEveryMs).unref();
   const app = createFastify(kernel, options);
-  const lane = createPlainLane(app.server, {
+  const fastPath = createFastPath(app.server, {
     addresses: kernel.addresses,
     isIdle: () => kernel.inFlight === 0,
     isClosing: () => kernel.closing,
@@ -118,7 +118,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const handler = handlerOf(kernel, route);
     // Fastify refuses media types that it cannot parse, but the operation decides that, after authentication.
     app.route({ method, url, handler, errorHandler: (_error, request, reply) => handler(request, reply) });
-    if (method === "POST" && !url.includes(":")) lane.add(url, route);
+    if (method === "POST" && !url.includes(":")) fastPath.add(url, route);
   });
 
   return {
@@ -137,7 +137,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
         const lateMs = performance.now() - deadlineMs;
         if (lateMs > 0) for (const context of kernel.hijacked) context.stop();
         const isOver = kernel.inFlight === 0 || lateMs > httpLimits.shutdownCutMs;
-        lane.close(isOver);
+        fastPath.close(isOver);
         if (isOver) app.server.closeAllConnections();
       }, httpLimits.shutdownSweepMs);
       try {

@@ -66,7 +66,7 @@ export const ingestLimits = {
   /** The same if nobody has read for `writerReadMs` and at least `writerLargeGroupRows` rows wait. */
   writerUnreadGroupMs: 800,
   writerLargeGroupRows: 200,
-  writerHeldBytes: 64 * MiB,
+  writerBufferedBytes: 64 * MiB,
   journalReplayPage: 1000,
   /** The clock skew of senders that shortcuts allow for. */
   clockSkewMs: 60 * 60 * 1_000,
@@ -74,8 +74,8 @@ export const ingestLimits = {
   identityMemoryMs: 15 * 24 * 60 * 60 * 1_000,
   writerRetryMinMs: 100,
   /** Stored spans that subscribers have not consumed; beyond it, subscribers read them back from the span store. */
-  fanOutKeptBytes: 512 * MiB,
-  fanOutHeldBytes: 64 * MiB,
+  fanOutRetainedBytes: 512 * MiB,
+  fanOutBufferedBytes: 64 * MiB,
   /** Approximate memory of a row without its content. */
   narrowRowBytes: 1024,
   fanOutBatchRows: 500,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { TakeOver } from "../ingest/writer/take-over.ts";
+import type { AdoptPayload } from "../ingest/writer/adopt-payload.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import type { LogEvents } from "../storage/journal/log-events.ts";
 import { openHandedOver } from "../storage/journal/handed-over.ts";
@@ -17,12 +17,12 @@ const everyMs = 1_000;
 export function startAdoption(deps: {
   /** The command puts one folder per such node here. */
   path: string;
-  takeOver: TakeOver;
+  adoptPayload: AdoptPayload;
   journal: Pick<Journal, "quarantine">;
   events: Pick<LogEvents, "add">;
   logger: Logger;
 }): Schedule {
-  const { path, takeOver, journal, events, logger } = deps;
+  const { path, adoptPayload, journal, events, logger } = deps;
   return scheduleJob({ name: "adopt journals", everyMs, logger }, async (signal) => {
     const names = existsSync(path) ? readdirSync(path).filter((name) => !name.endsWith(".part")) : [];
     for (const name of names) {
@@ -30,11 +30,11 @@ export function startAdoption(deps: {
       try {
         for (const record of left.calls()) {
           signal.throwIfAborted();
-          await takeOver(record);
+          await adoptPayload(record);
         }
         for (const { payload, forget } of left.entries()) {
           signal.throwIfAborted();
-          await takeOver(payload);
+          await adoptPayload(payload);
           await forget();
         }
         for (const { payload, reason, forget } of left.quarantined()) {

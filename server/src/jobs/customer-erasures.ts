@@ -8,13 +8,13 @@ import { scheduleJob } from "./schedule.ts";
  * stops both.
  */
 export function startCustomerErasures(
-  erasures: Pick<CustomerErasures, "sweep" | "forgetNames">,
+  erasures: Pick<CustomerErasures, "sweep" | "deleteNames">,
   { settle, isOnlyNode, logger }: { settle: () => Promise<void>; isOnlyNode: boolean; logger: Logger },
 ): () => Promise<void> {
   const every = { name: "customer erasures", everyMs: jobsLimits.customerErasureSweepEveryMs, logger };
   const jobs = [
     ...(isOnlyNode ? [] : [scheduleJob(every, (signal) => erasures.sweep(settle, signal))]),
-    scheduleJob({ name: "erased names", everyMs: jobsLimits.erasedNamesEveryMs, logger }, () => erasures.forgetNames()),
+    scheduleJob({ name: "erased names", everyMs: jobsLimits.erasedNamesEveryMs, logger }, () => erasures.deleteNames()),
   ];
   return async () => {
     await Promise.all(jobs.map((job) => job.stop()));

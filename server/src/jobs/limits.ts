@@ -23,7 +23,7 @@ export const jobsLimits = {
   /** A slot is summed at the earliest this long after its end, in addition to the margin. */
   sumsOpenMs: 120_000,
   /** Longer than a portion and its pause take. */
-  sumsTurnMs: 120_000,
+  sumsLeaseMs: 120_000,
   /** Spans of one statement, and of one slot. A larger slot is always read from its spans. */
   sumsPortionRows: 500_000,
   sumsSlotRows: 5_000_000,

@@ -32,12 +32,12 @@ async function roundAt(ms: number, failing: readonly string[] = []) {
           })),
       },
       scores: {
-        forgetOlder: async (id) => {
+        deleteBefore: async (id) => {
           if (failing.includes(id)) throw new Error("no connection");
           forgotten.push(id);
         },
       },
-      auditLog: { forget: async () => undefined },
+      auditLog: { deleteBefore: async () => undefined },
       leases: stores.leases,
       spans: {
         deleteExpired: async (given) => {

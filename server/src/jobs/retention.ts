@@ -12,9 +12,9 @@ const dayMs = 86_400_000;
 
 export type RetentionDeps = {
   organizations: Pick<OrganizationStore, "list">;
-  scores: Pick<ScoreStore, "forgetOlder">;
+  scores: Pick<ScoreStore, "deleteBefore">;
   spans: Pick<SpanStore, "deleteExpired">;
-  auditLog: Pick<AuditStore, "forget">;
+  auditLog: Pick<AuditStore, "deleteBefore">;
   /**
    * Leases the round over spans: one per `jobsLimits.retentionAgainMs` on all nodes together, because each round
    * rewrites parts.
@@ -46,8 +46,8 @@ export async function enforceRetention(deps: RetentionDeps, signal: AbortSignal)
     const cutoffMs = days === null ? undefined : nowMs - days * dayMs;
     if (cutoffMs !== undefined) cutoffs.set(id, BigInt(cutoffMs) * 1_000_000n);
     try {
-      await deps.auditLog.forget(id, isoOf(nowMs - jobsLimits.auditDays * dayMs));
-      if (cutoffMs !== undefined) await deps.scores.forgetOlder(id, isoOf(cutoffMs));
+      await deps.auditLog.deleteBefore(id, isoOf(nowMs - jobsLimits.auditDays * dayMs));
+      if (cutoffMs !== undefined) await deps.scores.deleteBefore(id, isoOf(cutoffMs));
     } catch (error) {
       signal.throwIfAborted();
       deps.onFailure(error, id);

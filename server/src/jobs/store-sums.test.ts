@@ -11,7 +11,7 @@ async function round({ plan, turns }: { plan: SumsPlan; turns?: boolean[] }) {
   const deps: SumsDeps = {
     spans: {
       planSums: async () => plan,
-      takeSumsTurn: async () => turns?.shift() ?? true,
+      acquireSumsLease: async () => turns?.shift() ?? true,
       listDueSums: async (_pass, { day }) => [
         { seconds: 300, slots: [Number(day.slice(-2))] },
         { seconds: 3_600, slots: [9] },

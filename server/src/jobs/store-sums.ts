@@ -7,7 +7,10 @@ import type { SumsDay, SumsPass, SumsTiming } from "../storage/spans/span-sums.t
 import { scheduleJob, type Schedule } from "./schedule.ts";
 
 export type SumsDeps = {
-  spans: Pick<SpanStore, "planSums" | "takeSumsTurn" | "listDueSums" | "buildSums" | "finishSums" | "readSumsState">;
+  spans: Pick<
+    SpanStore,
+    "planSums" | "acquireSumsLease" | "listDueSums" | "buildSums" | "finishSums" | "readSumsState"
+  >;
   /** Whether the tables exist. */
   isReady: () => boolean;
   /** Whether other nodes may build too, and replicas may lag. */
@@ -33,7 +36,7 @@ const inLimits: SumsTiming = { marginMs: jobsLimits.sumsMarginMs, openMs: jobsLi
 
 export async function storeSums(deps: SumsDeps, node: string, signal: AbortSignal): Promise<void> {
   const { spans, isShared, timing = inLimits } = deps;
-  const isOurs = async () => !isShared || (await spans.takeSumsTurn(node, jobsLimits.sumsTurnMs));
+  const isOurs = async () => !isShared || (await spans.acquireSumsLease(node, jobsLimits.sumsLeaseMs));
   if (!deps.isReady() || !(await isOurs())) return;
   const plan = await spans.planSums(timing, signal);
   let slots = 0;

@@ -37,11 +37,19 @@ type Node = { deletedTraces: DeletedTraces; traceDeletions: TraceDeletions; stop
 
 function startNode(): Node {
   const deletedTraces = createDeletedTraces(now);
-  const forgetCopies = () => Promise.resolve();
+  const eraseCopies = () => Promise.resolve();
   const flush = () => Promise.resolve();
   const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
   const counter = createSpanCounter({ store: spans, memory, erasedCustomers: createErasedCustomers(), now });
-  const deps = { deletions: control.stores.traceDeletions, deletedTraces, spans, counter, forgetCopies, flush, now };
+  const deps = {
+    deletions: control.stores.traceDeletions,
+    deletedTraces,
+    spans,
+    counter,
+    eraseCopies,
+    flush,
+    now,
+  };
   const leader: Pick<Leader, "lead"> = { lead: (signal, work) => work(signal) };
   return { deletedTraces, ...startTraceDeletions(deps, { leader, logger }) };
 }

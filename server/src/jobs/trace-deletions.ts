@@ -35,7 +35,7 @@ export type TraceDeletionDeps = {
   spans: Pick<SpanStore, "deleteTraces" | "purgeDeleted">;
   counter: Pick<SpanCounter, "linkedTo" | "recount">;
   /** Removes their spans from stored webhook payloads. */
-  forgetCopies: (deletions: readonly TraceDeletion[]) => Promise<void>;
+  eraseCopies: (deletions: readonly TraceDeletion[]) => Promise<void>;
   /** Resolves once everything accepted so far is stored. */
   flush: () => Promise<void>;
   now: () => number;
@@ -71,7 +71,7 @@ export function startTraceDeletions(
 }
 
 function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
-  const { deletions: store, deletedTraces, spans, counter, forgetCopies, flush, now } = deps;
+  const { deletions: store, deletedTraces, spans, counter, eraseCopies, flush, now } = deps;
   let sweptAtMs = now();
   /**
    * The remaining spans of a trace are counted again without the deleted ones, and so are traces linked to it by calls.
@@ -82,7 +82,7 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
     for (const [organizationId, traces] of ofOrganizations)
       changed.set(organizationId, [...traces, ...(await counter.linkedTo(organizationId, traces))]);
     await spans.deleteTraces(deleted, signal);
-    await forgetCopies(deleted);
+    await eraseCopies(deleted);
     for (const [organizationId, traces] of changed) await counter.recount(organizationId, traces);
   };
   const settle = async () => {
@@ -113,7 +113,7 @@ function createTraceDeletions(deps: TraceDeletionDeps): TraceDeletions {
       if (recent.length > 0) await spans.deleteTraces(recent, signal);
       // Purge the tombstones first: spans accepted again before that would be hidden by them.
       await spans.purgeDeleted(BigInt(now() - jobsLimits.traceTombstoneMs) * 1_000_000n, signal);
-      await store.forget(new Date(now() - domainLimits.deletedTraceMs).toISOString());
+      await store.deleteBefore(new Date(now() - domainLimits.deletedTraceMs).toISOString());
     },
   };
 }

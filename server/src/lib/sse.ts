@@ -1,4 +1,4 @@
-import { HeldBytes } from "./held-bytes.ts";
+import { ByteBuffer } from "./byte-buffer.ts";
 
 /**
  * Parses server-sent events from bytes that may be split anywhere, by the HTML standard: lines end in LF, CR LF or CR,
@@ -73,7 +73,7 @@ export function createSseSplitter(maxBlockBytes: number): SseSplitter {
 class Splitter implements SseSplitter {
   readonly #maxBlockBytes: number;
   /** The beginning of an incomplete block. */
-  readonly #held = new HeldBytes();
+  readonly #buffer = new ByteBuffer();
   #isLineEmpty = true;
   #isAfterCr = false;
   /** Whether the block may have a data line. */
@@ -94,28 +94,28 @@ class Splitter implements SseSplitter {
   read(bytes: Buffer, reader: SseReader): void {
     this.#mayHoldCr = bytes.includes(cr);
     for (let at = 0; ;) {
-      if (reader.skip !== undefined && this.#held.length === 0) at = this.#skip(bytes, at, reader.skip(bytes, at));
+      if (reader.skip !== undefined && this.#buffer.length === 0) at = this.#skip(bytes, at, reader.skip(bytes, at));
       let end = this.#findEnd(bytes, at);
-      if (end === -1) return this.#hold(bytes.subarray(at));
+      if (end === -1) return this.#append(bytes.subarray(at));
       const isSilent = !this.#mayHoldData;
       this.#begin(bytes, end);
       if (isSilent) end = this.#endOfSilence(bytes, end);
-      const raw = this.#held.takeWith(bytes.subarray(at, end));
+      const raw = this.#buffer.drainWith(bytes.subarray(at, end));
       at = end;
       if (!reader.take(isSilent ? { name: "", data: undefined, raw } : readBlock(raw))) return;
     }
   }
 
   rest(): Buffer {
-    return this.#held.view();
+    return this.#buffer.view();
   }
 
   end(): SseEvent | undefined {
-    const rest = this.#held.view();
+    const rest = this.#buffer.view();
     const last = rest.at(-1);
     if (last === undefined || !this.#mayHoldData) return undefined;
     // An LF after a CR belongs to the same line end.
-    return readBlock(this.#held.takeWith(Buffer.from(last === lf ? "\n" : "\n\n")));
+    return readBlock(this.#buffer.drainWith(Buffer.from(last === lf ? "\n" : "\n\n")));
   }
 
   #skip(bytes: Buffer, from: number, to: number): number {
@@ -130,9 +130,9 @@ class Splitter implements SseSplitter {
     this.#mayHoldData = false;
   }
 
-  #hold(bytes: Buffer): void {
-    this.#held.add(bytes);
-    if (this.#held.length > this.#maxBlockBytes) throw new SseBlockTooLong(this.#maxBlockBytes);
+  #append(bytes: Buffer): void {
+    this.#buffer.add(bytes);
+    if (this.#buffer.length > this.#maxBlockBytes) throw new SseBlockTooLong(this.#maxBlockBytes);
   }
 
   /** Returns the end of the block that continues or begins at `at`; -1 if it is incomplete. */

@@ -16,7 +16,7 @@ export const outgoingLimits = {
   upstreamIdleEndMs: 100,
   /** The same for a reset, which is a reply to the request: it takes a round trip, and longer if a packet was lost. */
   upstreamIdleResetMs: 1_000,
-  upstreamRestSweepMs: 1_000,
+  upstreamIdleSweepMs: 1_000,
   /** Status line and headers of a response, its trailers, or all of its provisional (1xx) responses. */
   upstreamHeadBytes: 64 * KiB,
   upstreamHeaderLines: 512,

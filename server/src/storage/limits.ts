@@ -165,10 +165,10 @@ export const storageLimits = {
   controlStatements: 300,
   controlStatementChars: 4_096,
   /** How long a call can still be settled after its reservation was released. */
-  customerReservationKeptMs: 24 * 60 * 60 * 1_000,
+  customerReservationRetentionMs: 24 * 60 * 60 * 1_000,
   customerErasuresPage: 1_000,
   /** The time within which every working node knows of a deletion. */
-  erasureHeardMs: 60_000,
+  erasureObservedMs: 60_000,
   conditionsPerOrganization: 1_000,
   evaluatorsPerOrganization: 1_000,
   versionsPerEvaluator: 100,

@@ -9,7 +9,7 @@ export function createCustomerMetrics(registry: Registry) {
       labelNames: ["reason"],
       registers,
     }),
-    mirrorFailures: new Counter({
+    replicationFailures: new Counter({
       name: "spanway_customer_copy_failures_total",
       help: "Failures to copy customers to the span store, which were retried",
       registers,

@@ -74,7 +74,7 @@ export function createEvaluationMetrics(
         this.set(read.mediaWaiting());
       },
     }),
-    mirrorFailures: new Counter({
+    replicationFailures: new Counter({
       name: "spanway_score_copy_failures_total",
       help: "Failures to copy scores to the span store, which were retried",
       registers,

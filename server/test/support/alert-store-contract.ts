@@ -258,9 +258,9 @@ export function describeAlertStores(driver: {
       const made = await newAlert(organization);
       await driver.stores().transaction((set) => set.alerts.finish(result(made, 1)));
       await alerts().addHistory([entry(made, 1, "ann"), entry(made, 1, "bob")]);
-      await alerts().forgetCustomer({ organization_id: organization, environment: "test", customer_identifier: "ann" });
+      await alerts().eraseCustomer({ organization_id: organization, environment: "test", customer_identifier: "ann" });
       expect((await alerts().statuses(made.id))?.statuses).toHaveLength(2);
-      await alerts().forgetCustomer({ organization_id: organization, environment: "prod", customer_identifier: "ann" });
+      await alerts().eraseCustomer({ organization_id: organization, environment: "prod", customer_identifier: "ann" });
       expect((await alerts().statuses(made.id))?.statuses).toEqual([status("bob")]);
       expect((await historyOf(made)).rows).toMatchObject([{ group: { customer_identifier: "bob" } }]);
       expect(await driver.stores().transaction((set) => set.alerts.finish(result(made, 2)))).toBe(false);

@@ -272,7 +272,7 @@ export function describeCustomerStores({
       for (const mark of marks) marked.push(await ledger.markReached(key, mark));
       expect(marked).toEqual([true, false, true, true, true, false, true]);
       await ledger.reserve(reservation(key, "a", 1n));
-      await ledger.forget(key);
+      await ledger.delete(key);
       expect(await ledger.find(key)).toBeUndefined();
       expect(await ledger.releaseExpired(later(100), key)).toBe(0);
     });
@@ -302,7 +302,7 @@ export function describeCustomerStores({
       const again = erasureOf(0, 9_000);
       await stores().customerErasures.add(again);
       expect(await list()).toEqual([...all.slice(1), again]);
-      await stores().customerErasures.forgetNames(later(9_000));
+      await stores().customerErasures.deleteNames(later(9_000));
       expect((await list()).map(({ customer_identifier }) => customer_identifier).filter(Boolean)).toEqual([
         "customer 0",
       ]);

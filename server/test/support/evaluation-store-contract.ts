@@ -189,17 +189,17 @@ export function describeEvaluationStores({
       const score = newScore(unique_organization_id);
       await stores().scores.add([score], createdAtMs);
       const waiting = async () =>
-        (await stores().scores.unmirrored(5_000)).filter((change) => change.log_id === score.log_id);
+        (await stores().scores.unreplicated(5_000)).filter((change) => change.log_id === score.log_id);
       const [first] = await waiting();
       expect(first?.score).toEqual(score);
       // A clock that steps back does not make an older state the newer one.
       const changed = await stores().scores.replace({ ...score, numerical_value: 2 }, createdAtMs - 60_000);
       expect(changed).toMatchObject({ numerical_value: 2 });
-      await stores().scores.markMirrored([first!]);
+      await stores().scores.markReplicated([first!]);
       const [second] = await waiting();
       expect(second?.score).toMatchObject({ numerical_value: 2 });
       expect(second!.revision > first!.revision).toBe(true);
-      await stores().scores.markMirrored([second!]);
+      await stores().scores.markReplicated([second!]);
       expect(await waiting()).toEqual([]);
       expect(await stores().scores.remove(unique_organization_id, score.id, createdAtMs + 5)).toBe(true);
       expect(await stores().scores.find(unique_organization_id, score.id)).toBeUndefined();
@@ -222,7 +222,7 @@ export function describeEvaluationStores({
         at("2026-01-01T00:00:00.000Z", other),
       ] as const;
       await stores().scores.add([old, edge, fresh, others], createdAtMs);
-      await stores().scores.forgetOlder(one!, "2026-02-01T00:00:00.000Z");
+      await stores().scores.deleteBefore(one!, "2026-02-01T00:00:00.000Z");
       const left = async (organization: string) =>
         new Set((await stores().scores.list(organization, {}, page)).scores.map(({ id }) => id));
       expect(await left(one!)).toEqual(new Set([edge.id, fresh.id]));

@@ -19,10 +19,10 @@ const price = (model: string, input = 1): ModelPriceFields => ({
 export function describePriceStores(open: () => ControlStores): void {
   const newNode = () => {
     const stores = open();
-    const mirror = createOwnPrices({ ...stores, onUnreadable: () => {} });
+    const cache = createOwnPrices({ ...stores, onUnreadable: () => {} });
     const inputOf = (owner: string, model: string) =>
-      mirror.find(owner, model, "", atNs)?.periods[0]?.steps[0]?.rates.input;
-    return { mirror, inputOf, changes: createPriceChanges({ stores, now: Date.now }), stores };
+      cache.find(owner, model, "", atNs)?.periods[0]?.steps[0]?.rates.input;
+    return { cache, inputOf, changes: createPriceChanges({ stores, now: Date.now }), stores };
   };
 
   describe("model prices", () => {
@@ -30,28 +30,28 @@ export function describePriceStores(open: () => ControlStores): void {
       const [one, two, owner] = [newNode(), newNode(), `org_${randomUUID()}`];
       const made = await one.changes.create(owner, price("a"));
       await one.changes.create(owner, price("b"));
-      await two.mirror.refresh();
+      await two.cache.refresh();
       expect([two.inputOf(owner, "a"), two.inputOf(owner, "b")]).toEqual([1, 1]);
       await one.changes.update(owner, made.id, { rates: { input: 2 } });
       await one.changes.create(owner, price("c"));
       expect(two.inputOf(owner, "a")).toBe(1);
-      await two.mirror.refresh();
+      await two.cache.refresh();
       expect([two.inputOf(owner, "a"), two.inputOf(owner, "c")]).toEqual([2, 1]);
       await one.changes.delete(owner, made.id);
-      await two.mirror.refresh();
+      await two.cache.refresh();
       expect([two.inputOf(owner, "a"), two.inputOf(owner, "b")]).toEqual([undefined, 1]);
     });
 
     test("M14: what the operator states holds for all, after an organization's own", async () => {
       const [node, owner, model] = [newNode(), `org_${randomUUID()}`, randomUUID()];
       const { id } = await node.changes.create(null, price(model, 5));
-      await node.mirror.refresh();
+      await node.cache.refresh();
       expect(node.inputOf(owner, model)).toBe(5);
       await node.changes.create(owner, price(model, 6));
-      await node.mirror.refresh();
+      await node.cache.refresh();
       expect([node.inputOf(owner, model), node.inputOf("org_other", model)]).toEqual([6, 5]);
       await node.changes.delete(null, id);
-      await node.mirror.refresh();
+      await node.cache.refresh();
       expect([node.inputOf(owner, model), node.inputOf("org_other", model)]).toEqual([6, undefined]);
     });
 

@@ -49,7 +49,7 @@ export function describeTraceStores({
       await stores().traceDeletions.add(["a", "b"].map((trace_unique_id) => ({ ...deletion, trace_unique_id })));
       const left = await Promise.all(["a", "b", "c"].map((id) => stores().traceShares.findPublic(organization_id, id)));
       expect(left).toEqual([[], ["test"], ["prod"]]);
-      await stores().traceDeletions.forget(new Date(createdAtMs + 1).toISOString());
+      await stores().traceDeletions.deleteBefore(new Date(createdAtMs + 1).toISOString());
     });
   });
 
@@ -74,7 +74,7 @@ export function describeTraceStores({
         listed.push(...page.deletions);
       }
       expect(listed).toEqual(deletions);
-      await stores().traceDeletions.forget(new Date(createdAtMs + 3).toISOString());
+      await stores().traceDeletions.deleteBefore(new Date(createdAtMs + 3).toISOString());
       expect((await stores().traceDeletions.list(created_at)).deletions).toEqual(deletions.slice(2_100));
       await stores().traceDeletions.add([]);
     });

@@ -38,7 +38,7 @@ const transcription = z
   .looseObject({ text: z.string(), request_breakdown: z.looseObject({}).optional() })
   .meta({ id: "Transcription" });
 
-const watchWith =
+const captureWith =
   (operation: Transcription) =>
   ({ headers, principal }: Context): BodyWatch => {
     const { organization_id } = principal as Principal;
@@ -75,7 +75,7 @@ export const createTranscription = (deps: { calls: CallRunner; transcription: Tr
       example: { file: "@recording.mp3", model: "whisper-1" },
       maxBytes: apiLimits.audioFormBytes,
       tooLarge: fileTooLarge,
-      watch: watchWith(deps.transcription),
+      watch: captureWith(deps.transcription),
       documents: transcriptionForm,
       mediaTypes: ["multipart/form-data"],
     },

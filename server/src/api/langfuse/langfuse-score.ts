@@ -6,7 +6,7 @@ import type { Score } from "../../domain/score.ts";
 import type { SpanRow } from "../../domain/span.ts";
 import { evaluatorsNamed, slugOfName } from "../../evaluation/named-evaluator.ts";
 import { scoreOfResult } from "../../evaluation/score-of-result.ts";
-import type { ScoreMirror } from "../../evaluation/score-mirror.ts";
+import type { ScoreReplicator } from "../../evaluation/score-replicator.ts";
 import type { Filter } from "../../filter/ast.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
@@ -26,7 +26,7 @@ export type LangfuseScoreDeps = {
   stores: Pick<ControlStores, "transaction">;
   spans: Pick<SpanStore, "listSpans" | "retrieveTraces">;
   catalogue: Catalogue<SpanRow>;
-  scoreMirror: Pick<ScoreMirror, "poke">;
+  scoreReplicator: Pick<ScoreReplicator, "wake">;
   nowMs: () => number;
 };
 
@@ -90,7 +90,7 @@ export async function recordLangfuseScore(
     return known && set.scores.replace({ ...score, id: known.id, created_at: known.created_at }, deps.nowMs());
   });
   if (stored === undefined) throw new ServiceError("unavailable", "The score changed meanwhile.", { retryAfterS: 1 });
-  deps.scoreMirror.poke();
+  deps.scoreReplicator.wake();
   return stored;
 }
 

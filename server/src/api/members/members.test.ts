@@ -292,7 +292,7 @@ describe("the audit log", () => {
     await invite(access, "old@example.com");
     server.clock.ms += 1_000;
     const { id: kept } = await invite(access, "new@example.com");
-    await server.stores.auditLog.forget(id, new Date(server.clock.ms).toISOString());
+    await server.stores.auditLog.deleteBefore(id, new Date(server.clock.ms).toISOString());
     expect((await logOf(access)).map(({ target }) => target)).toEqual([kept]);
   });
 });

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import type { ModelPrice } from "../../domain/model-price.ts";
 import type { PriceChanges } from "../../pricing/own/change-prices.ts";
-import type { OwnPriceMirror } from "../../pricing/own/own-prices.ts";
+import type { OwnPriceCache } from "../../pricing/own/own-prices.ts";
 import type { ModelPriceStore } from "../../storage/control/model-price-store.ts";
 
 export type ModelPriceDeps = {
   modelPrices: Pick<ModelPriceStore, "list" | "find">;
   priceChanges: PriceChanges;
   /** Used for computing costs; refreshed after every change. */
-  ownPrices: Pick<OwnPriceMirror, "refresh">;
+  ownPrices: Pick<OwnPriceCache, "refresh">;
 };
 
 const time = z.string().meta({ format: "date-time" });

@@ -3,7 +3,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Evaluator } from "../../domain/evaluator.ts";
 import { requireOwnEnvironment, type KeyPrincipal } from "../../domain/principal.ts";
 import { noValue, type Score, type ScoreValue } from "../../domain/score.ts";
-import type { ScoreMirror } from "../../evaluation/score-mirror.ts";
+import type { ScoreReplicator } from "../../evaluation/score-replicator.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
 import { pick } from "../../lib/pick.ts";
 import type { ControlStores } from "../../storage/control/control-stores.ts";
@@ -14,7 +14,7 @@ import { readSentScore, scoreNotFound, type SentScore } from "./score-schemas.ts
 export type ScoreDeps = {
   stores: ControlStores;
   spans: Pick<SpanStore, "findSpan">;
-  scoreMirror: Pick<ScoreMirror, "poke">;
+  scoreReplicator: Pick<ScoreReplicator, "wake">;
   /** Resolves once previously accepted spans are stored, or after a timeout. */
   caughtUp: () => Promise<unknown>;
   nowMs: () => number;
@@ -27,7 +27,7 @@ export async function createScoreOfLog(
   logId: string,
   sent: SentScore & { evaluator_id?: string | undefined; evaluator_slug?: string | undefined },
 ): Promise<Score | undefined> {
-  const { stores, scoreMirror, nowMs } = deps;
+  const { stores, scoreReplicator, nowMs } = deps;
   const organization = principal.organization_id;
   const evaluator = await requireEvaluator(deps, organization, sent);
   const parts = readSentScore(evaluator, sent);
@@ -53,7 +53,7 @@ export async function createScoreOfLog(
   };
   const [added] = await stores.scores.add([score], nowMs());
   if (added === undefined) return undefined;
-  scoreMirror.poke();
+  scoreReplicator.wake();
   return added;
 }
 
@@ -70,7 +70,7 @@ export async function findScore(
 
 /** `keeps`: absent members are unchanged (PATCH); otherwise they take their defaults (PUT). */
 export async function changeScore(
-  { stores, scoreMirror, nowMs }: ScoreDeps,
+  { stores, scoreReplicator, nowMs }: ScoreDeps,
   principal: KeyPrincipal,
   ids: { scoreId: string; logId: string | undefined },
   { sent, keeps }: { sent: SentScore; keeps: boolean },
@@ -84,19 +84,19 @@ export async function changeScore(
     return set.scores.replace({ ...found, ...parts, updated_at: new Date(nowMs()).toISOString() }, nowMs());
   });
   if (changed === undefined) throw scoreNotFound();
-  scoreMirror.poke();
+  scoreReplicator.wake();
   return changed;
 }
 
 export async function removeScore(
-  { stores, scoreMirror, nowMs }: ScoreDeps,
+  { stores, scoreReplicator, nowMs }: ScoreDeps,
   principal: KeyPrincipal,
   ids: { scoreId: string; logId: string | undefined },
 ): Promise<void> {
   const { id, environment } = await findScore({ stores }, principal.organization_id, ids);
   requireOwnEnvironment(principal, environment, "this score");
   if (!(await stores.scores.remove(principal.organization_id, id, nowMs()))) throw scoreNotFound();
-  scoreMirror.poke();
+  scoreReplicator.wake();
 }
 
 /** Unless it is sent, `is_passed` follows from the value. */

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import { gatewayLimits } from "../limits.ts";
-import { GatheredText } from "../stream/gathered-text.ts";
+import { TextAccumulator } from "../stream/text-accumulator.ts";
 import { withoutIndexes } from "../stream/number-items.ts";
 import { usageOf, usageWithTier } from "../providers/openai/usage.ts";
 
@@ -42,7 +42,7 @@ export type ChatDigest = {
  */
 type Call = { id: string | undefined; type: string; name: string; args: string; rest: Record<string, unknown> };
 type Choice = {
-  content: GatheredText;
+  content: TextAccumulator;
   hasContent: boolean;
   refusal: string;
   reasoning: string;
@@ -139,7 +139,7 @@ export function createChatDigest(): ChatDigest {
 
 function newChoice(): Choice {
   return {
-    content: new GatheredText(),
+    content: new TextAccumulator(),
     hasContent: false,
     refusal: "",
     reasoning: "",

@@ -59,11 +59,11 @@ function eventsOfThought(part: Members, place: Members): Event[] {
 function eventsOfPart(part: Members, place: Members): Event[] {
   const member = part["type"] === "refusal" ? "refusal" : "text";
   const name = part["type"] === "refusal" ? "response.refusal" : "response.output_text";
-  const said = part[member];
+  const value = part[member];
   return [
     { type: "response.content_part.added", ...place, part: { ...part, [member]: "" } },
-    { type: `${name}.delta`, ...place, delta: said },
-    { type: `${name}.done`, ...place, [member]: said },
+    { type: `${name}.delta`, ...place, delta: value },
+    { type: `${name}.done`, ...place, [member]: value },
     { type: "response.content_part.done", ...place, part },
   ];
 }

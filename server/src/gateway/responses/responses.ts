@@ -10,7 +10,7 @@ import { badMember, checkStreamFlag, passJson, readJsonReply, readJsonRequest } 
 import { createMarker, takeMarks, type KeyMark } from "./key-marks.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwners } from "./response-owners.ts";
-import { createSaidSoFar, messageOfOutput } from "./said.ts";
+import { createOutputSoFar, messageOfOutput } from "./output-so-far.ts";
 
 /** OpenAI's Responses API, for providers that support it. */
 export function createResponses(owners: Pick<ResponseOwners, "note">): CallOperation {
@@ -88,7 +88,7 @@ function readResponseStream(
   owners: Pick<ResponseOwners, "note">,
   mayAskOther: () => boolean,
 ): EventReader {
-  const said = createSaidSoFar();
+  const output = createOutputSoFar();
   let isBegun = false;
   return {
     take: ({ data }) => {
@@ -109,7 +109,7 @@ function readResponseStream(
         takeResponse(response, ledger);
         return { isDone: true };
       }
-      const message = said.add(type, event);
+      const message = output.add(type, event);
       if (message !== undefined) ledger.messages = [message];
       const hasContent = isContent(type, event, mayAskOther());
       isBegun ||= hasContent;

@@ -13,9 +13,14 @@ import { readServiceParams } from "../request/service-params.ts";
 import { membersOf } from "./form-members.ts";
 import { readTranscriptStream } from "./read-stream.ts";
 import { readForm, type FormFile } from "./read-form.ts";
-import { checkLanguage, checkModel, readTranscriptionAsk, type TranscriptionAsk } from "./read-ask.ts";
+import {
+  checkLanguage,
+  checkModel,
+  readTranscriptionRequest,
+  type TranscriptionRequest,
+} from "./read-transcription-request.ts";
 import { readTranscription } from "./read-reply.ts";
-import { watchForm } from "./watch-form.ts";
+import { captureForm } from "./capture-form.ts";
 import { writeForm } from "./write-form.ts";
 
 export type Transcription = CallOperation & {
@@ -38,7 +43,7 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
         if (name === "language") checkLanguage(text);
         if (name === "model" && text !== "") await checkModelOf(organizationId, text);
       };
-      return watchForm(contentType, (name, text) => {
+      return captureForm(contentType, (name, text) => {
         check(name, text).catch((error: unknown) => error instanceof ServiceError && refuse(error));
       });
     },
@@ -51,24 +56,24 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
       ledger.stream = members["stream"] === true || members["stream"] === "true";
       const params = readServiceParams(members, caller);
       takeParams(ledger, params);
-      const ask = readTranscriptionAsk(form, members);
-      await checkModelOf(origin.organization_id, ask.model);
+      const request = readTranscriptionRequest(form, members);
+      await checkModelOf(origin.organization_id, request.model);
       return {
         params,
-        model: ask.model,
+        model: request.model,
         ...readRouteHeaders(headers),
-        asked: ask.asked,
-        isStream: ask.isStream,
-        recording: ask.file.bytes,
-        call: (attempt) => callOf(ask, attempt),
+        asked: request.asked,
+        isStream: request.isStream,
+        recording: request.file.bytes,
+        call: (attempt) => callOf(request, attempt),
         reader: () => ({
           isStream: (answered) => /^text\/event-stream\b/i.test(answered["content-type"] ?? ""),
           stream: (sink) => createEventSource(readTranscriptStream(ledger), sink),
-          whole: (reply) => readTranscription(reply, ask.isJson, ledger),
+          whole: (reply) => readTranscription(reply, request.isJson, ledger),
           // Models that cannot stream return a whole response, which is forwarded unchanged.
           mayAnswerWhole: true,
-          asStream: (reply, sink) => giveEvents(eventsOf(reply, ask), sink),
-          answer: (reply, breakdown) => answerOf(reply, ask, breakdown),
+          asStream: (reply, sink) => giveEvents(eventsOf(reply, request), sink),
+          answer: (reply, breakdown) => answerOf(reply, request, breakdown),
         }),
       };
     },
@@ -90,7 +95,7 @@ function describeRecording({ name, mediaType, bytes }: FormFile, prompt: unknown
   };
 }
 
-function callOf({ fields, file, isJson, isStream }: TranscriptionAsk, { target, quirks }: Attempt): OutgoingCall {
+function callOf({ fields, file, isJson, isStream }: TranscriptionRequest, { target, quirks }: Attempt): OutgoingCall {
   const { contentType, body } = writeForm([["model", target.model], ...fields], file);
   const headers: Record<string, string> = {
     "content-type": contentType,
@@ -106,7 +111,7 @@ function callOf({ fields, file, isJson, isStream }: TranscriptionAsk, { target, 
 }
 
 /** A whole transcription as the final event of a stream. */
-function eventsOf({ bytes }: WholeReply, { isJson }: TranscriptionAsk): string {
+function eventsOf({ bytes }: WholeReply, { isJson }: TranscriptionRequest): string {
   const parsed = isJson ? parseJson(bytes) : undefined;
   const reply = parsed?.ok === true && isObject(parsed.value) ? parsed.value : { text: bytes.toString("utf8") };
   return `data: ${JSON.stringify({ ...reply, type: "transcript.text.done" })}\n\n`;
@@ -128,14 +133,14 @@ const headerMembers = [
 /** The provider's own bytes. Only JSON can contain a breakdown; for text it goes into a header. */
 function answerOf(
   { headers, bytes }: WholeReply,
-  { isJson }: TranscriptionAsk,
+  { isJson }: TranscriptionRequest,
   breakdown: Record<string, unknown> | undefined,
 ): WholeAnswer {
   const type = contentTypeOf(headers, isJson);
   if (breakdown === undefined) return { body: bytes, headers: type };
   if (!isJson) {
-    const said = Object.fromEntries(headerMembers.map((name) => [name, breakdown[name]]));
-    return { body: bytes, headers: { ...type, "x-spanway-request-breakdown": asciiJson(said) } };
+    const breakdownHeaders = Object.fromEntries(headerMembers.map((name) => [name, breakdown[name]]));
+    return { body: bytes, headers: { ...type, "x-spanway-request-breakdown": asciiJson(breakdownHeaders) } };
   }
   const parsed = parseJson(bytes);
   const reply = parsed.ok && isObject(parsed.value) ? parsed.value : {};

@@ -14,7 +14,7 @@ export type PlainConnectionOptions = {
   answers: Pick<PlainResponseOptions, "keepsAlive" | "date">;
   addresses: ClientAddresses;
   /** Passes the connection to Node, with unread bytes put back. */
-  giveAway: (socket: Socket) => void;
+  delegate: (socket: Socket) => void;
   onClose: (connection: PlainConnection) => void;
 };
 
@@ -56,7 +56,7 @@ export class PlainConnection {
     const isIdle = this.#bytes.length === 0 && this.#served > 0;
     if (isIdle) {
       if (waitedMs > httpLimits.keepAliveMs) this.#socket.destroy();
-    } else if (waitedMs > httpLimits.plainWaitMs) this.#giveAway();
+    } else if (waitedMs > httpLimits.plainWaitMs) this.#delegate();
   }
 
   /** Closes the connection, unless a response is in progress and `isLate` is false. */
@@ -78,7 +78,7 @@ export class PlainConnection {
     }
     this.#read();
     // Each chunk costs a copy of those before it: a sender of many small ones goes to Node.
-    if (this.#pieces > httpLimits.plainPieces && this.#response === undefined) this.#giveAway();
+    if (this.#pieces > httpLimits.plainPieces && this.#response === undefined) this.#delegate();
   };
 
   /** Serves the buffered requests in order. */
@@ -88,13 +88,13 @@ export class PlainConnection {
     while (!this.#isOver && this.#response === undefined && this.#bytes.length > 0) {
       const head = this.#head ?? readPlainHead(this.#bytes);
       if (head === "partial") break;
-      if (head === "other") return this.#giveAway();
+      if (head === "other") return this.#delegate();
       const end = head.headBytes + head.bodyBytes;
       if (this.#bytes.length < end) {
         this.#head = head;
         break;
       }
-      if (!this.#serve(head, this.#bytes.subarray(head.headBytes, end))) return this.#giveAway();
+      if (!this.#serve(head, this.#bytes.subarray(head.headBytes, end))) return this.#delegate();
       this.#bytes = end === this.#bytes.length ? none : this.#bytes.subarray(end);
       this.#head = undefined;
       this.#pieces = this.#bytes.length === 0 ? 0 : 1;
@@ -127,7 +127,7 @@ export class PlainConnection {
     if (this.#bytes.length > 0) this.#read();
   }
 
-  #giveAway(): void {
+  #delegate(): void {
     const socket = this.#socket;
     socket.off("data", this.#onData).off("end", this.#onEnd).off("error", this.#onError).off("close", this.#onClose);
     this.#options.onClose(this);
@@ -135,7 +135,7 @@ export class PlainConnection {
     socket.pause();
     if (this.#bytes.length > 0) socket.unshift(this.#bytes);
     this.#bytes = none;
-    this.#options.giveAway(socket);
+    this.#options.delegate(socket);
     socket.resume();
   }
 

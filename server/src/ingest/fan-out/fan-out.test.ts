@@ -32,13 +32,13 @@ type Bench = { journal: Journal; writer: SpanWriter; fanOut: FanOut; close(): Pr
 function start(
   path: string,
   subscribers: SpanSubscriber[],
-  { readBack = nothingToRead, isDown = false, maxKeptBytes = ingestLimits.fanOutKeptBytes } = {},
+  { readBack = nothingToRead, isDown = false, maxRetainedBytes = ingestLimits.fanOutRetainedBytes } = {},
 ): Bench {
   const logger = pino({ level: "silent" });
   const journal = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, now: Date.now });
   const registry = new Registry();
   const metrics = createFanOutMetrics(registry, journal.kept);
-  const fanOut = createFanOut({ journal, subscribers, readBack, maxKeptBytes, metrics, logger });
+  const fanOut = createFanOut({ journal, subscribers, readBack, maxRetainedBytes, metrics, logger });
   const insert = () => (isDown ? Promise.reject(new Error("down")) : Promise.resolve());
   const writer = createSpanWriter({
     journal,
@@ -69,7 +69,7 @@ function row(id: string, organization_id = "org_a", extra: Partial<SpanRow> = {}
 async function add({ journal, writer, fanOut }: Bench, rows: readonly SpanRow[], isHeld = true): Promise<void> {
   const payload = Buffer.from(rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
   const entry = await journal.append({ payload, rows: rows.length, identities: [] });
-  if (isHeld) fanOut.hold(entry.seq, rows[0]!.organization_id, rows, payload.byteLength);
+  if (isHeld) fanOut.buffer(entry.seq, rows[0]!.organization_id, rows, payload.byteLength);
   writer.add(entry, payload);
 }
 
@@ -154,7 +154,7 @@ describe("every subscriber", () => {
     // Added between the intake and the store.
     const payload = Buffer.from(`${JSON.stringify(row("c1", "org_a", said))}\n`);
     const entry = await bench.journal.append({ payload, rows: 1, identities: [] });
-    bench.fanOut.hold(entry.seq, "org_a", [row("c1", "org_a", said)], payload.byteLength);
+    bench.fanOut.buffer(entry.seq, "org_a", [row("c1", "org_a", said)], payload.byteLength);
     hasReader = true;
     bench.writer.add(entry, payload);
     await settled(bench);
@@ -291,8 +291,8 @@ test("beyond its bound only the stretch to read back is kept, in this run and th
     yield stored.filter(({ received_at = "" }) => received_at >= from && received_at <= to);
   };
   const stuck = recorder("seen", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
-  const maxKeptBytes = 5_000;
-  const first = start(path, [stuck], { readBack, maxKeptBytes });
+  const maxRetainedBytes = 5_000;
+  const first = start(path, [stuck], { readBack, maxRetainedBytes });
   for (let i = 1; i <= 20; i += 1) {
     const span = row(`${i}`, "org_a", { received_at: `2026-01-01 00:00:00.${String(i).padStart(9, "0")}` });
     stored.push(span);
@@ -300,7 +300,7 @@ test("beyond its bound only the stretch to read back is kept, in this run and th
   }
   await first.writer.flush();
   const { bytes, entries } = first.journal.kept.stats();
-  expect(bytes).toBeLessThanOrEqual(maxKeptBytes);
+  expect(bytes).toBeLessThanOrEqual(maxRetainedBytes);
   expect(entries).toBeGreaterThan(0);
   expect(first.journal.kept.missed()).toEqual([
     {
@@ -329,7 +329,7 @@ test("entries kept of one organization leave room for another's", async () => {
     readAgain.push(stretch.organizationId);
     return nothingToRead(stretch, signal);
   };
-  const bench = start(newFolder(), [stuck], { maxKeptBytes: 20_000, readBack });
+  const bench = start(newFolder(), [stuck], { maxRetainedBytes: 20_000, readBack });
   for (let i = 1; i <= 30; i += 1) await add(bench, [row(`${i}`, "org_a", { input: "x".repeat(800) })]);
   await add(bench, [row("b", "org_b", { input: "x".repeat(800) })]);
   await bench.writer.flush();

@@ -8,7 +8,7 @@ import type { Journal } from "../../storage/journal/journal.ts";
 import { stretchTogether, type Keep, type KeptEntry, type MissedStretch } from "../../storage/journal/kept-entries.ts";
 import type { FanOutMetrics } from "../../telemetry/fan-out-metrics.ts";
 import type { ErasedCustomers } from "../accept/erased-customers.ts";
-import { createFanOutLane, type FanOutLane } from "./fan-out-lane.ts";
+import { createConsumer, type Consumer } from "./consumer.ts";
 import type { ReadBack } from "./read-back.ts";
 import { narrowRow } from "./narrow-row.ts";
 import { organizationOf } from "../writer/row-lines.ts";
@@ -60,7 +60,7 @@ export type FanOut = {
    * the garbage collector, so content that no subscriber reads is dropped, and of unwanted rows only the fact that
    * nobody wants them is kept.
    */
-  hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void;
+  buffer(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void;
   /** Determines which stored entries must be kept; called by the writer. */
   keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
   /** Called once the result of `keep` is on disk. */
@@ -88,12 +88,12 @@ export type FanOutDeps = {
   /** Source of edits, which subscribers that read content see in resent spans. */
   spans?: Pick<SpanStore, "readEdits">;
   /** Maximum bytes of entries kept for subscribers; beyond it, they read missed spans back from the span store. */
-  maxKeptBytes: number;
+  maxRetainedBytes: number;
   metrics: FanOutMetrics;
   logger: Logger;
 };
 
-type HeldEntry = StoredSpans & { bytes: number; isNarrow: boolean };
+type BufferedEntry = StoredSpans & { bytes: number; isNarrow: boolean };
 
 const nothing: readonly SpanRow[] = [];
 
@@ -103,10 +103,10 @@ export function createFanOut(deps: FanOutDeps): FanOut {
 
 class JournalFanOut implements FanOut {
   readonly #deps: FanOutDeps;
-  readonly #lanes = new Map<string, FanOutLane>();
+  readonly #consumers = new Map<string, Consumer>();
   /** Row objects of entries that are stored or will be. */
-  readonly #held = new Map<number, HeldEntry>();
-  #heldBytes = 0;
+  readonly #buffered = new Map<number, BufferedEntry>();
+  #bufferedBytes = 0;
   /** Entries that some subscribers have not taken yet, with the number of these subscribers. */
   readonly #open = new Map<number, { subscribers: number; bytes: number; organizationId: string }>();
   readonly #room: FairShare;
@@ -115,14 +115,14 @@ class JournalFanOut implements FanOut {
 
   constructor(deps: FanOutDeps) {
     this.#deps = deps;
-    this.#room = new FairShare(deps.maxKeptBytes);
+    this.#room = new FairShare(deps.maxRetainedBytes);
     for (const subscriber of deps.subscribers) {
-      const lane = createFanOutLane(subscriber, {
+      const consumer = createConsumer(subscriber, {
         ...deps,
         load: (seq) => this.#load(seq),
         done: (seqs) => this.#done(seqs),
       });
-      this.#lanes.set(subscriber.name, lane);
+      this.#consumers.set(subscriber.name, consumer);
     }
   }
 
@@ -130,33 +130,33 @@ class JournalFanOut implements FanOut {
     return this.#wanting(row.organization_id, [row]).length > 0;
   }
 
-  hold(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void {
+  buffer(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void {
     if (this.#wanting(organizationId).length === 0) return;
-    const held = this.#heldEntry(organizationId, rows, bytes);
-    if (this.#heldBytes + held.bytes > ingestLimits.fanOutHeldBytes) return;
-    this.#held.set(seq, held);
-    this.#heldBytes += held.bytes;
+    const buffered = this.#bufferedEntry(organizationId, rows, bytes);
+    if (this.#bufferedBytes + buffered.bytes > ingestLimits.fanOutBufferedBytes) return;
+    this.#buffered.set(seq, buffered);
+    this.#bufferedBytes += buffered.bytes;
   }
 
   keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep {
     const kept: KeptEntry[] = [];
     const missed = new Map<string, MissedStretch>();
-    if (this.#lanes.size === 0) return { entries: kept, missed: [] };
+    if (this.#consumers.size === 0) return { entries: kept, missed: [] };
     for (const { seq, payload } of entries) {
-      let held = this.#held.get(seq);
-      const organizationId = held?.organizationId ?? organizationOf(payload);
-      const wanting = organizationId === undefined ? [] : this.#wanting(organizationId, held?.rows);
-      if (held?.isNarrow === true && wanting.some(readsContent)) {
+      let buffered = this.#buffered.get(seq);
+      const organizationId = buffered?.organizationId ?? organizationOf(payload);
+      const wanting = organizationId === undefined ? [] : this.#wanting(organizationId, buffered?.rows);
+      if (buffered?.isNarrow === true && wanting.some(readsContent)) {
         // It came after the rows were held.
         this.#release(seq);
-        held = undefined;
+        buffered = undefined;
       }
       const ready = wanting.filter((each) => each.isFull?.(organizationId ?? "") !== true);
       const isRoom = ready.length > 0 && this.#room.take(organizationId ?? "", payload.byteLength);
       const takers = isRoom ? ready : [];
       if (organizationId !== undefined && takers.length < wanting.length) {
         const others = wanting.filter((each) => !takers.includes(each));
-        this.#miss(organizationId, others, held?.rows ?? spansOf(payload), missed);
+        this.#miss(organizationId, others, buffered?.rows ?? spansOf(payload), missed);
       }
       if (takers.length > 0) {
         kept.push({ seq, bytes: payload.byteLength, subscribers: takers.map(({ name }) => name) });
@@ -172,14 +172,14 @@ class JournalFanOut implements FanOut {
 
   kept({ entries }: Keep): void {
     for (const { seq, subscribers } of entries) {
-      for (const name of subscribers) this.#lanes.get(name)?.push(seq);
+      for (const name of subscribers) this.#consumers.get(name)?.push(seq);
     }
   }
 
   start(): void {
     const { kept } = this.#deps.journal;
     const left = kept.list();
-    const known = (names: readonly string[]) => names.filter((name) => this.#lanes.has(name));
+    const known = (names: readonly string[]) => names.filter((name) => this.#consumers.has(name));
     const entries = left.map((entry) => ({ ...entry, subscribers: known(entry.subscribers) }));
     for (const { seq, bytes, subscribers } of entries) {
       if (subscribers.length === 0) continue;
@@ -188,28 +188,28 @@ class JournalFanOut implements FanOut {
       this.#open.set(seq, { subscribers: subscribers.length, bytes, organizationId: "" });
     }
     this.kept({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
-    for (const stretch of kept.missed()) this.#lanes.get(stretch.subscriber)?.miss(stretch);
+    for (const stretch of kept.missed()) this.#consumers.get(stretch.subscriber)?.miss(stretch);
     // Entries of subscribers that this version no longer has.
     this.#finish(entries.filter(({ subscribers }) => subscribers.length === 0).map(({ seq }) => seq));
-    for (const lane of this.#lanes.values()) lane.start();
+    for (const consumer of this.#consumers.values()) consumer.start();
   }
 
   waiting(): ReturnType<FanOut["waiting"]> {
-    return [...this.#lanes].map(([subscriber, lane]) => ({ subscriber, ...lane.waiting() }));
+    return [...this.#consumers].map(([subscriber, consumer]) => ({ subscriber, ...consumer.waiting() }));
   }
 
   async drained(subscribers?: readonly string[]): Promise<void> {
-    const lanes = [...this.#lanes].filter(([name]) => subscribers?.includes(name) ?? true);
-    await Promise.all(lanes.map(([, lane]) => lane.drained()));
+    const consumers = [...this.#consumers].filter(([name]) => subscribers?.includes(name) ?? true);
+    await Promise.all(consumers.map(([, consumer]) => consumer.drained()));
     await this.#finishing;
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
+    await Promise.all([...this.#consumers.values()].map((consumer) => consumer.stop()));
     await this.#finishing;
   }
 
-  #heldEntry(organizationId: string, rows: readonly SpanRow[], bytes: number): HeldEntry {
+  #bufferedEntry(organizationId: string, rows: readonly SpanRow[], bytes: number): BufferedEntry {
     const wanting = this.#wanting(organizationId, rows);
     if (wanting.length === 0) return { organizationId, rows: nothing, bytes: 0, isNarrow: false };
     if (wanting.some(readsContent)) return { organizationId, rows, bytes, isNarrow: false };
@@ -240,14 +240,14 @@ class JournalFanOut implements FanOut {
     const stretch = others.reduce(stretchTogether, first);
     this.#deps.metrics.missed.inc(rows.length * subscribers.length);
     for (const { name: subscriber } of subscribers) {
-      const whole = this.#lanes.get(subscriber)?.miss({ subscriber, organizationId, ...stretch });
+      const whole = this.#consumers.get(subscriber)?.miss({ subscriber, organizationId, ...stretch });
       if (whole) into.set(`${subscriber}\n${organizationId}`, whole);
     }
   }
 
   #load(seq: number): StoredSpans | undefined {
-    const held = this.#held.get(seq);
-    if (held !== undefined) return held;
+    const buffered = this.#buffered.get(seq);
+    if (buffered !== undefined) return buffered;
     const payload = this.#deps.journal.read(seq);
     const rows = payload && spansOf(this.#deps.leaveOutDeleted?.(payload) ?? payload);
     const organizationId = rows?.[0]?.organization_id;
@@ -273,10 +273,10 @@ class JournalFanOut implements FanOut {
       this.#release(seq);
       this.#finished.push(seq);
     }
-    if (this.#finished.length > 0) this.#finishing ??= this.#forget();
+    if (this.#finished.length > 0) this.#finishing ??= this.#evict();
   }
 
-  async #forget(): Promise<void> {
+  async #evict(): Promise<void> {
     while (this.#finished.length > 0) {
       const seqs = this.#finished.splice(0);
       try {
@@ -290,8 +290,8 @@ class JournalFanOut implements FanOut {
   }
 
   #release(seq: number): void {
-    this.#heldBytes -= this.#held.get(seq)?.bytes ?? 0;
-    this.#held.delete(seq);
+    this.#bufferedBytes -= this.#buffered.get(seq)?.bytes ?? 0;
+    this.#buffered.delete(seq);
   }
 }
 

@@ -2,7 +2,7 @@ import type { ReceivedPlace } from "../../storage/spans/received-spans.ts";
 
 /**
  * The id of an event: a place in the order of receipt, and the number of spans of the stream accounted for up to it
- * (`GivenSpans.total`). From that, a resumed stream computes whether spans before the place were stored since.
+ * (`DeliveredSpans.total`). From that, a resumed stream computes whether spans before the place were stored since.
  */
 export type LiveCursor = ReceivedPlace & {
   /** `stream` identifies the filter that was counted. Absent if nothing was counted yet. */

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { ingestLimits } from "../limits.ts";
 import type { ReceivedKey, ReceivedPlace } from "../../storage/spans/received-spans.ts";
 import type { SpanSelection, SpanStore } from "../../storage/spans/span-store.ts";
-import { GivenSpans, versionKey } from "./given-spans.ts";
+import { DeliveredSpans, versionKey } from "./delivered-spans.ts";
 import { isBehind, livePlaceAt, secondOf, writeLiveCursor, type LiveCursor } from "./live-cursor.ts";
 import type { LiveEvent, LiveListener } from "./live-listener.ts";
 
@@ -34,7 +34,7 @@ export class LiveFeed {
   readonly #name: string;
   readonly #stopping = new AbortController();
   readonly #openedMs: number;
-  readonly #given = new GivenSpans();
+  readonly #delivered = new DeliveredSpans();
   #polledMs: number | undefined;
   /** The second from which the last poll read. Spans received before it are counted. */
   #polledFrom = 0;
@@ -64,7 +64,7 @@ export class LiveFeed {
       try {
         await this.#poll(signal);
         if (performance.now() >= this.#nextCountMs) await this.#count(signal);
-        this.cursor = this.#restingCursor();
+        this.cursor = this.#idleCursor();
         this.#following.resolve();
       } catch (error) {
         if (signal.aborted) return;
@@ -122,16 +122,16 @@ export class LiveFeed {
     const windowFrom = secondAt(startedMs - ingestLimits.liveWindowMs);
     const isFirst = this.#polledMs === undefined;
     const overlapFrom = secondAt((this.#polledMs ?? 0) - ingestLimits.liveOverlapMs);
-    const from = Math.max(isFirst ? windowFrom : overlapFrom, windowFrom, this.#given.knownFrom);
+    const from = Math.max(isFirst ? windowFrom : overlapFrom, windowFrom, this.#delivered.knownFrom);
     const { keys, count } = await this.#list(livePlaceAt(from * 1000), ingestLimits.liveKeys, signal);
-    const fresh = this.#given.take(keys);
-    if (isFirst && count > keys.length) this.#given.forgetBefore(secondOf(keys[0]?.received_at ?? "") + 1);
+    const fresh = this.#delivered.take(keys);
+    if (isFirst && count > keys.length) this.#delivered.evictBefore(secondOf(keys[0]?.received_at ?? "") + 1);
     this.#polledMs = startedMs;
     this.#polledFrom = isFirst
-      ? Math.max(secondAt(startedMs - ingestLimits.liveOverlapMs), this.#given.knownFrom)
+      ? Math.max(secondAt(startedMs - ingestLimits.liveOverlapMs), this.#delivered.knownFrom)
       : from;
     const opened = livePlaceAt(this.#openedMs);
-    await this.#give(isFirst ? fresh.filter((key) => isBehind(key, opened)) : fresh, signal);
+    await this.#deliver(isFirst ? fresh.filter((key) => isBehind(key, opened)) : fresh, signal);
   }
 
   /** Finds spans that were stored after polls had passed their time of receipt. */
@@ -141,14 +141,14 @@ export class LiveFeed {
     const until = this.#polledFrom;
     const query = { ...this.#selection(), after, until: livePlaceAt(until * 1000) };
     const counts = await this.#deps.spans.countReceived(query, signal);
-    const lateFrom = this.#given.lateFrom(counts);
+    const lateFrom = this.#delivered.lateFrom(counts);
     let listedFrom = Infinity;
     if (lateFrom !== undefined) {
       const { keys, count } = await this.#list(livePlaceAt(lateFrom * 1000), ingestLimits.liveKeys, signal);
-      await this.#give(this.#given.take(keys), signal);
+      await this.#deliver(this.#delivered.take(keys), signal);
       if (count === keys.length) listedFrom = lateFrom;
     }
-    const lost = this.#given.settle(counts, { until, listedFrom });
+    const lost = this.#delivered.settle(counts, { until, listedFrom });
     // In the first count, these are spans that existed before the feed.
     if (lost > 0 && this.#isCounted) this.#skip(lost);
     this.#isCounted = true;
@@ -156,12 +156,12 @@ export class LiveFeed {
     this.#nextCountMs = performance.now() + Math.max(ingestLimits.liveCountMs, ingestLimits.liveCountPause * tookMs);
   }
 
-  async #give(news: readonly ReceivedKey[], signal: AbortSignal): Promise<void> {
-    if (news.length === 0) return;
+  async #deliver(fresh: readonly ReceivedKey[], signal: AbortSignal): Promise<void> {
+    if (fresh.length === 0) return;
     this.cursor = undefined;
     this.#totalled = { since: -1, total: 0 };
-    const sent = news.slice(-ingestLimits.liveEventsPerPoll);
-    if (sent.length < news.length) this.#skip(news.length - sent.length);
+    const sent = fresh.slice(-ingestLimits.liveEventsPerPoll);
+    if (sent.length < fresh.length) this.#skip(fresh.length - sent.length);
     for (let start = 0; start < sent.length; start += ingestLimits.liveChunkRows) {
       const chunk = sent.slice(start, start + ingestLimits.liveChunkRows);
       const cursors = chunk.map((key, i) => this.#cursorOf(key, sent.length - start - i - 1));
@@ -187,9 +187,9 @@ export class LiveFeed {
     return this.#cursorAt(this.#lastPlace, left);
   }
 
-  #restingCursor(): string {
+  #idleCursor(): string {
     const polled = livePlaceAt(this.#polledFrom * 1000);
-    const last = this.#given.lastPlace ?? polled;
+    const last = this.#delivered.lastPlace ?? polled;
     this.#totalled = { since: -1, total: 0 };
     return this.#cursorAt(isBehind(last, polled) ? last : polled, 0);
   }
@@ -197,7 +197,7 @@ export class LiveFeed {
   #cursorAt({ received_at, unique_id }: ReceivedPlace, left: number): string {
     if (!this.#isCounted) return writeLiveCursor({ received_at, unique_id });
     const since = totalledSince({ received_at });
-    if (this.#totalled.since !== since) this.#totalled = { since, total: this.#given.total(since) };
+    if (this.#totalled.since !== since) this.#totalled = { since, total: this.#delivered.total(since) };
     const check = { total: Math.max(0, this.#totalled.total - left), stream: this.#name };
     return writeLiveCursor({ received_at, unique_id, check });
   }

@@ -84,14 +84,14 @@ export class LiveListener {
     this.#flush();
   }
 
-  tell(text: string): void {
+  send(text: string): void {
     if (!this.#isBehind && !this.isClosed) this.#write(text);
   }
 
   /** @param cursor the place after everything that was pushed */
   beat(cursor: string | undefined): void {
     const isCaughtUp = cursor !== undefined && !this.#isReadingBack && this.#queue.length === 0 && this.#skipped === 0;
-    this.tell(isCaughtUp ? `: still here\nid: ${cursor}\n\n` : ": still here\n\n");
+    this.send(isCaughtUp ? `: still here\nid: ${cursor}\n\n` : ": still here\n\n");
   }
 
   close(): void {

@@ -68,8 +68,8 @@ export class LiveTail {
     sink.once("close", end);
     request.signal.addEventListener("abort", end, { once: true });
     // A client that disconnects before the first event resumes from here.
-    if (cursor === undefined) return listener.tell(`id: ${writeLiveCursor(livePlaceAt(this.#deps.now()))}\n\n`);
-    listener.tell(": reading back\n\n");
+    if (cursor === undefined) return listener.send(`id: ${writeLiveCursor(livePlaceAt(this.#deps.now()))}\n\n`);
+    listener.send(": reading back\n\n");
     feed.readBack(listener, cursor).catch((error: unknown) => {
       // The client reconnects with the cursor that it has.
       if (!listener.isClosed) this.#deps.logger.warn({ err: error }, "the live tail could not be read back");

@@ -1,7 +1,7 @@
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import { httpLimits } from "../../http/limits.ts";
 import { asText } from "./attribute-bag.ts";
-import { eventsKey } from "./gather-metadata.ts";
+import { eventsKey } from "./collect-metadata.ts";
 
 /** https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-events.md */
 export const evaluationEvent = "gen_ai.evaluation.result";

@@ -11,7 +11,7 @@ import type { SpanContent } from "./convention.ts";
 import { contentOfEvents, isContentEvent } from "./conventions/gen-ai-events.ts";
 import { evaluationEvent } from "./evaluation-events.ts";
 import type { AttributeValue, Attributes, OtlpEvent, OtlpLogRecord } from "./export-request.ts";
-import { eventsKey, presentEvents, statusKey, statusOk } from "./gather-metadata.ts";
+import { eventsKey, presentEvents, statusKey, statusOk } from "./collect-metadata.ts";
 import { withDetails } from "./details-events.ts";
 import { mapSpan, placeContent, type SpanBody } from "./map-span.ts";
 import { withSystem, type Message } from "../../messages/message.ts";

@@ -14,7 +14,7 @@ import { isContentEvent } from "./conventions/gen-ai-events.ts";
 import { unquoted } from "./conventions/mlflow.ts";
 import { withDetails } from "./details-events.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
-import { addMetadata, gatherMetadata, liftMetadata, type Metadata } from "./gather-metadata.ts";
+import { addMetadata, collectMetadata, liftMetadata, type Metadata } from "./collect-metadata.ts";
 import { asksModel, decideLogType } from "./log-type.ts";
 import { answersOf } from "../../messages/answers.ts";
 import { toMessages, withSystem, type Message } from "../../messages/message.ts";
@@ -41,7 +41,7 @@ const compiledConventions = conventions.map((convention) => ({
   }),
 }));
 
-type Gathered = {
+type Collected = {
   body: SpanBody;
   content: SpanContent;
   usage: RawUsage;
@@ -66,7 +66,7 @@ export function mapSpan(
     bag: new AttributeBag(unquoted(withDetails(span.attributes, logEvents)), nested),
     events: sent,
   };
-  const gathered: Gathered = { body: {}, content: {}, usage: {}, metadata: new Map() };
+  const collected: Collected = { body: {}, content: {}, usage: {}, metadata: new Map() };
   // Outcome and kind read attributes that conventions take later.
   const isOk = span.status.code === 1;
   const outcome = withLoggedExceptions(readOutcome(view), { bag: view.bag, isOk }, logEvents);
@@ -74,22 +74,22 @@ export function mapSpan(
   const kind = decideLogType(view);
   for (const { convention, fields } of compiledConventions) {
     if (!convention.applies(view)) continue;
-    takeFields(view, fields, gathered.body);
-    if (convention.derive) takeDerived(convention.derive(view), gathered.body);
-    takeUsage(view, convention, gathered.usage);
-    takeCost(view, convention, gathered.body);
-    takeContent(convention.content?.(view), gathered.content);
-    liftMetadata(view.bag, convention, gathered.metadata);
+    takeFields(view, fields, collected.body);
+    if (convention.derive) takeDerived(convention.derive(view), collected.body);
+    takeUsage(view, convention, collected.usage);
+    takeCost(view, convention, collected.body);
+    takeContent(convention.content?.(view), collected.content);
+    liftMetadata(view.bag, convention, collected.metadata);
   }
 
-  const { body, content, usage } = gathered;
+  const { body, content, usage } = collected;
   Object.assign(body, identityOf(span), outcome);
   if (outcome.status === "error") dropFailedAnswer(content, outcome.error_message ?? "");
   if (scope.name !== "") body["scope_name"] = scope.name;
   placeContent(body, content);
-  body["log_type"] = kind(evidenceOf(gathered, { isLogged: logEvents.some(isContentEvent) }));
+  body["log_type"] = kind(evidenceOf(collected, { isLogged: logEvents.some(isContentEvent) }));
   if (body["log_type"] === "embedding") placeEmbedded(body, content);
-  placeProvider(body, gathered.metadata);
+  placeProvider(body, collected.metadata);
   const isCounted = usage.input !== undefined || usage.output !== undefined || usage.total !== undefined;
   if (!isCounted && asksModel(body["log_type"])) Object.assign(usage, usageOfAnswer(span.attributes, view.bag));
   placeUsage(body, usage);
@@ -98,7 +98,7 @@ export function mapSpan(
     body["stream"] ??= true;
   }
   if (view.span.links.length > 0) body["span_links"] = linksOf(span);
-  body["metadata"] = gatherMetadata(view, { resource, scope }, { ...gathered, taken: without(sent, view.events) });
+  body["metadata"] = collectMetadata(view, { resource, scope }, { ...collected, taken: without(sent, view.events) });
   return body;
 }
 
@@ -108,7 +108,7 @@ export function mapSpan(
  * call.
  */
 function evidenceOf(
-  { body, content, usage }: Gathered,
+  { body, content, usage }: Collected,
   { isLogged }: { isLogged: boolean },
 ): Parameters<ReturnType<typeof decideLogType>>[0] {
   const hasUsage = usage.input !== undefined || usage.output !== undefined;

@@ -21,7 +21,7 @@ export function createWriterQueue(maxRows: number): WriterQueue {
   const entries: Queued[] = [];
   let rows = 0;
   let bytes = 0;
-  let heldBytes = 0;
+  let bufferedBytes = 0;
 
   const fits = (group: Group, entry: Queued): boolean =>
     group.entries.length === 0 ||
@@ -29,10 +29,12 @@ export function createWriterQueue(maxRows: number): WriterQueue {
 
   return {
     push(entry, payload) {
-      const held =
-        payload !== undefined && heldBytes + payload.byteLength <= ingestLimits.writerHeldBytes ? payload : undefined;
-      entries.push({ ...entry, payload: held, sinceMs: performance.now() });
-      heldBytes += held?.byteLength ?? 0;
+      const buffered =
+        payload !== undefined && bufferedBytes + payload.byteLength <= ingestLimits.writerBufferedBytes
+          ? payload
+          : undefined;
+      entries.push({ ...entry, payload: buffered, sinceMs: performance.now() });
+      bufferedBytes += buffered?.byteLength ?? 0;
       rows += entry.rows;
       bytes += entry.bytes;
     },
@@ -44,7 +46,7 @@ export function createWriterQueue(maxRows: number): WriterQueue {
         group.rows += entry.rows;
         group.bytes += entry.bytes;
         group.hasResends ||= entry.hasResends;
-        heldBytes -= entry.payload?.byteLength ?? 0;
+        bufferedBytes -= entry.payload?.byteLength ?? 0;
       }
       entries.splice(0, group.entries.length);
       rows -= group.rows;

@@ -353,7 +353,7 @@ describe("flush and replay", () => {
 
   test("the queue buffers a bounded number of bytes in memory", () => {
     const queue = createWriterQueue(ingestLimits.writerGroupRows);
-    const payload = Buffer.alloc(ingestLimits.writerHeldBytes / 4);
+    const payload = Buffer.alloc(ingestLimits.writerBufferedBytes / 4);
     for (let seq = 1; seq <= 6; seq += 1)
       queue.push({ seq, rows: 1, bytes: payload.length, hasResends: false }, payload);
     const taken = Array.from({ length: 6 }, () => queue.takeGroup().entries).flat();

@@ -9,7 +9,7 @@ import { isPoisonBatch } from "../../storage/spans/span-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { IngestMetrics } from "../../telemetry/ingest-metrics.ts";
 import type { FanOut } from "../fan-out/fan-out.ts";
-import type { ReadWatch } from "./read-watch.ts";
+import type { ReadMonitor } from "./read-monitor.ts";
 import { markResends, splitLines } from "./row-lines.ts";
 import { createWriterQueue, type Group, type WriterQueue } from "./writer-queue.ts";
 
@@ -50,7 +50,7 @@ export type SpanWriterDeps = {
   /** Removes rows of deleted traces from entries of an earlier process. */
   leaveOutDeleted?: (payload: Buffer) => Buffer;
   /** Without it, groups never wait for the longer time that applies while nobody reads. */
-  reads?: Pick<ReadWatch, "isRead">;
+  reads?: Pick<ReadMonitor, "isRead">;
   /** How long a group waits, and its maximum number of rows. Without `ms`, the time depends on load and reads. */
   groups?: { ms: number | undefined; rows: number };
   logger: Logger;

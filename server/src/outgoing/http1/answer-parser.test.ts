@@ -6,11 +6,11 @@ import { describe, expect, test } from "vitest";
 import { outgoingLimits } from "../limits.ts";
 import { AnswerParser } from "./answer-parser.ts";
 
-type Reading = { status?: number; headers?: Record<string, unknown>; body: string; end: string; restMs: number };
+type Reading = { status?: number; headers?: Record<string, unknown>; body: string; end: string; idleMs: number };
 
 /** The result of parsing `bytes`, split at `cuts`, after which the peer closes. */
 function read(bytes: Buffer, cuts: readonly number[] = [], method = "POST"): Reading {
-  const reading: Reading = { body: "", end: "", restMs: 0 };
+  const reading: Reading = { body: "", end: "", idleMs: 0 };
   const parser = new AnswerParser(method, {
     onHead: (status, headers) => Object.assign(reading, { status, headers: { ...headers } }),
     onData: (piece) => void (reading.body += piece.toString("latin1")),
@@ -25,7 +25,7 @@ function read(bytes: Buffer, cuts: readonly number[] = [], method = "POST"): Rea
     }
     if (!parser.isComplete) parser.finish();
     reading.end = `complete after ${taken}`;
-    reading.restMs = parser.restMs;
+    reading.idleMs = parser.idleMs;
   } catch (error) {
     reading.end = (error as Error & { code: string }).code;
   }
@@ -60,9 +60,9 @@ describe("bodies end", () => {
       "hello",
       false,
     ],
-  ])("%s", (_what, answer, body, mayRest) => {
+  ])("%s", (_what, answer, body, mayIdle) => {
     expect(readText(answer)).toMatchObject({ body, end: `complete after ${answer.length}` });
-    expect(readText(answer).restMs > 0).toBe(mayRest);
+    expect(readText(answer).idleMs > 0).toBe(mayIdle);
   });
 
   test("at the head of a response to HEAD", () => {
@@ -83,8 +83,8 @@ describe("connections may be idle", () => {
     ["1.1", "keep-alive: timeout=5, max=100\r\n", 4_000],
     ["1.1", "keep-alive: max=100, timeout=600\r\n", keepAliveMs],
     ["1.1", "keep-alive: timeout=1\r\n", 0],
-  ])("after HTTP/%s with %j for %i ms", (version, headers, restMs) => {
-    expect(readText(`HTTP/${version} 200 OK\r\n${headers}content-length: 0\r\n\r\n`).restMs).toBe(restMs);
+  ])("after HTTP/%s with %j for %i ms", (version, headers, idleMs) => {
+    expect(readText(`HTTP/${version} 200 OK\r\n${headers}content-length: 0\r\n\r\n`).idleMs).toBe(idleMs);
   });
 });
 

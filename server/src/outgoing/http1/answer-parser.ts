@@ -30,7 +30,7 @@ export class AnswerParser {
   #bytes = 0;
   isComplete = false;
   /** How long the connection may be reused while idle, once the response is complete; not at all if 0. */
-  restMs = 0;
+  idleMs = 0;
 
   /** @param method the request's method: it determines whether there is a body */
   constructor(method: string, sink: AnswerSink) {
@@ -74,10 +74,10 @@ export class AnswerParser {
       return;
     }
     this.#head = undefined;
-    const { isChunked, bytes, restMs } = frameBody(head, this.#method);
+    const { isChunked, bytes, idleMs } = frameBody(head, this.#method);
     if (isChunked) this.#chunked = new ChunkedBody();
     this.#bytes = bytes;
-    this.restMs = restMs;
+    this.idleMs = idleMs;
     this.#sink.onHead(head.status, head.headers);
     this.isComplete = !isChunked && bytes === 0;
   }

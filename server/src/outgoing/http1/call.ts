@@ -16,7 +16,7 @@ export class Call implements ExchangeController, AnswerSink {
   connection: Connection | undefined;
   isPaused = false;
   /** Whether any byte of a response has arrived. */
-  isHeard = false;
+  isAnswered = false;
   isOver = false;
 
   /** @param onAbandoned called when the call is aborted while no connection carries it */
@@ -55,8 +55,8 @@ export class Call implements ExchangeController, AnswerSink {
   }
 
   /** Called on the first bytes of the response. */
-  hear(): void {
-    this.isHeard = true;
+  markAnswered(): void {
+    this.isAnswered = true;
     // Small pieces are views of larger pooled buffers, which a long response would retain.
     this.pieces = none;
   }

@@ -6,11 +6,11 @@ import type { Call } from "./call.ts";
 /** Receives the events of a connection. */
 export type ConnectionOwner = {
   /** The response is complete; another request may follow within `restMs` milliseconds. */
-  onRest(connection: Connection, restMs: number): void;
+  onIdle(connection: Connection, idleMs: number): void;
   /** The connection was closed. */
-  onGone(connection: Connection): void;
+  onClosed(connection: Connection): void;
   /** The connection was closed during a call that will be sent again on a new one; see `#wasIdle`. */
-  onUnheard(call: Call): void;
+  onUnanswered(call: Call): void;
 };
 
 /** A socket that carries one exchange after another. */
@@ -26,7 +26,7 @@ export class Connection {
   #isLate = false;
   /** Set while reading is paused for the rest of a turn of the event loop. */
   #nextTurn: NodeJS.Immediate | undefined;
-  #isGone = false;
+  #isClosed = false;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
     this.#socket = socket;
@@ -60,18 +60,18 @@ export class Connection {
   /** Closes the connection and fails its call. */
   fail(error: unknown): void {
     const call = this.#call;
-    this.cut();
+    this.destroy();
     call?.fail(error);
   }
 
   /** Closes the connection without notifying the call. */
-  cut(): void {
-    if (this.#isGone) return;
-    this.#isGone = true;
+  destroy(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#letGo();
     clearImmediate(this.#nextTurn);
     this.#socket.destroy();
-    this.#owner.onGone(this);
+    this.#owner.onClosed(this);
   }
 
   /** Bodies are already in memory, so back-pressure is ignored: a slow reader costs nothing more. */
@@ -85,12 +85,12 @@ export class Connection {
   #read(bytes: Buffer): void {
     const [call, parser] = [this.#call, this.#parser];
     // Bytes without a request: they must not become the response to the next one.
-    if (call === undefined || parser === undefined) return this.cut();
-    if (!call.isHeard) call.hear();
+    if (call === undefined || parser === undefined) return this.destroy();
+    if (!call.isAnswered) call.markAnswered();
     try {
       const taken = parser.push(bytes);
       if (call !== this.#call) return;
-      if (parser.isComplete) this.#complete(call, taken === bytes.length ? parser.restMs : 0);
+      if (parser.isComplete) this.#complete(call, taken === bytes.length ? parser.idleMs : 0);
       else if (bytes.length >= outgoingLimits.upstreamTurnBytes) this.#restOfTurn();
     } catch (error) {
       this.fail(error);
@@ -124,7 +124,7 @@ export class Connection {
   /** The peer sends no more, which completes a response or leaves it incomplete. */
   #finish(): void {
     const [call, parser] = [this.#call, this.#parser];
-    if (call === undefined || parser === undefined) return this.cut();
+    if (call === undefined || parser === undefined) return this.destroy();
     try {
       parser.finish();
     } catch (error) {
@@ -136,19 +136,19 @@ export class Connection {
   /** The socket was lost without an orderly end. */
   #lose(error: unknown): void {
     const call = this.#call;
-    if (call !== undefined && !this.#isGone && this.#wasIdle(call)) this.#passOn(call);
+    if (call !== undefined && !this.#isClosed && this.#wasIdle(call)) this.#passOn(call);
     else this.fail(error);
   }
 
-  #complete(call: Call, restMs: number): void {
+  #complete(call: Call, idleMs: number): void {
     this.#letGo();
     this.#hasAnswered = true;
     if (this.#nextTurn !== undefined) this.#readOn();
     // A peer that responded before it received the whole request may close the connection.
-    if (restMs <= 0 || this.#socket.writableLength > 0) this.cut();
+    if (idleMs <= 0 || this.#socket.writableLength > 0) this.destroy();
     else {
       if (call.isPaused) this.#socket.resume();
-      this.#owner.onRest(this, restMs);
+      this.#owner.onIdle(this, idleMs);
     }
     call.end();
   }
@@ -168,9 +168,9 @@ export class Connection {
    * carried a response before, no byte of this response has arrived, and the time is too short for a model to respond.
    * It is resent at most once: the new connection has not carried a response before.
    */
-  #wasIdle({ isHeard }: Call): boolean {
+  #wasIdle({ isAnswered }: Call): boolean {
     const isSoon = performance.now() - this.#sentAtMs < outgoingLimits.upstreamIdleResetMs;
-    return this.#hasAnswered && !isHeard && isSoon;
+    return this.#hasAnswered && !isAnswered && isSoon;
   }
 
   /**
@@ -179,7 +179,7 @@ export class Connection {
    */
   #passOn(call: Call): void {
     call.connection = undefined;
-    this.#owner.onUnheard(call);
-    this.cut();
+    this.#owner.onUnanswered(call);
+    this.destroy();
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answer, ask, poolTo, selfSigned } from "./test-support.ts";
+import { answer, send, poolTo, selfSigned } from "./test-support.ts";
 
 test.each([
   ["", undefined],
@@ -9,7 +9,7 @@ test.each([
   const { pool } = await poolTo(({ socket }) => void socket.write(answer(body)), { tls });
   let inTurn = 0;
   let most = 0;
-  const { over } = ask(pool, undefined, (_controller, piece) => {
+  const { over } = send(pool, undefined, (_controller, piece) => {
     if (inTurn === 0) setImmediate(() => void (inTurn = 0));
     inTurn += piece.length;
     most = Math.max(most, inTurn);
@@ -22,7 +22,7 @@ test("a fast response is not read while it is paused", async () => {
   const body = "x".repeat(4 << 20);
   const { pool } = await poolTo(({ socket }) => void socket.write(answer(body)));
   let isPaused = false;
-  const { over } = ask(pool, undefined, (controller) => {
+  const { over } = send(pool, undefined, (controller) => {
     expect(isPaused).toBe(false);
     isPaused = true;
     controller.pause();

@@ -8,7 +8,7 @@ export type Framing = {
   /** The length of a body that is not chunked; infinite if it ends with the connection. */
   bytes: number;
   /** How long the connection may be idle before it is reused; not at all if 0. */
-  restMs: number;
+  idleMs: number;
 };
 
 const plainLength = /^\d{1,15}$/;
@@ -22,20 +22,20 @@ export function frameBody(head: AnswerHead, method: string): Framing {
   if (coding !== undefined && coding.toLowerCase() !== "chunked") throw badAnswer("an unknown transfer coding");
   if (length !== undefined && !plainLength.test(length)) throw badAnswer("a malformed content-length");
 
-  const restMs = restOf(head);
-  if (method === "HEAD") return { isChunked: false, bytes: 0, restMs };
+  const idleMs = idleMsOf(head);
+  if (method === "HEAD") return { isChunked: false, bytes: 0, idleMs };
   if (status === 204 || status === 304) {
     // A peer that announces a body may send one: it must not be read as the next response.
     const isBare = coding === undefined && Number(length ?? 0) === 0;
-    return { isChunked: false, bytes: 0, restMs: isBare ? restMs : 0 };
+    return { isChunked: false, bytes: 0, idleMs: isBare ? idleMs : 0 };
   }
   // If a length contradicts the coding, some intermediary may have used the length.
-  if (coding !== undefined) return { isChunked: true, bytes: 0, restMs: length === undefined ? restMs : 0 };
-  if (length !== undefined) return { isChunked: false, bytes: Number(length), restMs };
-  return { isChunked: false, bytes: Infinity, restMs: 0 };
+  if (coding !== undefined) return { isChunked: true, bytes: 0, idleMs: length === undefined ? idleMs : 0 };
+  if (length !== undefined) return { isChunked: false, bytes: Number(length), idleMs };
+  return { isChunked: false, bytes: Infinity, idleMs: 0 };
 }
 
-function restOf({ minorVersion, headers }: AnswerHead): number {
+function idleMsOf({ minorVersion, headers }: AnswerHead): number {
   const { connection = "" } = headers;
   if (hasToken(connection, "close") || (minorVersion === 0 && !hasToken(connection, "keep-alive"))) return 0;
   const keepAlive = headers["keep-alive"];

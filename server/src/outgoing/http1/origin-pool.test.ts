@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Connector } from "../address-guard.ts";
 import type { OutgoingRequest } from "./encode-request.ts";
 import { OriginPool } from "./origin-pool.ts";
-import { answer, ask, connector, peer, poolTo, post, selfSigned, settle } from "./test-support.ts";
+import { answer, send, connector, peer, poolTo, post, selfSigned, settle } from "./test-support.ts";
 
 test("a request is written unchanged, and its response events come in order", async () => {
   let sent = "";
@@ -13,9 +13,9 @@ test("a request is written unchanged, and its response events come in order", as
     sent += text;
     socket.write(answer("hello"));
   });
-  const { over, told } = ask(pool);
+  const { over, events } = send(pool);
   expect(await over).toBe("hello");
-  expect(told).toEqual(["200", "end"]);
+  expect(events).toEqual(["200", "end"]);
   expect(sent).toBe(
     `POST /v1?a=b HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\nx-a: \xe9\r\ncontent-length: 2\r\n\r\n{}`,
   );
@@ -28,14 +28,14 @@ test("a body in pieces is sent completely, and content-length: 0 only with metho
     if (texts[0].endsWith("z") || text.startsWith("GET") || text.startsWith("POST /empty")) socket.write(answer("ok"));
   });
   const body = [Buffer.from("a"), Buffer.alloc(300_000, "b"), Buffer.from("z")];
-  await ask(pool, { method: "POST", path: "/", body }).over;
+  await send(pool, { method: "POST", path: "/", body }).over;
   expect(texts[0]).toContain("content-length: 300002\r\n\r\nabb");
   expect(texts[0]!.split("\r\n\r\n")[1]).toHaveLength(300_002);
   texts[0] = "";
-  await ask(pool, { method: "GET", path: "/" }).over;
+  await send(pool, { method: "GET", path: "/" }).over;
   expect(texts[0]).not.toContain("content-length");
   texts[0] = "";
-  await ask(pool, { method: "POST", path: "/empty" }).over;
+  await send(pool, { method: "POST", path: "/empty" }).over;
   expect(texts[0]).toContain("content-length: 0\r\n\r\n");
 });
 
@@ -52,10 +52,10 @@ test.each<[what: string, request: OutgoingRequest]>([
   ["a method with a blank", { ...post, method: "GET /" }],
 ])("a request with %s is refused before anything is sent", async (_what, request) => {
   const { pool, sockets } = await poolTo(() => undefined);
-  const { over, told } = ask(pool, request);
+  const { over, events } = send(pool, request);
   expect(await over).toBe("BAD_REQUEST");
   await settle();
-  expect(told).toEqual(["error"]);
+  expect(events).toEqual(["error"]);
   expect(sockets).toHaveLength(0);
 });
 
@@ -71,8 +71,8 @@ describe("a connection", () => {
     ],
   ])("%s", async (_what, first, connections) => {
     const { pool, sockets } = await poolTo(({ request, socket }) => socket.write(request === 1 ? first : answer("b")));
-    expect(await ask(pool).over).toBe("a");
-    expect(await ask(pool).over).toBe("b");
+    expect(await send(pool).over).toBe("a");
+    expect(await send(pool).over).toBe("b");
     expect(sockets).toHaveLength(connections);
   });
 
@@ -83,17 +83,17 @@ describe("a connection", () => {
       (s: Socket) => s.resetAndDestroy(),
     ]) {
       const { pool, sockets } = await poolTo(({ connection, socket }) => socket.write(answer(`by ${connection}`)));
-      expect(await ask(pool).over).toBe("by 1");
+      expect(await send(pool).over).toBe("by 1");
       disturb(sockets[0]!);
       await settle();
-      expect(await ask(pool).over).toBe("by 2");
+      expect(await send(pool).over).toBe("by 2");
     }
   });
 
   test("is closed shortly before the peer's keep-alive timeout", async () => {
     const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("a", "keep-alive: timeout=2\r\n")));
     const began = performance.now();
-    await ask(pool).over;
+    await send(pool).over;
     const closed = once(sockets[0]!, "close");
     sockets[0]!.resume();
     await closed;
@@ -105,11 +105,11 @@ describe("a connection", () => {
       if (request === 1 || request === 3) socket.write(answer(`to ${request}`));
       else socket.destroy();
     });
-    expect(await ask(pool).over).toBe("to 1");
-    expect(await ask(pool).over).toBe("to 3");
-    const { over, told } = ask(pool);
+    expect(await send(pool).over).toBe("to 1");
+    expect(await send(pool).over).toBe("to 3");
+    const { over, events } = send(pool);
     expect(await over).toMatch(/CONNECTION_CLOSED|ECONNRESET/);
-    expect(told).toEqual(["error"]);
+    expect(events).toEqual(["error"]);
     expect(sockets).toHaveLength(3);
   });
 
@@ -126,8 +126,8 @@ describe("a connection", () => {
       else if (lateMs > 0) setTimeout(end, lateMs);
       else end();
     });
-    expect(await ask(pool).over).toBe("to 1");
-    expect(await ask(pool).over).toBe(outcome);
+    expect(await send(pool).over).toBe("to 1");
+    expect(await send(pool).over).toBe(outcome);
   });
 
   test("that closes after each response without announcing it fails none of many parallel calls", async () => {
@@ -151,7 +151,7 @@ describe("a connection", () => {
     const caller = async (name: number): Promise<void> => {
       for (let call = 0; call < 50; call += 1) {
         const path = `/${name}/${call}`;
-        expect(await ask(pool, { ...post, path }).over).toBe(path);
+        expect(await send(pool, { ...post, path }).over).toBe(path);
       }
     };
     await Promise.all(Array.from({ length: 8 }, (_, name) => caller(name)));
@@ -161,7 +161,7 @@ describe("a connection", () => {
 
   test("that is new and closes without a response is not replaced: the peer may have processed the request", async () => {
     const { pool, sockets } = await poolTo(({ socket }) => socket.end());
-    expect(await ask(pool).over).toBe("CONNECTION_CLOSED");
+    expect(await send(pool).over).toBe("CONNECTION_CLOSED");
     expect(sockets).toHaveLength(1);
   });
 
@@ -170,8 +170,8 @@ describe("a connection", () => {
       if (request === 1) socket.write(answer("a"));
       else socket.end("H");
     });
-    await ask(pool).over;
-    expect(await ask(pool).over).toBe("CONNECTION_CLOSED");
+    await send(pool).over;
+    expect(await send(pool).over).toBe("CONNECTION_CLOSED");
     expect(sockets).toHaveLength(1);
   });
 
@@ -180,8 +180,8 @@ describe("a connection", () => {
       socket.pause();
       socket.write(answer(`by ${connection}`));
     });
-    expect(await ask(pool, { ...post, body: Buffer.alloc(32 * 2 ** 20) }).over).toBe("by 1");
-    expect(await ask(pool).over).toBe("by 2");
+    expect(await send(pool, { ...post, body: Buffer.alloc(32 * 2 ** 20) }).over).toBe("by 1");
+    expect(await send(pool).over).toBe("by 2");
     expect(sockets).toHaveLength(2);
   });
 });
@@ -198,30 +198,30 @@ describe("failures", () => {
     ["breaks its chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz", ["200", "error"], "BAD_ANSWER"],
   ])("of a peer that %s are reported once", async (_what, bytes, expected, code) => {
     const { pool } = await poolTo(({ socket }) => socket.end(bytes));
-    const { over, told } = ask(pool);
+    const { over, events } = send(pool);
     expect(await over).toBe(code);
     await settle();
-    expect(told).toEqual(expected);
+    expect(events).toEqual(expected);
   });
 
   test("to connect are reported, once to each call", async () => {
     const { port, sockets } = await peer(() => undefined);
     const connect: Connector = (_target, done) => void setImmediate(() => done(new Error("no way"), null));
     const pool = new OriginPool(`http://127.0.0.1:${port}`, connect);
-    const calls = [ask(pool), ask(pool), ask(pool)];
+    const calls = [send(pool), send(pool), send(pool)];
     expect(await Promise.all(calls.map(({ over }) => over))).toEqual(["no way", "no way", "no way"]);
-    expect(calls.map(({ told }) => told)).toEqual([["error"], ["error"], ["error"]]);
+    expect(calls.map(({ events }) => events)).toEqual([["error"], ["error"], ["error"]]);
     expect(sockets).toHaveLength(0);
   });
 
   test("of a handler are passed back to it, and the next call succeeds", async () => {
     const { pool } = await poolTo(({ socket }) => socket.write(answer("a")));
-    const { over, told } = ask(pool, post, () => {
+    const { over, events } = send(pool, post, () => {
       throw new Error("handler");
     });
     expect(await over).toBe("handler");
-    expect(told).toEqual(["200", "error"]);
-    expect(await ask(pool).over).toBe("a");
+    expect(events).toEqual(["200", "error"]);
+    expect(await send(pool).over).toBe("a");
   });
 });
 
@@ -232,15 +232,15 @@ describe("abort", () => {
       heard.push(text);
       socket.write(answer("a"));
     });
-    const { over, told, controller } = ask(pool, { ...post, path: "/aborted" });
+    const { over, events, controller } = send(pool, { ...post, path: "/aborted" });
     controller.abort(new Error("enough"));
     expect(await over).toBe("enough");
-    const connecting = ask(pool, { ...post, path: "/connecting" });
+    const connecting = send(pool, { ...post, path: "/connecting" });
     setImmediate(() => setImmediate(() => connecting.controller.abort(new Error("late"))));
     await connecting.over;
-    expect(await ask(pool).over).toBe("a");
-    expect(told).toEqual(["error"]);
-    expect(connecting.told.filter((word) => word !== "200")).toHaveLength(1);
+    expect(await send(pool).over).toBe("a");
+    expect(events).toEqual(["error"]);
+    expect(connecting.events.filter((word) => word !== "200")).toHaveLength(1);
     expect(heard.some((text) => text.includes("/aborted"))).toBe(false);
   });
 
@@ -248,28 +248,28 @@ describe("abort", () => {
     ["before the head", ""],
     ["within the body", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"],
   ])("%s closes the connection and is reported once", async (_what, bytes) => {
-    const asked = Promise.withResolvers<Socket>();
+    const requested = Promise.withResolvers<Socket>();
     const { pool } = await poolTo(({ socket }) => {
       socket.write(bytes);
-      asked.resolve(socket);
+      requested.resolve(socket);
     });
-    const { over, told, controller, begun } = ask(pool);
-    const socket = await asked.promise;
+    const { over, events, controller, begun } = send(pool);
+    const socket = await requested.promise;
     if (bytes !== "") await begun;
     controller.abort(new Error("enough"));
     controller.abort(new Error("again"));
     expect(await over).toBe("enough");
     if (!socket.closed) await once(socket, "close");
-    expect(told.filter((word) => word !== "200")).toEqual(["error"]);
+    expect(events.filter((word) => word !== "200")).toEqual(["error"]);
   });
 
   test("after the end has no effect", async () => {
     const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("a")));
-    const { over, told, controller } = ask(pool);
+    const { over, events, controller } = send(pool);
     await over;
     controller.abort(new Error("late"));
-    expect(await ask(pool).over).toBe("a");
-    expect(told).toEqual(["200", "end"]);
+    expect(await send(pool).over).toBe("a");
+    expect(events).toEqual(["200", "end"]);
     expect(sockets).toHaveLength(1);
   });
 });
@@ -277,7 +277,7 @@ describe("abort", () => {
 test("a paused response blocks its peer, and is complete after it is resumed", async () => {
   const size = 16 * 2 ** 20;
   const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("x".repeat(size))));
-  const call = ask(pool);
+  const call = send(pool);
   await call.begun;
   call.controller.pause();
   await settle();
@@ -299,16 +299,16 @@ describe("a pool", () => {
       },
       { maxConnections: 2 },
     );
-    await Promise.all(Array.from({ length: 10 }, (_, n) => ask(pool, { ...post, path: `/${n}` }).over));
+    await Promise.all(Array.from({ length: 10 }, (_, n) => send(pool, { ...post, path: `/${n}` }).over));
     expect(sockets).toHaveLength(2);
     expect(paths).toEqual(Array.from({ length: 10 }, (_, n) => `/${n}`));
   });
 
   test("that retires finishes calls in progress, then is drained", async () => {
-    const asked = Promise.withResolvers<Socket>();
-    const { pool } = await poolTo(({ socket }) => asked.resolve(socket));
-    const { over } = ask(pool);
-    const socket = await asked.promise;
+    const requested = Promise.withResolvers<Socket>();
+    const { pool } = await poolTo(({ socket }) => requested.resolve(socket));
+    const { over } = send(pool);
+    const socket = await requested.promise;
     const drained = Promise.withResolvers<void>();
     pool.retire(() => drained.resolve());
     socket.write(answer("a"));
@@ -325,18 +325,18 @@ describe("a pool", () => {
       pool.retire(() => order.push("drained"));
       return void socket.end();
     });
-    await ask(pool).over;
-    expect(await ask(pool).over).toBe("to 3");
+    await send(pool).over;
+    expect(await send(pool).over).toBe("to 3");
     expect(order).toEqual(["request 1", "request 2", "request 3", "drained"]);
   });
 
   test("that is closed fails calls in progress and in the queue, and accepts no others", async () => {
-    const asked = Promise.withResolvers<Socket>();
-    const { pool } = await poolTo(({ socket }) => asked.resolve(socket), { maxConnections: 1 });
-    const calls = [ask(pool), ask(pool)];
-    await asked.promise;
+    const requested = Promise.withResolvers<Socket>();
+    const { pool } = await poolTo(({ socket }) => requested.resolve(socket), { maxConnections: 1 });
+    const calls = [send(pool), send(pool)];
+    await requested.promise;
     pool.close();
-    calls.push(ask(pool));
+    calls.push(send(pool));
     expect(await Promise.all(calls.map(({ over }) => over))).toEqual(
       Array.from({ length: 3 }, () => "CONNECTION_CLOSED"),
     );
@@ -353,11 +353,11 @@ test("TLS calls use the name in the address, and one connection", async () => {
   }, server);
   const pool = new OriginPool(`https://localhost:${port}`, connector({ ca }));
   onTestFinished(() => pool.close());
-  expect(await ask(pool).over).toBe(body);
-  expect(await ask(pool).over).toBe(body);
+  expect(await send(pool).over).toBe(body);
+  expect(await send(pool).over).toBe(body);
   expect(sockets).toHaveLength(1);
   expect(names).toEqual(["localhost"]);
 
   const wary = new OriginPool(`https://localhost:${port}`, connector());
-  expect(await ask(wary).over).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
+  expect(await send(wary).over).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");
 });

@@ -6,7 +6,7 @@ import { Connection, type ConnectionOwner } from "./connection.ts";
 import { encodeRequest, type OutgoingRequest } from "./encode-request.ts";
 import { ExchangeError } from "./errors.ts";
 import type { ExchangeHandler } from "./exchange-handler.ts";
-import { RestingConnections } from "./resting-connections.ts";
+import { IdleConnections } from "./idle-connections.ts";
 
 /** The connections to one origin, and the calls that wait for one. */
 export class OriginPool implements ConnectionOwner {
@@ -18,9 +18,9 @@ export class OriginPool implements ConnectionOwner {
    * Calls whose idle connection had been closed by the peer. They precede the others, and get only new connections:
    * another idle one may be closing too. The closed connection left room for a new one.
    */
-  readonly #unheard: Call[] = [];
+  readonly #unanswered: Call[] = [];
   readonly #connections = new Set<Connection>();
-  readonly #resting = new RestingConnections();
+  readonly #idle = new IdleConnections();
   #connecting = 0;
   #isScheduled = false;
   #isClosed = false;
@@ -35,7 +35,7 @@ export class OriginPool implements ConnectionOwner {
   }
 
   dispatch(request: OutgoingRequest, handler: ExchangeHandler): void {
-    const call = new Call(request.method, handler, (abandoned) => this.#forget(abandoned));
+    const call = new Call(request.method, handler, (abandoned) => this.#remove(abandoned));
     call.start();
     try {
       call.pieces = encodeRequest(request, this.#place.host);
@@ -51,7 +51,7 @@ export class OriginPool implements ConnectionOwner {
   /** Lets calls in progress finish. `dispatch` must not be called afterwards. */
   retire(onDrained: () => void): void {
     this.#onDrained = onDrained;
-    this.#resting.cutAll();
+    this.#idle.closeAll();
     this.#noteDrained();
   }
 
@@ -59,37 +59,37 @@ export class OriginPool implements ConnectionOwner {
   close(): void {
     this.#isClosed = true;
     for (let call = this.#takeNext(); call !== undefined; call = this.#takeNext()) call.fail(poolClosed());
-    this.#resting.cutAll();
+    this.#idle.closeAll();
     for (const connection of this.#connections) connection.fail(poolClosed());
   }
 
-  onRest(connection: Connection, restMs: number): void {
-    if (this.#onDrained !== undefined && this.#waiting.length === 0) return connection.cut();
-    this.#resting.add(connection, restMs);
+  onIdle(connection: Connection, idleMs: number): void {
+    if (this.#onDrained !== undefined && this.#waiting.length === 0) return connection.destroy();
+    this.#idle.add(connection, idleMs);
     if (this.#waiting.length > 0) this.#schedule();
     return undefined;
   }
 
-  onGone(connection: Connection): void {
+  onClosed(connection: Connection): void {
     this.#connections.delete(connection);
-    this.#resting.remove(connection);
+    this.#idle.remove(connection);
     if (this.#wanted > 0) this.#schedule();
     this.#noteDrained();
   }
 
-  onUnheard(call: Call): void {
+  onUnanswered(call: Call): void {
     // The remaining idle connections have been idle for longer than the one that turned out to be closed.
-    this.#resting.cutAll();
-    this.#unheard.push(call);
+    this.#idle.closeAll();
+    this.#unanswered.push(call);
     this.#schedule();
   }
 
   get #wanted(): number {
-    return this.#unheard.length + this.#waiting.length;
+    return this.#unanswered.length + this.#waiting.length;
   }
 
-  #forget(call: Call): void {
-    for (const queue of [this.#unheard, this.#waiting]) {
+  #remove(call: Call): void {
+    for (const queue of [this.#unanswered, this.#waiting]) {
       const index = queue.indexOf(call);
       if (index !== -1) queue.splice(index, 1);
     }
@@ -111,7 +111,7 @@ export class OriginPool implements ConnectionOwner {
 
   #assign(): void {
     while (this.#waiting.length > 0) {
-      const connection = this.#resting.take();
+      const connection = this.#idle.take();
       if (connection === undefined) break;
       const call = this.#waiting.shift();
       if (call !== undefined) connection.send(call);
@@ -140,9 +140,9 @@ export class OriginPool implements ConnectionOwner {
   #connected(socket: Socket): void {
     const connection = new Connection(socket, this);
     this.#connections.add(connection);
-    if (this.#isClosed) return connection.cut();
+    if (this.#isClosed) return connection.destroy();
     const call = this.#takeNext();
-    return call === undefined ? this.onRest(connection, outgoingLimits.upstreamKeepAliveMs) : connection.send(call);
+    return call === undefined ? this.onIdle(connection, outgoingLimits.upstreamKeepAliveMs) : connection.send(call);
   }
 
   /** Fails at most one call, and none if enough connections are still being opened. */
@@ -153,7 +153,7 @@ export class OriginPool implements ConnectionOwner {
   }
 
   #takeNext(): Call | undefined {
-    return this.#unheard.shift() ?? this.#waiting.shift();
+    return this.#unanswered.shift() ?? this.#waiting.shift();
   }
 
   #noteDrained(): void {

@@ -70,19 +70,19 @@ export async function poolTo(script: Script, { maxConnections, tls }: PoolOption
 export const post: OutgoingRequest = { method: "POST", path: "/v1?a=b", headers: { "x-a": "\xe9" }, body: "{}" };
 
 /** One exchange: all events that its handler received, in order. */
-export function ask(
+export function send(
   pool: OriginPool,
   request: OutgoingRequest = post,
   onData?: (controller: ExchangeController, text: string) => void,
 ) {
-  const told: string[] = [];
+  const events: string[] = [];
   const over = Promise.withResolvers<string>();
   const begun = Promise.withResolvers<void>();
   let text = "";
   let controller!: ExchangeController;
   pool.dispatch(request, {
     onRequestStart: (given) => void (controller = given),
-    onResponseStart: (_controller, status) => void told.push(String(status)),
+    onResponseStart: (_controller, status) => void events.push(String(status)),
     onResponseData: (given, bytes) => {
       const piece = bytes.toString("latin1");
       text += piece;
@@ -90,15 +90,15 @@ export function ask(
       onData?.(given, piece);
     },
     onResponseEnd: () => {
-      told.push("end");
+      events.push("end");
       over.resolve(text);
     },
     onResponseError: (_controller, error) => {
-      told.push("error");
+      events.push("error");
       over.resolve((error as NodeJS.ErrnoException).code ?? error.message);
     },
   });
-  return { told, over: over.promise, begun: begun.promise, controller, read: () => text };
+  return { events, over: over.promise, begun: begun.promise, controller, read: () => text };
 }
 
 export const answer = (body: string, headers = ""): string =>

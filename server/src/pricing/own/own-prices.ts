@@ -11,7 +11,7 @@ import { readPriceFile } from "./price-file.ts";
  * The prices of all owners and the loaded tables, in memory: prices are looked up for every span, which must not query
  * a database.
  */
-export type OwnPriceMirror = OwnPrices & {
+export type OwnPriceCache = OwnPrices & {
   /**
    * Loads the changes since the last call: after a change here, and every `pricingLimits.modelPriceRefreshMs` for those
    * of other nodes.
@@ -28,12 +28,12 @@ export type OwnPriceDeps = {
   onUnreadable: (table: LoadedPriceTable, error: unknown) => void;
 };
 
-export function createOwnPrices(deps: OwnPriceDeps): OwnPriceMirror {
+export function createOwnPrices(deps: OwnPriceDeps): OwnPriceCache {
   const lists = new Map<PriceOwner, { list: PriceList; revision: PriceRevision }>();
   const tables = createLoadedTables(deps);
   let last: Promise<void> = Promise.resolve();
 
-  const takeOver = async (now: PriceRevision): Promise<void> => {
+  const adopt = async (now: PriceRevision): Promise<void> => {
     const before = lists.get(now.owner);
     if (before?.revision.revision === now.revision) return;
     // The list of changes does not contain removals: after one, all prices are read again.
@@ -44,7 +44,7 @@ export function createOwnPrices(deps: OwnPriceDeps): OwnPriceMirror {
     lists.set(now.owner, { list, revision: now });
   };
   const refresh = async (): Promise<void> => {
-    for (const revision of await deps.modelPrices.revisions()) await takeOver(revision);
+    for (const revision of await deps.modelPrices.revisions()) await adopt(revision);
     await tables.refresh();
   };
 

@@ -15,7 +15,7 @@ import { pick } from "../../lib/pick.ts";
 import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { AlertTable } from "./alert-tables.ts";
-import { forgetCustomerInAlerts } from "./forget-customer-in-alerts.ts";
+import { eraseCustomerInAlerts } from "./erase-customer-in-alerts.ts";
 
 export type NewAlert = Omit<
   Alert,
@@ -80,7 +80,7 @@ export type AlertStore = {
    * Removes a customer from states and histories, links included. Rules whose filters name the customer stay as they
    * were written.
    */
-  forgetCustomer: (key: CustomerKey) => Promise<void>;
+  eraseCustomer: (key: CustomerKey) => Promise<void>;
 };
 
 export function createAlertStore(queries: ControlQueries): AlertStore {
@@ -253,7 +253,7 @@ function evaluationMethods(
 
 function historyMethods(
   queries: ControlQueries,
-): Pick<AlertStore, "addHistory" | "history" | "purgeHistory" | "forgetCustomer"> {
+): Pick<AlertStore, "addHistory" | "history" | "purgeHistory" | "eraseCustomer"> {
   return {
     addHistory: async (entries) => {
       const rows = entries.map((entry) => {
@@ -297,7 +297,7 @@ function historyMethods(
       return Number(numDeletedRows);
     },
 
-    forgetCustomer: (customer) => forgetCustomerInAlerts(queries, customer),
+    eraseCustomer: (customer) => eraseCustomerInAlerts(queries, customer),
   };
 }
 

@@ -29,7 +29,7 @@ export type AuditStore = {
    */
   unname: (customer: CustomerKey, target: string) => Promise<void>;
   /** Deletes entries older than `before`, and the oldest ones over `storageLimits.auditEntriesPerOrganization`. */
-  forget: (uniqueOrganizationId: string, before: string) => Promise<void>;
+  deleteBefore: (uniqueOrganizationId: string, before: string) => Promise<void>;
 };
 
 export function createAuditStore(queries: ControlQueries): AuditStore {
@@ -66,7 +66,7 @@ export function createAuditStore(queries: ControlQueries): AuditStore {
         .execute();
     },
 
-    forget: async (uniqueOrganizationId, before) => {
+    deleteBefore: async (uniqueOrganizationId, before) => {
       const surplus = await queries
         .selectFrom("audit_log")
         .select("created_at")

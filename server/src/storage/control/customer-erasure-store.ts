@@ -15,7 +15,7 @@ export type CustomerErasureStore = {
     after?: ErasureCursor,
   ) => Promise<{ erasures: CustomerErasure[]; next: ErasureCursor | undefined }>;
   /** Removes the names, not the fingerprints, of customers that were deleted before a time. */
-  forgetNames: (before: string) => Promise<void>;
+  deleteNames: (before: string) => Promise<void>;
 };
 
 export type ErasureCursor = Pick<CustomerErasureRow, "erased_at" | "fingerprint">;
@@ -56,7 +56,7 @@ export function createCustomerErasureStore(queries: ControlQueries): CustomerEra
       return { erasures: rows.map(toErasure), next };
     },
 
-    forgetNames: async (before) => {
+    deleteNames: async (before) => {
       await queries
         .updateTable("customer_erasures")
         .set({ customer_identifier: null })

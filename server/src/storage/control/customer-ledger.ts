@@ -40,7 +40,7 @@ export type CustomerLedger = {
   renew: (nodeId: string, expiresAt: string) => Promise<void>;
   /** True once per period, or for the total budget, and again when a larger budget is used up. */
   markReached: (key: CustomerKey, mark: ReachedMark) => Promise<boolean>;
-  forget: (key: CustomerKey) => Promise<void>;
+  delete: (key: CustomerKey) => Promise<void>;
 };
 
 export type ReservationRequest = {
@@ -88,7 +88,7 @@ export function createCustomerLedger(queries: ControlQueries): CustomerLedger {
     releaseExpired: (nowIso, of) => releaseExpired(queries, nowIso, of),
     renew: (nodeId, expiresAt) => renew(queries, nodeId, expiresAt),
     markReached: (key, mark) => markReached(queries, key, mark),
-    forget: (key) => forget(queries, key),
+    delete: (key) => deleteLedger(queries, key),
   };
 }
 
@@ -192,13 +192,13 @@ async function settle(
   key: CustomerKey,
   { id, spent }: { id: string; spent: bigint },
 ): Promise<SpendState | undefined> {
-  const gone = await queries
+  const deleted = await queries
     .deleteFrom("customer_reservations")
     .where("id", "=", id)
     .returning(amountText)
     .executeTakeFirst();
-  if (gone === undefined) return await find(queries, key);
-  const released = BigInt(gone.amount);
+  if (deleted === undefined) return await find(queries, key);
+  const released = BigInt(deleted.amount);
   const row = await queries
     .updateTable("customer_spend")
     .set((column) => ({
@@ -235,22 +235,22 @@ async function releaseExpired(queries: ControlQueries, nowIso: string, of?: Cust
   if (ids.length === 0) return 0;
   const ended = queries.deleteFrom("customer_reservations").where("expires_at", "<=", nowIso).where("id", "in", ids);
   await ended.where("node_id", "=", nobody).execute();
-  const gone = await ended
+  const deleted = await ended
     .where("node_id", "!=", nobody)
     .returning(["id", ...customerColumns, amountText])
     .execute();
-  const kept = new Date(Date.parse(nowIso) + storageLimits.customerReservationKeptMs).toISOString();
-  for (const { id, amount, ...row } of gone.sort(byCustomer)) {
-    await giveBack(queries, keyOf(row), BigInt(amount));
+  const kept = new Date(Date.parse(nowIso) + storageLimits.customerReservationRetentionMs).toISOString();
+  for (const { id, amount, ...row } of deleted.sort(byCustomer)) {
+    await release(queries, keyOf(row), BigInt(amount));
     await queries
       .insertInto("customer_reservations")
       .values({ id, ...row, node_id: nobody, amount: 0n, expires_at: kept })
       .execute();
   }
-  return gone.length;
+  return deleted.length;
 }
 
-async function giveBack(queries: ControlQueries, key: CustomerKey, amount: bigint): Promise<void> {
+async function release(queries: ControlQueries, key: CustomerKey, amount: bigint): Promise<void> {
   await queries
     .updateTable("customer_spend")
     .set((row) => ({ reserved: sql<bigint>`${row.ref("reserved")} - ${amount}` }))
@@ -284,7 +284,7 @@ async function markReached(queries: ControlQueries, key: CustomerKey, mark: Reac
   return numUpdatedRows > 0n;
 }
 
-async function forget(queries: ControlQueries, key: CustomerKey): Promise<void> {
+async function deleteLedger(queries: ControlQueries, key: CustomerKey): Promise<void> {
   await queries.deleteFrom("customer_reservations").where(is(key)).execute();
   await queries.deleteFrom("customer_spend").where(is(key)).execute();
 }

@@ -62,7 +62,7 @@ export type EvaluationRunStore = {
   /** @param isRefused true if the run was not attempted, so that the attempt does not count */
   retry: (id: number, dueAt: string, isRefused?: boolean) => Promise<void>;
   /** Deletes finished runs created before a time. */
-  forget: (before: string) => Promise<void>;
+  deleteBefore: (before: string) => Promise<void>;
   /** Unfinished runs by organization. */
   waiting: () => Promise<Map<string, number>>;
   /** The number of unfinished runs, counted up to a bound. */
@@ -76,7 +76,7 @@ export function createEvaluationRunStore(queries: ControlQueries): EvaluationRun
   return { ...queueMethods(queries), ...claimMethods(queries), ...leaseMethods(queries) };
 }
 
-type QueueMethods = Pick<EvaluationRunStore, "enqueue" | "finish" | "retry" | "forget" | "waiting" | "pending">;
+type QueueMethods = Pick<EvaluationRunStore, "enqueue" | "finish" | "retry" | "deleteBefore" | "waiting" | "pending">;
 
 function queueMethods(queries: ControlQueries): QueueMethods {
   return {
@@ -118,7 +118,7 @@ function queueMethods(queries: ControlQueries): QueueMethods {
         .execute();
     },
 
-    forget: async (before) => {
+    deleteBefore: async (before) => {
       await queries
         .deleteFrom("evaluation_runs")
         .where("state", "=", "done")

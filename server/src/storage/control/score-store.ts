@@ -12,7 +12,7 @@ export type ScoreFilter = {
 };
 
 /** A change that the copy in the span store does not have yet; `score` is undefined if it was deleted. */
-export type UnmirroredScore = Pick<
+export type UnreplicatedScore = Pick<
   ScoreRow,
   "id" | "revision" | "unique_organization_id" | "log_id" | "evaluator_id"
 > & {
@@ -42,17 +42,17 @@ export type ScoreStore = {
   /** Whether it existed. */
   remove: (uniqueOrganizationId: string, id: string, nowMs: number) => Promise<boolean>;
   /** Oldest change first. */
-  unmirrored: (limit: number) => Promise<UnmirroredScore[]>;
+  unreplicated: (limit: number) => Promise<UnreplicatedScore[]>;
   /** Skips those that have changed since. */
-  markMirrored: (changes: ReadonlyArray<Pick<UnmirroredScore, "id" | "revision">>) => Promise<void>;
-  forgetOlder: (uniqueOrganizationId: string, before: string) => Promise<void>;
+  markReplicated: (changes: ReadonlyArray<Pick<UnreplicatedScore, "id" | "revision">>) => Promise<void>;
+  deleteBefore: (uniqueOrganizationId: string, before: string) => Promise<void>;
 };
 
 // A statement blocks everything else for milliseconds.
 const rowsPerInsert = 500;
 
 export function createScoreStore(queries: ControlQueries): ScoreStore {
-  return { ...writers(queries), ...readers(queries), ...mirroring(queries) };
+  return { ...writers(queries), ...readers(queries), ...replication(queries) };
 }
 
 function writers(queries: ControlQueries): Pick<ScoreStore, "add" | "replace" | "remove"> {
@@ -184,9 +184,9 @@ function readers(queries: ControlQueries): Pick<ScoreStore, "find" | "listOfLogs
   };
 }
 
-function mirroring(queries: ControlQueries): Pick<ScoreStore, "unmirrored" | "markMirrored" | "forgetOlder"> {
+function replication(queries: ControlQueries): Pick<ScoreStore, "unreplicated" | "markReplicated" | "deleteBefore"> {
   return {
-    unmirrored: async (limit) => {
+    unreplicated: async (limit) => {
       const rows = await queries
         .selectFrom("scores")
         .select(["id", "revision", "unique_organization_id", "log_id", "evaluator_id", "document", "is_deleted"])
@@ -200,7 +200,7 @@ function mirroring(queries: ControlQueries): Pick<ScoreStore, "unmirrored" | "ma
       }));
     },
 
-    markMirrored: async (changes) => {
+    markReplicated: async (changes) => {
       // Scores that were created together share a revision.
       for (const [revision, part] of Map.groupBy(changes, (change) => change.revision)) {
         const ids = jsonRows(part.map(({ id }) => [id]));
@@ -214,7 +214,7 @@ function mirroring(queries: ControlQueries): Pick<ScoreStore, "unmirrored" | "ma
       await queries.deleteFrom("scores").where("is_mirrored", "=", 1).where("is_deleted", "=", 1).execute();
     },
 
-    forgetOlder: async (uniqueOrganizationId, before) => {
+    deleteBefore: async (uniqueOrganizationId, before) => {
       await queries
         .deleteFrom("scores")
         .where("unique_organization_id", "=", uniqueOrganizationId)

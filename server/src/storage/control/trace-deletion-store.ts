@@ -16,7 +16,7 @@ export type TraceDeletionStore = {
     after?: DeletionCursor,
   ) => Promise<{ deletions: TraceDeletion[]; next: DeletionCursor | undefined }>;
   /** Removes records of deletions before a time. */
-  forget: (before: string) => Promise<void>;
+  deleteBefore: (before: string) => Promise<void>;
 };
 
 export type DeletionCursor = { deleted_at: string; id: number };
@@ -55,7 +55,7 @@ export function createTraceDeletionStore(queries: ControlQueries): TraceDeletion
       return { deletions: rows.map(toDeletion), next: last && { deleted_at: last.deleted_at, id: last.id } };
     },
 
-    forget: async (before) => {
+    deleteBefore: async (before) => {
       await queries.deleteFrom("trace_deletions").where("deleted_at", "<", before).execute();
     },
   };

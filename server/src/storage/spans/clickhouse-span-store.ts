@@ -30,7 +30,7 @@ import {
   retrieveTraces,
   weighTrace,
 } from "./queries/retrieve-trace.ts";
-import { finishSums, planSums, readSumsState, resetSums, takeSumsTurn } from "./queries/plan-sums.ts";
+import { finishSums, planSums, readSumsState, resetSums, acquireSumsLease } from "./queries/plan-sums.ts";
 import { readVersions } from "./queries/read-versions.ts";
 import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
@@ -151,7 +151,7 @@ function createUsageReads(database: SpanDatabase): UsageReads {
 function createSums(database: SpanDatabase): SpanSums {
   return {
     planSums: (timing, signal) => planSums(database, timing, signal),
-    takeSumsTurn: (node, forMs) => takeSumsTurn(database, node, forMs),
+    acquireSumsLease: (node, forMs) => acquireSumsLease(database, node, forMs),
     listDueSums: (pass, day, portion, signal) => listDueSums(database, pass, day, portion, signal),
     buildSums: (pass, organizationId, slots, signal) => buildSums(database, pass, organizationId, slots, signal),
     finishSums: (pass) => finishSums(database, pass),

@@ -9,7 +9,7 @@ export type ExportFormat = (typeof exportFormats)[number];
  * Takes one chunk of a file; nobody else reads it afterwards. The next chunk is made after it has resolved, and none
  * after it has thrown.
  */
-export type TakeBytes = (bytes: Uint8Array) => Promise<void>;
+export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
 
 /** `fields` are names of `exportedSpan`. */
 export type ExportSpansQuery = SpanSelection & { format: ExportFormat; fields: readonly string[] };
@@ -37,13 +37,13 @@ export type SpanExports = {
    * Writes the selected spans to `take` as a file, in no order and as of one moment. May also fail after a part of the
    * file was taken.
    */
-  exportSpans(query: ExportSpansQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
+  exportSpans(query: ExportSpansQuery, take: WriteBytes, signal: AbortSignal): Promise<void>;
 
   /** The same for the traces that `listTraces` lists. */
-  exportTraces(query: ExportTracesQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
+  exportTraces(query: ExportTracesQuery, take: WriteBytes, signal: AbortSignal): Promise<void>;
 
   /**
    * The usage of customers by period and model, the highest cost first. Spans that count for no customer are left out.
    */
-  exportUsage(query: ExportUsageQuery, take: TakeBytes, signal: AbortSignal): Promise<void>;
+  exportUsage(query: ExportUsageQuery, take: WriteBytes, signal: AbortSignal): Promise<void>;
 };

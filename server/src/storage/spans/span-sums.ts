@@ -11,7 +11,7 @@ export type SpanSums = {
    * Whether this node may build for `forMs` from now. Usually one node gets it, but two that ask at the same moment may
    * both.
    */
-  takeSumsTurn(node: string, forMs: number): Promise<boolean>;
+  acquireSumsLease(node: string, forMs: number): Promise<boolean>;
 
   /** The sums of one day that a pass has to build, in portions of about `rows` spans. */
   listDueSums(pass: SumsPass, day: SumsDay, rows: SumsPortion, signal?: AbortSignal): Promise<DueSums[]>;

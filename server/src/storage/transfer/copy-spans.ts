@@ -34,8 +34,8 @@ export async function copySpans(from: SpanDatabase, to: SpanDatabase): Promise<C
 
 async function copyTable(from: SpanDatabase, to: SpanDatabase, table: (typeof copied)[number]["table"]): Promise<void> {
   const name: Pick<SpanBatch, "table"> = table === "spans" ? {} : { table };
-  let held: Buffer[] = [];
-  let heldBytes = 0;
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
   const send = async (ndjson: Buffer): Promise<void> => {
     if (ndjson.length === 0) return;
     const token = `copy:${table}:${hash("sha256", ndjson, "hex")}`;
@@ -48,18 +48,18 @@ async function copyTable(from: SpanDatabase, to: SpanDatabase, table: (typeof co
     });
   };
   const take = async (bytes: Uint8Array): Promise<void> => {
-    held.push(Buffer.from(bytes));
-    heldBytes += bytes.length;
-    if (heldBytes < storageLimits.copyBatchBytes) return;
-    const all = Buffer.concat(held);
+    buffered.push(Buffer.from(bytes));
+    bufferedBytes += bytes.length;
+    if (bufferedBytes < storageLimits.copyBatchBytes) return;
+    const all = Buffer.concat(buffered);
     const end = all.lastIndexOf("\n") + 1;
-    held = [all.subarray(end)];
-    heldBytes = all.length - end;
+    buffered = [all.subarray(end)];
+    bufferedBytes = all.length - end;
     await send(all.subarray(0, end));
   };
   const statement = { name: "copy", sql: `SELECT ${rowText} FROM ${table}`, settings: { max_execution_time: 0 } };
   await from.stream(statement, "jsonl", take, new AbortController().signal);
-  await send(Buffer.concat(held));
+  await send(Buffer.concat(buffered));
 }
 
 /** A row in the form that an insert takes. */

@@ -2,7 +2,7 @@ import { type Call, refuseImages, type ToolResult, type Turn } from "../shared/c
 import type { Media } from "../shared/media.ts";
 import { type Part, type TextPart, textOf } from "../shared/parts.ts";
 import { refuse } from "../shared/refuse.ts";
-import { type Said, saidInOrder } from "../shared/said-in-order.ts";
+import { type ContentItem, contentInOrder } from "../shared/content-in-order.ts";
 import { portableToolId } from "../shared/tool-ids.ts";
 
 /** A content block of the Messages API. */
@@ -14,13 +14,13 @@ export function turnToMessage(turn: Turn, withThinking: boolean): { role: string
     return { role: "user", content: [...turn.results.map(resultBlock), ...turn.parts.map(partBlock)] };
   }
   refuseImages(turn, "Anthropic");
-  const said = saidInOrder(turn, withThinking);
-  return { role: "assistant", content: said.map(saidBlock) };
+  const items = contentInOrder(turn, withThinking);
+  return { role: "assistant", content: items.map(blockOf) };
 }
 
-function saidBlock(said: Said): Block {
-  if (said.kind === "thinking") return said.block;
-  return said.kind === "text" ? textBlock(said.part) : callBlock(said.call);
+function blockOf(item: ContentItem): Block {
+  if (item.kind === "thinking") return item.block;
+  return item.kind === "text" ? textBlock(item.part) : callBlock(item.call);
 }
 
 export function textBlock({ text, cacheControl }: TextPart): Block {

@@ -4,7 +4,7 @@ import { type Call, refuseImages, type ToolResult, type Turn } from "../shared/c
 import type { Media } from "../shared/media.ts";
 import type { DocumentPart, Part, TextPart } from "../shared/parts.ts";
 import { refuse } from "../shared/refuse.ts";
-import { type Said, saidInOrder } from "../shared/said-in-order.ts";
+import { type ContentItem, contentInOrder } from "../shared/content-in-order.ts";
 import { portableToolId } from "../shared/tool-ids.ts";
 
 /** A content block of the Converse API: an object with one member, named after its kind. */
@@ -24,7 +24,7 @@ export class BlockMaker {
       return { role: "user", content: this.#withCachePointsMoved(content) };
     }
     refuseImages(turn, "Bedrock");
-    return { role: "assistant", content: saidInOrder(turn, withThinking).flatMap(saidBlocks) };
+    return { role: "assistant", content: contentInOrder(turn, withThinking).flatMap(blocksOf) };
   }
 
   /**
@@ -93,9 +93,9 @@ function isTextDocument(block: Block | undefined): boolean {
   return isObject(document) && document["format"] !== "pdf";
 }
 
-function saidBlocks(said: Said): Block[] {
-  if (said.kind === "thinking") return [reasoningBlock(said.block)];
-  return said.kind === "text" ? textBlocks(said.part) : callBlocks(said.call);
+function blocksOf(item: ContentItem): Block[] {
+  if (item.kind === "thinking") return [reasoningBlock(item.block)];
+  return item.kind === "text" ? textBlocks(item.part) : callBlocks(item.call);
 }
 
 export function textBlocks({ text, cacheControl }: TextPart): Block[] {

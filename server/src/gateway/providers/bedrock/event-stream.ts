@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { HeldBytes } from "../../../lib/held-bytes.ts";
+import { ByteBuffer } from "../../../lib/byte-buffer.ts";
 
 /**
  * The binary framing of AWS event streams (`application/vnd.amazon.eventstream`): lengths of the message and its
@@ -31,7 +31,7 @@ const preludeBytes = 12;
 const checksumBytes = 4;
 
 export function createEventStreamDecoder(maxMessageBytes: number): EventStreamDecoder {
-  const held = new HeldBytes();
+  const buffer = new ByteBuffer();
   /** How many bytes are needed before anything can be parsed. */
   let neededBytes = preludeBytes;
 
@@ -48,11 +48,11 @@ export function createEventStreamDecoder(maxMessageBytes: number): EventStreamDe
   return {
     push: (bytes) => {
       const messages: EventMessage[] = [];
-      if (held.length + bytes.length < neededBytes) {
-        held.add(bytes);
+      if (buffer.length + bytes.length < neededBytes) {
+        buffer.add(bytes);
         return messages;
       }
-      let pending = held.takeWith(bytes);
+      let pending = buffer.drainWith(bytes);
       let length = lengthOfNext(pending);
       while (length !== undefined && pending.length >= length) {
         messages.push(readMessage(pending.subarray(0, length)));
@@ -60,10 +60,10 @@ export function createEventStreamDecoder(maxMessageBytes: number): EventStreamDe
         length = lengthOfNext(pending);
       }
       neededBytes = length ?? preludeBytes;
-      held.add(pending);
+      buffer.add(pending);
       return messages;
     },
-    isBetweenMessages: () => held.length === 0,
+    isBetweenMessages: () => buffer.length === 0,
   };
 }
 

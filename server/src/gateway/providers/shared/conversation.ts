@@ -122,7 +122,7 @@ class ConversationReader {
     this.#close();
     if (isObject(message["audio"])) refuse(`${path}.audio`, "audio responses cannot be sent to this provider");
     this.#noteName(message);
-    const { texts, images } = readSaid(message, path);
+    const { texts, images } = readContent(message, path);
     if (texts.length === 0 && typeof message["refusal"] === "string") {
       texts.push(...readTextParts(message["refusal"], `${path}.refusal`));
     }
@@ -185,7 +185,7 @@ class ConversationReader {
 }
 
 /** Images are beside the content, as in OpenRouter's form, or within it. */
-function readSaid(message: Record<string, unknown>, path: string): { texts: TextPart[]; images: ImagePart[] } {
+function readContent(message: Record<string, unknown>, path: string): { texts: TextPart[]; images: ImagePart[] } {
   const content = readParts(message["content"], `${path}.content`);
   const beside = readParts(message["images"], `${path}.images`);
   const other = beside.find(({ type }) => type !== "image");
@@ -253,10 +253,10 @@ function holdsSomething(turn: Turn): boolean {
 
 /** Moves the positions of thinking blocks behind the content of the preceding turn. */
 function shifted(blocks: readonly unknown[], { texts, calls }: AssistantTurn): unknown[] {
-  const said = texts.reduce((sum, { text }) => sum + text.length, 0);
+  const chars = texts.reduce((sum, { text }) => sum + text.length, 0);
   return blocks.map((block) => {
     const { text, calls: called } = placeOf(block);
-    return isObject(block) ? { ...block, after: { text: said + text, calls: calls.length + called } } : block;
+    return isObject(block) ? { ...block, after: { text: chars + text, calls: calls.length + called } } : block;
   });
 }
 

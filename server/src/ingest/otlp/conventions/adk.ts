@@ -4,7 +4,7 @@ import type { Convention, SpanContent } from "../convention.ts";
 import { toMessages, withSystem } from "../../../messages/message.ts";
 import { readRequest, systemText } from "../../../messages/request.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
-import { readParameters } from "../take-parameters.ts";
+import { readParameters } from "../read-parameters.ts";
 
 /**
  * Google's Agent Development Kit: requests and responses of Gemini as JSON, with names in the style of the language.

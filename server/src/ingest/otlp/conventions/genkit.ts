@@ -3,7 +3,7 @@ import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
 import { toMessages } from "../../../messages/message.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
-import { readParameters } from "../take-parameters.ts";
+import { readParameters } from "../read-parameters.ts";
 
 /** Genkit. */
 export const genkit: Convention = {

@@ -1,6 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention } from "../convention.ts";
-import { readParameters } from "../take-parameters.ts";
+import { readParameters } from "../read-parameters.ts";
 
 const metadata = "langchain.metadata";
 

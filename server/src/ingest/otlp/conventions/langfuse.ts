@@ -2,7 +2,7 @@ import type { RawUsage } from "../../../domain/usage.ts";
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { takeParameters } from "../take-parameters.ts";
+import { consumeParameters } from "../read-parameters.ts";
 import { toMessages } from "../../../messages/message.ts";
 import { readRequest } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
@@ -59,7 +59,7 @@ function isEmbeddingModel(bag: AttributeBag): boolean {
 }
 
 function parametersOf(bag: AttributeBag): Record<string, unknown> {
-  return { ...takeParameters(bag, "langfuse.observation.model.parameters"), cost: takeCost(bag) };
+  return { ...consumeParameters(bag, "langfuse.observation.model.parameters"), cost: takeCost(bag) };
 }
 
 /** The cost is the total, otherwise the sum of the parts; if it is 0, the parts carry no information. */

@@ -6,7 +6,7 @@ import { readRequest } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
 import { jsonOfPython } from "../python-text.ts";
-import { leaveParameters, readCall, readParameters } from "../take-parameters.ts";
+import { leaveParameters, readCall, readParameters } from "../read-parameters.ts";
 
 const invocation = "langsmith.metadata.invocation_params";
 

@@ -5,7 +5,7 @@ import { ofChoice, toMessages, type Message } from "../../../messages/message.ts
 import { readRequest } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
-import { leaveParameters, readParameters } from "../take-parameters.ts";
+import { leaveParameters, readParameters } from "../read-parameters.ts";
 
 /** pydantic-ai and Logfire; before version 2 messages are lists of events. */
 export const logfire: Convention = {

@@ -5,7 +5,7 @@ import { wordIn } from "../../../messages/json-word.ts";
 import { readRequest } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
-import { readCall } from "../take-parameters.ts";
+import { readCall } from "../read-parameters.ts";
 
 /** MLflow. Its values are JSON text, objects and single words alike. */
 export const mlflow: Convention = {

@@ -5,7 +5,7 @@ import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
 import { toMessages, type Message } from "../../../messages/message.ts";
 import { readRequest } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
-import { readCall, takeParameters } from "../take-parameters.ts";
+import { readCall, consumeParameters } from "../read-parameters.ts";
 import { toolOf } from "../../../messages/tool-calls.ts";
 
 /** https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md */
@@ -36,7 +36,7 @@ export const openinference: Convention = {
     const asked = isCall(bag) ? [...parameterKeys, "input.value"].map((key) => readCall(bag.peekTree(key))) : [];
     return {
       ...Object.assign({}, ...asked.toReversed()),
-      ...Object.assign({}, ...parameterKeys.map((key) => takeParameters(bag, key))),
+      ...Object.assign({}, ...parameterKeys.map((key) => consumeParameters(bag, key))),
       ...(kindOf(bag) === "llm" && answerOf(bag)),
       span_name: toolName(bag),
     };

@@ -1,6 +1,6 @@
 import { productFamilies } from "../../../domain/product-families.ts";
 import type { Convention } from "../convention.ts";
-import { takeParameters } from "../take-parameters.ts";
+import { consumeParameters } from "../read-parameters.ts";
 
 const inEveryFamily = (...names: readonly string[]): string[] =>
   productFamilies.flatMap((family) => names.map((name) => `${family}.${name}`));
@@ -36,10 +36,10 @@ export const own: Convention = {
   },
   // The parameters of a request to Anthropic, which are sent in the user's metadata.
   derive: ({ bag }) =>
-    Object.assign({}, ...inEveryFamily("metadata.anthropic.request").map((key) => takeParameters(bag, key))) as Record<
-      string,
-      unknown
-    >,
+    Object.assign(
+      {},
+      ...inEveryFamily("metadata.anthropic.request").map((key) => consumeParameters(bag, key)),
+    ) as Record<string, unknown>,
   // Bare names that only have these meanings in the product's own SDKs.
   usage: { cacheRead: ["prompt_cache_hit_tokens"], cacheWrite: ["prompt_cache_creation_tokens"] },
   metadataObjects: inEveryFamily("metadata"),

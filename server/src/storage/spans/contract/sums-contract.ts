@@ -297,9 +297,12 @@ export function describeSums(driver: ContractDriver): void {
 
     it("are built by one node at a time, as long as it renews its turn", async () => {
       const store = driver.store();
-      await vi.waitFor(async () => expect(await store.takeSumsTurn("one", 2_000)).toBe(true), slowly);
-      expect([await store.takeSumsTurn("two", 10), await store.takeSumsTurn("one", 100)]).toEqual([false, true]);
-      await vi.waitFor(async () => expect(await store.takeSumsTurn("two", 10)).toBe(true), slowly);
+      await vi.waitFor(async () => expect(await store.acquireSumsLease("one", 2_000)).toBe(true), slowly);
+      expect([await store.acquireSumsLease("two", 10), await store.acquireSumsLease("one", 100)]).toEqual([
+        false,
+        true,
+      ]);
+      await vi.waitFor(async () => expect(await store.acquireSumsLease("two", 10)).toBe(true), slowly);
     });
 
     driver.once("are correct beside times before 1970 and after 2106, of any organization", async () => {

@@ -11,14 +11,14 @@ import { releaseMemory } from "./memory-release.ts";
 import { createEmbeddedStream } from "./embedded-stream.ts";
 import { killOnAbort } from "./kill-on-abort.ts";
 import { createInsertFile } from "./insert-file.ts";
-import { createLookMemory } from "./look-memory.ts";
+import { createProbeCache } from "./probe-cache.ts";
 import { createMergePause } from "./merge-pause.ts";
 import { createPassMemory } from "./pass-memory.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
-import { createResendWatch } from "./resend-watch.ts";
-import { watchSideTables } from "./side-table-watch.ts";
+import { createResendTracker } from "./resend-tracker.ts";
+import { trackSideTables } from "./side-table-tracker.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
 import {
   buildSettings,
@@ -56,8 +56,8 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const [inserts, builds] = [connect(), connect()];
   const insertFile = createInsertFile(path);
   const { track, settled } = createTracker();
-  const [resends, looks] = [createResendWatch(), createLookMemory()];
-  const { during, ...sideTables } = watchSideTables();
+  const [resends, looks] = [createResendTracker(), createProbeCache()];
+  const { during, ...sideTables } = trackSideTables();
 
   const read = { connect, control, track, onQuery: options.onQuery };
   const [reads, upkeep] = [createReads(bounds, read), createReads(upkeepBounds, read)];
@@ -212,7 +212,7 @@ function createReads(bounds: QueryBounds, { connect, control, track, onQuery }: 
       const tag = randomUUID();
       try {
         const result = await track(killOnAbort(run(session, statement, format, tag), tag, control, signal));
-        readers.giveBack(session);
+        readers.release(session);
         return result;
       } catch (error) {
         readers.replace(session);
@@ -224,7 +224,7 @@ function createReads(bounds: QueryBounds, { connect, control, track, onQuery }: 
 
 type Readers = {
   take(): Session;
-  giveBack(session: Session): void;
+  release(session: Session): void;
   replace(session: Session): void;
   all(): Iterable<Session>;
 };
@@ -242,7 +242,7 @@ function createReaders(count: number, connect: () => Session): Readers {
       if (session === undefined) throw new Error("more queries run than there are connections");
       return session;
     },
-    giveBack(session) {
+    release(session) {
       idle.push(session);
     },
     replace(session) {

@@ -4,7 +4,7 @@ import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../domain/errors.ts";
 import { storageLimits } from "../../limits.ts";
-import type { ExportFormat, TakeBytes } from "../span-export.ts";
+import type { ExportFormat, WriteBytes } from "../span-export.ts";
 import { openNameless } from "./insert-file.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { killOnAbort } from "./kill-on-abort.ts";
@@ -14,7 +14,7 @@ import type { EngineSettings, SpanDatabase, SpanDatabaseOptions } from "./span-d
 import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
 
 /** A statement, with its values in the text, on a connection of its own. If `take` fails, the signal is aborted. */
-type Streamed = { session: Session; sql: string; settings: EngineSettings; take: TakeBytes };
+type Streamed = { session: Session; sql: string; settings: EngineSettings; take: WriteBytes };
 type Write = (streamed: Streamed, signal: AbortSignal) => Promise<void>;
 
 type Engine = {
@@ -52,8 +52,8 @@ export function createEmbeddedStream({
         const rows = { max_block_size: await blockRows(session) };
         const settings = { ...streamSettings(format), ...rows, ...statement.settings, log_comment: tag };
         const write = format === "parquet" ? writeThroughFile(path) : writeChunks(format);
-        await untilRefused(format === "parquet" ? withRoom(path, take) : take, signal, async (takeOn, ended) => {
-          await track(killOnAbort(write({ session, sql, settings, take: takeOn }, ended), tag, control, ended));
+        await untilRefused(format === "parquet" ? withRoom(path, take) : take, signal, async (writeBytes, ended) => {
+          await track(killOnAbort(write({ session, sql, settings, take: writeBytes }, ended), tag, control, ended));
         });
       } finally {
         session.close();
@@ -77,12 +77,12 @@ async function blockRows(session: Session): Promise<number> {
 
 /** Runs `work` with a signal that is also aborted if `take` fails: nobody needs the output then. */
 async function untilRefused(
-  take: TakeBytes,
+  take: WriteBytes,
   signal: AbortSignal,
-  work: (take: TakeBytes, ended: AbortSignal) => Promise<void>,
+  work: (take: WriteBytes, ended: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const refused = new AbortController();
-  const takeOn: TakeBytes = async (bytes) => {
+  const writeBytes: WriteBytes = async (bytes) => {
     try {
       await take(bytes);
     } catch (error) {
@@ -90,7 +90,7 @@ async function untilRefused(
       throw error;
     }
   };
-  await work(takeOn, AbortSignal.any([signal, refused.signal]));
+  await work(writeBytes, AbortSignal.any([signal, refused.signal]));
 }
 
 /**
@@ -154,7 +154,7 @@ const pieceBytes = 256 * 1024;
 const fileSettings = { engine_file_truncate_on_insert: 1, min_insert_block_size_bytes: storageLimits.exportBlockBytes };
 
 /** Refuses the next bytes while the disk is nearly full, so that the statement is killed: its file has room until then. */
-function withRoom(folder: string, take: TakeBytes): TakeBytes {
+function withRoom(folder: string, take: WriteBytes): WriteBytes {
   return async (bytes) => {
     const { bavail, bsize } = await statfs(folder);
     if (bavail * bsize < storageLimits.insertFileRoomBytes) {

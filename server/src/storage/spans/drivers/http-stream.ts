@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { createClient, type ClickHouseClientConfigOptions } from "@clickhouse/client";
 import { storageLimits } from "../../limits.ts";
-import type { ExportFormat, TakeBytes } from "../span-export.ts";
+import type { ExportFormat, WriteBytes } from "../span-export.ts";
 import { orUnreachable } from "./engine-errors.ts";
 import { createQueryGate, exportGate } from "./query-gate.ts";
 import type { SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
@@ -33,7 +33,7 @@ export function createHttpStream(
           .catch((error: unknown) => {
             throw orUnreachable(error);
           });
-        await takeWhole(stream, format, take, signal);
+        await writeWhole(stream, format, take, signal);
       }),
     close: () => client.close(),
   };
@@ -43,7 +43,7 @@ export function createHttpStream(
  * Passes a streamed response on to `take`. If the server fails in the middle, it appends the error as text and closes
  * normally. So a response is only complete if it ends as a file of its format does.
  */
-async function takeWhole(reply: Readable, format: ExportFormat, take: TakeBytes, signal: AbortSignal): Promise<void> {
+async function writeWhole(reply: Readable, format: ExportFormat, take: WriteBytes, signal: AbortSignal): Promise<void> {
   let tail = Buffer.alloc(0);
   for await (const piece of reply as AsyncIterable<Buffer>) {
     tail = Buffer.concat([tail, piece.subarray(-tailBytes)]).subarray(-tailBytes);

@@ -53,7 +53,7 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
     if (isPaused && !mayPause()) await set(false);
   };
 
-  const look = (isBusy: boolean): Promise<void> => {
+  const probe = (isBusy: boolean): Promise<void> => {
     // If the state of the engine cannot be read, the pause ends; if that fails too, the next tick tries again.
     running ??= decide(isBusy)
       .catch(() => (isPaused ? set(false) : undefined))
@@ -64,10 +64,10 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
 
   const goOn = async (): Promise<void> => {
     await running;
-    if (isPaused) await look(false);
+    if (isPaused) await probe(false);
   };
 
-  const timer = setInterval(() => void look(busyShare() > storageLimits.mergePauseBusyShare), everyMs).unref();
+  const timer = setInterval(() => void probe(busyShare() > storageLimits.mergePauseBusyShare), everyMs).unref();
 
   return {
     sawRead() {

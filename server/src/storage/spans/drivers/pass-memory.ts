@@ -8,10 +8,10 @@ export type LastPass = { epoch: number; watermarkMs: number; closedMs: number; h
 
 /** Caches the last pass briefly: a slightly older pass only covers less. */
 export type PassMemory = {
-  read(look: () => Promise<LastPass>): Promise<LastPass>;
-  forget(): void;
+  read(probe: () => Promise<LastPass>): Promise<LastPass>;
+  clear(): void;
   /** The number of spans in the busiest slot of an organization; `look` reads it. */
-  busiestSlot(organizationId: string, look: () => Promise<number>): Promise<number>;
+  busiestSlot(organizationId: string, probe: () => Promise<number>): Promise<number>;
   /** A window with fewer spans is read without sums. */
   sumsFromSpans: number;
 };
@@ -21,21 +21,21 @@ export function createPassMemory(sumsFromSpans: number = storageLimits.sumsFromS
   const busiest = new Map<string, { spans: number; atMs: number }>();
   return {
     sumsFromSpans,
-    async read(look) {
+    async read(probe) {
       const atMs = performance.now();
       if (known !== undefined && atMs - known.atMs < storageLimits.sumsPassKnownMs) return known.pass;
-      const pass = await look();
+      const pass = await probe();
       known = { pass, atMs };
       return pass;
     },
-    forget() {
+    clear() {
       known = undefined;
     },
-    async busiestSlot(organizationId, look) {
+    async busiestSlot(organizationId, probe) {
       const atMs = performance.now();
       const found = busiest.get(organizationId);
       if (found !== undefined && atMs - found.atMs < storageLimits.sumsBusiestKnownMs) return found.spans;
-      const spans = await look();
+      const spans = await probe();
       if (busiest.size >= storageLimits.sumsBusiestOrganizations) busiest.clear();
       busiest.set(organizationId, { spans, atMs });
       return spans;

@@ -1,10 +1,10 @@
-import type { ExportFormat, TakeBytes } from "../span-export.ts";
+import type { ExportFormat, WriteBytes } from "../span-export.ts";
 import type { SpanBatch, StatementParams } from "../span-store.ts";
 import { storageLimits } from "../../limits.ts";
-import type { LookMemory } from "./look-memory.ts";
+import type { ProbeCache } from "./probe-cache.ts";
 import type { PassMemory } from "./pass-memory.ts";
-import type { ResendWatch } from "./resend-watch.ts";
-import type { SideTableWatch } from "./side-table-watch.ts";
+import type { ResendTracker } from "./resend-tracker.ts";
+import type { SideTableTracker } from "./side-table-tracker.ts";
 
 /** The port that queries need from an engine. Implemented by `embedded-database.ts` and `http-database.ts`. */
 export type SpanDatabase = {
@@ -33,7 +33,7 @@ export type SpanDatabase = {
    *
    * @throws like `query`, or what `take` throws; what was taken by then is not a complete file
    */
-  stream(statement: Statement, format: ExportFormat, take: TakeBytes, signal: AbortSignal): Promise<void>;
+  stream(statement: Statement, format: ExportFormat, take: WriteBytes, signal: AbortSignal): Promise<void>;
   /** DDL and deletes: one statement, without a time limit. @throws like `query` */
   execute(statement: Statement): Promise<void>;
   /**
@@ -47,15 +47,15 @@ export type SpanDatabase = {
   ping(signal?: AbortSignal): Promise<void>;
   close(): Promise<void>;
   /** Present if all rows come from this node, so `is_resend` marks every row that may share its key. */
-  resends?: Omit<ResendWatch, "during">;
+  resends?: Omit<ResendTracker, "during">;
   /** Present in the same case: sees every insert and deletion. */
-  looks?: Omit<LookMemory, "during">;
+  looks?: Omit<ProbeCache, "during">;
   /** The same for rows of `span_counts`. */
-  counts?: Omit<SideTableWatch, "during">;
+  counts?: Omit<SideTableTracker, "during">;
   /** The same for rows of `span_edits`, `scores` and `trace_extents`. */
-  edits?: Omit<SideTableWatch, "during">;
-  scores?: Omit<SideTableWatch, "during">;
-  extents?: Omit<SideTableWatch, "during">;
+  edits?: Omit<SideTableTracker, "during">;
+  scores?: Omit<SideTableTracker, "during">;
+  extents?: Omit<SideTableTracker, "during">;
 };
 
 export type Statement = {

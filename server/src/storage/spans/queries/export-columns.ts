@@ -1,5 +1,5 @@
 import type { SpanDatabase, Statement } from "../drivers/span-database.ts";
-import type { ExportFormat, TakeBytes } from "../span-export.ts";
+import type { ExportFormat, WriteBytes } from "../span-export.ts";
 
 /**
  * A column of an export, over the columns of a statement. The engine writes all formats, so the form of a value in each
@@ -25,7 +25,7 @@ export async function exportRows(
   database: SpanDatabase,
   { from, ...statement }: Omit<Statement, "sql"> & { from: string },
   shape: { format: ExportFormat; columns: ExportColumns; names: readonly string[] },
-  take: TakeBytes,
+  take: WriteBytes,
   signal: AbortSignal,
 ): Promise<void> {
   const { format, names } = shape;

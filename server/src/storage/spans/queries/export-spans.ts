@@ -1,5 +1,5 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { ExportSpansQuery, TakeBytes } from "../span-export.ts";
+import type { ExportSpansQuery, WriteBytes } from "../span-export.ts";
 import { countedSpans, paramsOfParts, type Counts } from "./counted-spans.ts";
 import { exportRows } from "./export-columns.ts";
 import { exportedSpan } from "./exported-span.ts";
@@ -12,7 +12,7 @@ import { partOf, scopeWhere, type Where } from "./selection.ts";
 export async function exportSpans(
   database: SpanDatabase,
   query: ExportSpansQuery,
-  take: TakeBytes,
+  take: WriteBytes,
   signal: AbortSignal,
 ): Promise<void> {
   const part = partOf(query);
@@ -21,12 +21,12 @@ export async function exportSpans(
   const hasScores = query.fields.includes("scores") && (await someScore(database, own, signal));
   const params = { ...own.params, ...paramsOfParts([part]) };
   const shape = { format: query.format, columns: exportedSpan, names: query.fields };
-  const stream = (once: Once, counts: Counts, takeOn: TakeBytes): Promise<void> => {
+  const stream = (once: Once, counts: Counts, writeBytes: WriteBytes): Promise<void> => {
     const spans = countedSpans([part], once, counts);
     const from = hasScores
       ? `${spans} AS spans ${joinedScores(own.sql)}`
       : `(SELECT *, '' AS scores_of_span FROM ${spans}) AS spans`;
-    return exportRows(database, { name: "export_spans", from, params }, shape, takeOn, signal);
+    return exportRows(database, { name: "export_spans", from, params }, shape, writeBytes, signal);
   };
   await streamOnce(database, { parts: [part], counts: "all" }, stream, take, signal);
 }
@@ -39,7 +39,7 @@ const score = `concat('{"evaluator_id":', toJSONString(toString(evaluator_id)), 
 /** Whether there are scores. Most organizations have none, and joining them costs a fifth of an export. */
 async function someScore(database: SpanDatabase, { sql, params }: Where, signal: AbortSignal): Promise<boolean> {
   const found = await database.query(
-    { name: "look", sql: `SELECT 1 FROM scores WHERE ${sql} LIMIT 1`, params },
+    { name: "probe", sql: `SELECT 1 FROM scores WHERE ${sql} LIMIT 1`, params },
     signal,
   );
   return found.rows.length > 0;

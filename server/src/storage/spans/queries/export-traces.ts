@@ -1,5 +1,5 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { ExportTracesQuery, TakeBytes } from "../span-export.ts";
+import type { ExportTracesQuery, WriteBytes } from "../span-export.ts";
 import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { exportRows } from "./export-columns.ts";
 import { exportedSpan } from "./exported-span.ts";
@@ -18,7 +18,7 @@ import { hasParentHere, rootOf, traceFigures } from "./trace-figures.ts";
 export async function exportTraces(
   database: SpanDatabase,
   query: ExportTracesQuery,
-  take: TakeBytes,
+  take: WriteBytes,
   signal: AbortSignal,
 ): Promise<void> {
   const parts = await traceSpans(database, query, signal);
@@ -32,10 +32,10 @@ export async function exportTraces(
     organization_name: query.organizationName,
   };
   const shape = { format: query.format, columns: exportedTrace, names: query.fields };
-  const stream = (once: Once, counts: Counts, takeOn: TakeBytes): Promise<void> => {
+  const stream = (once: Once, counts: Counts, writeBytes: WriteBytes): Promise<void> => {
     const figures = figuresOf(query, parts, { once, counts });
     const from = hasPayload ? withPayload(figures, parts, once) : figures;
-    return exportRows(database, { name: "export_traces", from, params }, shape, takeOn, signal);
+    return exportRows(database, { name: "export_traces", from, params }, shape, writeBytes, signal);
   };
   await streamOnce(database, { parts, counts: "usage" }, stream, take, signal);
 }

@@ -1,5 +1,5 @@
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { ExportUsageQuery, TakeBytes, UsagePeriod } from "../span-export.ts";
+import type { ExportUsageQuery, WriteBytes, UsagePeriod } from "../span-export.ts";
 import { countedSpans, paramsOfParts, type Counts } from "./counted-spans.ts";
 import { exportRows, type ExportColumn, type ExportColumns } from "./export-columns.ts";
 import { streamOnce, type Once } from "./once.ts";
@@ -38,7 +38,7 @@ export const exportedUsage: ExportColumns = {
 export async function exportUsage(
   database: SpanDatabase,
   query: ExportUsageQuery,
-  take: TakeBytes,
+  take: WriteBytes,
   signal: AbortSignal,
 ): Promise<void> {
   const part = partOf(query);
@@ -57,7 +57,7 @@ export async function exportUsage(
     ${sumOf(rowUsage.completionTokens)} AS completion_tokens_sum, ${sumOf(rowUsage.totalTokens)} AS tokens_sum,
     countIf(${isUnpriced}) AS unpriced_sum, ${sumOfCost} AS cost_sum
     FROM ${countedSpans([part], once, counts)} WHERE customer_identifier != '' GROUP BY customer, environment, model, period`;
-  const stream = (once: Once, counts: Counts, takeOn: TakeBytes): Promise<void> =>
+  const stream = (once: Once, counts: Counts, writeBytes: WriteBytes): Promise<void> =>
     exportRows(
       database,
       {
@@ -68,7 +68,7 @@ export async function exportUsage(
         params: { ...paramsOfParts([part]), ...(markups.length > 0 && { ...names, ...percentages }) },
       },
       { format: query.format, columns: exportedUsage, names: query.fields },
-      takeOn,
+      writeBytes,
       signal,
     );
   await streamOnce(database, { parts: [part], counts: "all" }, stream, take, signal);

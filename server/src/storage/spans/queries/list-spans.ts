@@ -181,7 +181,7 @@ async function sliceKeys(database: SpanDatabase, query: ListSpansQuery, signal?:
   );
   const boundNs = bound.rows[0]?.["bound"];
   const isBound = typeof boundNs === "string";
-  const slice = isBound ? { ...query, window: cutWindow(query, BigInt(boundNs)) } : query;
+  const slice = isBound ? { ...query, window: narrowWindow(query, BigInt(boundNs)) } : query;
   const keys = await keysOf(database, slice, "FINAL", signal);
   const isShort = isBound && keys.length <= query.pageSize;
   return isShort ? await keysOf(database, query, "FINAL", signal) : keys;
@@ -189,7 +189,7 @@ async function sliceKeys(database: SpanDatabase, query: ListSpansQuery, signal?:
 
 const spareRows = 64;
 
-function cutWindow({ window, sort }: ListSpansQuery, boundNs: bigint) {
+function narrowWindow({ window, sort }: ListSpansQuery, boundNs: bigint) {
   return sort.descending ? { ...window, fromNs: boundNs } : { ...window, toNs: boundNs };
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createResendWatch } from "../drivers/resend-watch.ts";
-import { watchSideTables } from "../drivers/side-table-watch.ts";
+import { createResendTracker } from "../drivers/resend-tracker.ts";
+import { trackSideTables } from "../drivers/side-table-tracker.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { TakeBytes } from "../span-export.ts";
+import type { WriteBytes } from "../span-export.ts";
 import type { Counts } from "./counted-spans.ts";
 import { readOnce, streamOnce, type Once } from "./once.ts";
 
@@ -11,7 +11,7 @@ import { readOnce, streamOnce, type Once } from "./once.ts";
 type Moment = "before the look" | "during the look" | "before the first bytes" | "after the first bytes";
 
 async function read(options: { found?: string[]; resendAt?: Moment; isRemote?: boolean } = {}) {
-  const resends = createResendWatch();
+  const resends = createResendTracker();
   const comeIn = async (moment: Moment) => {
     if (options.resendAt === moment) await resends.during(async () => undefined);
   };
@@ -19,18 +19,18 @@ async function read(options: { found?: string[]; resendAt?: Moment; isRemote?: b
     ...(options.isRemote !== true && { resends }),
     async query() {
       await comeIn("during the look");
-      return { rows: (options.found ?? []).map((look) => ({ look })), rowsBeforeLimit: undefined };
+      return { rows: (options.found ?? []).map((probe) => ({ probe })), rowsBeforeLimit: undefined };
     },
   } as unknown as SpanDatabase;
   const reads: Array<[Once, Counts]> = [];
   const taken: string[] = [];
-  const take: TakeBytes = async (bytes) => void taken.push(bytes.toString());
-  const stream = async (once: Once, counts: Counts, takeOn: TakeBytes) => {
+  const take: WriteBytes = async (bytes) => void taken.push(bytes.toString());
+  const stream = async (once: Once, counts: Counts, writeBytes: WriteBytes) => {
     reads.push([once, counts]);
     await comeIn("before the first bytes");
-    await takeOn(Buffer.from(`${once || "plain"} 1`));
+    await writeBytes(Buffer.from(`${once || "plain"} 1`));
     await comeIn("after the first bytes");
-    await takeOn(Buffer.from(`${once || "plain"} 2`));
+    await writeBytes(Buffer.from(`${once || "plain"} 2`));
   };
   await comeIn("before the look");
   const part = { where: { sql: "1", params: { organization_id: "org" } } };
@@ -61,19 +61,19 @@ describe("a stream", () => {
   });
 
   test("is not restarted if its reader fails", async () => {
-    const resends = createResendWatch();
+    const resends = createResendTracker();
     const database = {
       resends,
       query: async () => ({ rows: [], rowsBeforeLimit: undefined }),
     } as unknown as SpanDatabase;
     const part = { where: { sql: "1", params: { organization_id: "org" } } };
     let reads = 0;
-    const stream = async (_once: Once, _counts: Counts, take: TakeBytes) => {
+    const stream = async (_once: Once, _counts: Counts, take: WriteBytes) => {
       reads += 1;
       await take(Buffer.from("x"));
     };
     const gone = new Error("the client left");
-    const take: TakeBytes = async () => {
+    const take: WriteBytes = async () => {
       throw gone;
     };
     await expect(
@@ -85,8 +85,8 @@ describe("a stream", () => {
 
 /** A store with the rows `window` in the window that is read, and `elsewhere` in others. */
 function readsOf(has: { window: Set<string>; elsewhere: Set<string> }) {
-  const resends = createResendWatch();
-  const { counts, during } = watchSideTables();
+  const resends = createResendTracker();
+  const { counts, during } = trackSideTables();
   const looks: string[] = [];
   const database = {
     resends,
@@ -95,7 +95,7 @@ function readsOf(has: { window: Set<string>; elsewhere: Set<string> }) {
       looks.push(sql);
       const all = has.window.union(has.elsewhere);
       const found = [...has.window, ...[...all].map((name) => `${name} everywhere`)];
-      return { rows: found.filter((name) => sql.includes(`'${name}' AS look`)).map((look) => ({ look })) };
+      return { rows: found.filter((name) => sql.includes(`'${name}' AS probe`)).map((probe) => ({ probe })) };
     },
   } as unknown as SpanDatabase;
   const read = async (): Promise<[Once, Counts]> => {

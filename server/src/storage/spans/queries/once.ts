@@ -1,8 +1,8 @@
 import { storageLimits } from "../../limits.ts";
-import type { LookedFor } from "../drivers/resend-watch.ts";
-import { lookedFor } from "../drivers/resend-watch.ts";
+import type { ProbeKind } from "../drivers/resend-tracker.ts";
+import { probeKinds } from "../drivers/resend-tracker.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
-import type { TakeBytes } from "../span-export.ts";
+import type { WriteBytes } from "../span-export.ts";
 import { paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 
 /**
@@ -25,8 +25,8 @@ export async function readOnce<T>(
 ): Promise<T> {
   const { resends } = database;
   const before = resends?.state();
-  const look = planLook(database, { parts, counts });
-  const [found, ready] = await Promise.all([look.run(signal), look.isLikelyPlain ? read("", "none") : undefined]);
+  const probe = planProbe(database, { parts, counts });
+  const [found, ready] = await Promise.all([probe.run(signal), probe.isLikelyPlain ? read("", "none") : undefined]);
   const isPlain = () => before !== undefined && !found.has("resend") && resends?.state() === before;
   if (ready !== undefined && found.size === 0 && isPlain()) return ready;
   const known = found.has("counts") ? counts : "none";
@@ -41,24 +41,24 @@ export async function readOnce<T>(
 export async function streamOnce(
   database: SpanDatabase,
   { parts, counts }: { parts: readonly CountedPart[]; counts: Counts },
-  stream: (once: Once, counts: Counts, take: TakeBytes) => Promise<void>,
-  take: TakeBytes,
+  stream: (once: Once, counts: Counts, take: WriteBytes) => Promise<void>,
+  take: WriteBytes,
   signal: AbortSignal,
 ): Promise<void> {
   const { resends } = database;
   const before = resends?.state();
-  const found = await planLook(database, { parts, counts }).run(signal);
+  const found = await planProbe(database, { parts, counts }).run(signal);
   const known = found.has("counts") ? counts : "none";
   if (before === undefined || found.has("resend")) return await stream("FINAL", known, take);
   const changed = new Error("rows came in that share a key with others");
   let isHandedOn = false;
-  const takeOn: TakeBytes = (bytes) => {
+  const writeBytes: WriteBytes = (bytes) => {
     if (!isHandedOn && resends?.state() !== before) throw changed;
     isHandedOn = true;
     return take(bytes);
   };
   try {
-    await stream("", known, takeOn);
+    await stream("", known, writeBytes);
   } catch (error) {
     if (error !== changed) throw error;
     await stream("FINAL", known, take);
@@ -66,7 +66,7 @@ export async function streamOnce(
 }
 
 /** Where to probe within a part. */
-const lookIn: Record<LookedFor, (part: CountedPart, counts: Counts) => string> = {
+const probeSql: Record<ProbeKind, (part: CountedPart, counts: Counts) => string> = {
   resend: ({ where }) => `spans WHERE ${where.sql} AND is_resend = 1`,
   // Rows of older versions can only make this probe too cautious, so it needs no FINAL.
   counts: ({ where }, counts) =>
@@ -74,71 +74,72 @@ const lookIn: Record<LookedFor, (part: CountedPart, counts: Counts) => string> =
 };
 
 /** Where to probe within an organization, in any window. */
-const lookEverywhere: Record<LookedFor, string> = {
+const probeEverywhereSql: Record<ProbeKind, string> = {
   resend: "spans WHERE organization_id = {organization_id:String} AND is_resend = 1",
   counts: "span_counts WHERE organization_id = {organization_id:String}",
 };
 
-type LookPlan = { isLikelyPlain: boolean; run: (signal?: AbortSignal) => Promise<ReadonlySet<LookedFor>> };
+type ProbePlan = { isLikelyPlain: boolean; run: (signal?: AbortSignal) => Promise<ReadonlySet<ProbeKind>> };
 
 /**
  * Plans the probe for resends and counts in the parts. What an organization has nowhere is not probed for again until
  * some comes in. Windows that follow one with counts usually have some too, so the next reads assume it.
  */
-function planLook(
+function planProbe(
   database: SpanDatabase,
   { parts, counts }: { parts: readonly CountedPart[]; counts: Counts },
-): LookPlan {
+): ProbePlan {
   const { resends } = database;
   const watches = { resend: resends, counts: database.counts };
   const states = { resend: resends?.state(), counts: database.counts?.state() };
   const organization = String(parts[0]?.where.params["organization_id"]);
   // Counts may matter to one kind of read and not to another.
   const kind = `${organization} ${counts}`;
-  const last = resends?.lastLook(kind);
-  const asked = lookedFor.filter((name) => {
+  const last = resends?.lastProbe(kind);
+  const required = probeKinds.filter((name) => {
     const matters = name === "resend" ? states.resend !== undefined : counts !== "none";
     return matters && watches[name]?.hasNone(organization) !== true;
   });
   const isAssumed =
-    asked.includes("counts") && last?.found.has("counts") === true && last.reads < storageLimits.assumedLooks;
-  const sought = isAssumed ? asked.filter((name) => name !== "counts") : asked;
+    required.includes("counts") && last?.found.has("counts") === true && last.reads < storageLimits.assumedLooks;
+  const wanted = isAssumed ? required.filter((name) => name !== "counts") : required;
   // Only worth it if nothing came in since the last probe.
-  const soughtEverywhere = sought.filter(
+  const wantedEverywhere = wanted.filter(
     (name) => states[name] !== undefined && last?.states[name] === states[name] && !last?.elsewhere.has(name),
   );
-  const run = async (signal?: AbortSignal): Promise<ReadonlySet<LookedFor>> => {
-    const met = await lookFor(database, { parts, counts, sought, soughtEverywhere }, signal);
-    const [elsewhere, nowhere] = [new Set(last?.elsewhere), new Set<LookedFor>()];
-    for (const name of soughtEverywhere) (met.has(`${name} everywhere`) ? elsewhere : nowhere).add(name);
+  const run = async (signal?: AbortSignal): Promise<ReadonlySet<ProbeKind>> => {
+    const met = await runProbe(database, { parts, counts, wanted, wantedEverywhere }, signal);
+    const [elsewhere, nowhere] = [new Set(last?.elsewhere), new Set<ProbeKind>()];
+    for (const name of wantedEverywhere) (met.has(`${name} everywhere`) ? elsewhere : nowhere).add(name);
     for (const name of nowhere) {
       if (watches[name]?.state() === states[name]) watches[name]?.foundNone(organization);
     }
-    const found = new Set(lookedFor.filter((name) => met.has(name) || (isAssumed && name === "counts")));
-    if (asked.length > 0) resends?.looked(kind, { states, found, elsewhere, reads: isAssumed ? last.reads + 1 : 0 });
+    const found = new Set(probeKinds.filter((name) => met.has(name) || (isAssumed && name === "counts")));
+    if (required.length > 0)
+      resends?.setProbe(kind, { states, found, elsewhere, reads: isAssumed ? last.reads + 1 : 0 });
     return found;
   };
   // Most organizations have neither, hour after hour: their reads run while the probe does.
-  return { isLikelyPlain: states.resend !== undefined && sought.length > 0 && last?.found.size === 0, run };
+  return { isLikelyPlain: states.resend !== undefined && wanted.length > 0 && last?.found.size === 0, run };
 }
 
-async function lookFor(
+async function runProbe(
   database: SpanDatabase,
   what: {
     parts: readonly CountedPart[];
     counts: Counts;
-    sought: readonly LookedFor[];
-    soughtEverywhere: readonly LookedFor[];
+    wanted: readonly ProbeKind[];
+    wantedEverywhere: readonly ProbeKind[];
   },
   signal?: AbortSignal,
 ): Promise<ReadonlySet<unknown>> {
-  const { parts, counts, sought, soughtEverywhere } = what;
+  const { parts, counts, wanted, wantedEverywhere } = what;
   const selects = [
-    ...parts.flatMap((part) => sought.map((name) => `SELECT '${name}' AS look FROM ${lookIn[name](part, counts)}`)),
-    ...soughtEverywhere.map((name) => `SELECT '${name} everywhere' AS look FROM ${lookEverywhere[name]}`),
+    ...parts.flatMap((part) => wanted.map((name) => `SELECT '${name}' AS probe FROM ${probeSql[name](part, counts)}`)),
+    ...wantedEverywhere.map((name) => `SELECT '${name} everywhere' AS probe FROM ${probeEverywhereSql[name]}`),
   ];
   if (selects.length === 0) return new Set();
   const sql = selects.map((select) => `(${select} LIMIT 1)`).join(" UNION ALL ");
-  const { rows } = await database.query({ name: "look", sql, params: paramsOfParts(parts) }, signal);
-  return new Set(rows.map((row) => row["look"]));
+  const { rows } = await database.query({ name: "probe", sql, params: paramsOfParts(parts) }, signal);
+  return new Set(rows.map((row) => row["probe"]));
 }

@@ -101,7 +101,7 @@ export async function finishSums(database: SpanDatabase, pass: SumsPass): Promis
     sql: `INSERT INTO span_sum_passes (epoch, watermark, closed, has_hours)
       SELECT ${pass.epoch}, ${timeOf(pass.untilMs)}, toDateTime(${pass.closedUntilMs / 1_000}, 'UTC'), 1`,
   });
-  database.passes.forget();
+  database.passes.clear();
 }
 
 /** Starts a new epoch and deletes the sums of old epochs. Keeps the newest ones: running reads, also on other nodes, may use them. */
@@ -112,7 +112,7 @@ export async function resetSums(database: SpanDatabase): Promise<void> {
     name: "reset_sums",
     sql: `INSERT INTO span_sum_passes (epoch, watermark, closed, has_hours) SELECT ${epoch + 1}, ${timeOf(0)}, toDateTime(0, 'UTC'), 1`,
   });
-  database.passes.forget();
+  database.passes.clear();
   for (const table of ["span_sums", "span_hour_sums"] as const) {
     await database.execute({
       name: "reset_sums",
@@ -150,7 +150,7 @@ async function readState(database: SpanDatabase, signal?: AbortSignal) {
 }
 
 /** Takes the turn for `forMs` from now, unless another node has it. */
-export async function takeSumsTurn(database: SpanDatabase, node: string, forMs: number): Promise<boolean> {
+export async function acquireSumsLease(database: SpanDatabase, node: string, forMs: number): Promise<boolean> {
   const sql = "SELECT max((until, node)).2 AS node, max(until) > now64(3) AS is_taken FROM span_sum_turns";
   const { rows } = await database.query({ name: "sums_turn", sql });
   if (Number(rows[0]?.["is_taken"]) === 1 && rows[0]?.["node"] !== node) return false;

@@ -44,7 +44,7 @@ export async function readCounts(
   columns: readonly ReadColumn[],
   signal?: AbortSignal,
 ): Promise<StoredCounts> {
-  const rows = await askCounts(database, where, columns, signal);
+  const rows = await queryCounts(database, where, columns, signal);
   return rows === undefined ? noCounts : newestCounts(rows);
 }
 
@@ -55,12 +55,12 @@ export async function readFewCounts(
   { columns, most }: { columns: readonly ReadColumn[]; most: number },
   signal?: AbortSignal,
 ): Promise<StoredCounts | undefined> {
-  const rows = await askCounts(database, where, columns, signal, `LIMIT ${most + 1}`);
+  const rows = await queryCounts(database, where, columns, signal, `LIMIT ${most + 1}`);
   if (rows === undefined) return noCounts;
   return rows.size > most ? undefined : newestCounts(rows);
 }
 
-async function askCounts(
+async function queryCounts(
   database: SpanDatabase,
   where: Where,
   columns: readonly ReadColumn[],

@@ -33,8 +33,8 @@ export async function fieldsEdited(
   if (edits?.hasNone(organization_id) === true) return new Set();
   const since = edits?.state();
   const { sql, params } = scopeWhere({ organization_id });
-  const look = { name: "look", sql: `SELECT DISTINCT field FROM span_edits WHERE ${sql}`, params };
-  const { rows } = await database.query(look, signal);
+  const probe = { name: "probe", sql: `SELECT DISTINCT field FROM span_edits WHERE ${sql}`, params };
+  const { rows } = await database.query(probe, signal);
   if (rows.length === 0 && since !== undefined && edits?.state() === since) edits.foundNone(organization_id);
   return editFieldsIn(rows.map((row) => String(row["field"])));
 }
@@ -48,7 +48,7 @@ export async function areKeysEdited(
 ): Promise<boolean> {
   const { sql, params } = scopeWhere({ organization_id });
   const edited = `SELECT 1 AS one FROM span_edits WHERE ${sql} AND field = 'metadata' AND key IN {edit_keys:Array(String)} LIMIT 1`;
-  const { rows } = await database.query({ name: "look", sql: edited, params: { ...params, edit_keys: keys } }, signal);
+  const { rows } = await database.query({ name: "probe", sql: edited, params: { ...params, edit_keys: keys } }, signal);
   return rows.length > 0;
 }
 

@@ -158,12 +158,12 @@ async function changedSince(
     sql: `SELECT DISTINCT changed FROM (${selects.map((select) => `(${select})`).join(" UNION ALL ")}) LIMIT ${storageLimits.changedSlots + 2}`,
     params: { ...behind?.params, ...where.params },
   };
-  const look = async (): Promise<number[]> => {
+  const probe = async (): Promise<number[]> => {
     const { rows } = await database.query(statement, signal);
     return rows.map((row) => Number(row["changed"])).toSorted((a, b) => a - b);
   };
   const key = JSON.stringify([statement.sql, statement.params]);
-  const found = (await database.looks?.read(key, look)) ?? (await look());
+  const found = (await database.looks?.read(key, probe)) ?? (await probe());
   const isBehind = (found.at(-1) ?? 0) >= slots.until;
   const changed = isBehind ? found.slice(0, -1) : found;
   if (changed.length > storageLimits.changedSlots) return undefined;

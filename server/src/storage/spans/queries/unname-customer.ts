@@ -68,6 +68,9 @@ function before(ns: bigint): Where {
   const isOfBefore = `(timestamp <= ${erased} OR (log_method = '${gatewayLogMethod}' AND start_time <= ${erased}))`;
   return {
     sql: `(received_at <= ${erased} OR (received_at <= ${heard} AND ${isOfBefore}))`,
-    params: { erased_ns: ns.toString(), heard_ns: (ns + BigInt(storageLimits.erasureHeardMs) * 1_000_000n).toString() },
+    params: {
+      erased_ns: ns.toString(),
+      heard_ns: (ns + BigInt(storageLimits.erasureObservedMs) * 1_000_000n).toString(),
+    },
   };
 }
