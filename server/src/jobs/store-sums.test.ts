@@ -44,9 +44,10 @@ describe("a round of sums", () => {
     expect(await round({ plan: { kind: "wait" } })).toEqual(["0 slots, 600 ms behind"]);
   });
 
-  it("leaves the pass to another node whose turn it is", async () => {
+  it("leaves the pass to another node whose turn it is, and states how far behind the sums are", async () => {
     const plan = { kind: "pass", pass, days } as const;
-    expect(await round({ plan, turns: [false] })).toEqual([]);
-    expect(await round({ plan, turns: [true, true, false] })).toEqual(["built 1 of 300 s"]);
+    expect(await round({ plan, turns: [false] })).toEqual(["0 slots, 600 ms behind"]);
+    const cut = await round({ plan, turns: [true, true, false] });
+    expect(cut).toEqual(["built 1 of 300 s", "0 slots, 600 ms behind"]);
   });
 });

@@ -37,21 +37,26 @@ const inLimits: SumsTiming = { marginMs: jobsLimits.sumsMarginMs, openMs: jobsLi
 export async function storeSums(deps: SumsDeps, node: string, signal: AbortSignal): Promise<void> {
   const { spans, isShared, timing = inLimits } = deps;
   const isOurs = async () => !isShared || (await spans.acquireSumsLease(node, jobsLimits.sumsLeaseMs));
-  if (!deps.isReady() || !(await isOurs())) return;
+  const report = async (round: { slots: number; isFinished: boolean }): Promise<void> => {
+    const { watermarkMs, nowMs } = await spans.readSumsState(signal);
+    deps.onRound({ behindMs: nowMs - watermarkMs, ...round });
+  };
+  if (!deps.isReady()) return;
+  // Also on nodes that do not build, whose figure would otherwise be that of their last lease.
+  if (!(await isOurs())) return await report({ slots: 0, isFinished: false });
   const plan = await spans.planSums(timing, signal);
   let slots = 0;
   if (plan.kind === "pass") {
     for (const day of plan.days) {
       const built = await buildDay(deps, plan.pass, day, { isOurs, signal });
-      if (built === undefined) return;
+      if (built === undefined) return await report({ slots, isFinished: false });
       slots += built;
     }
     // By then, replicas have what the pass built.
     if (isShared) await sleep(timing.marginMs, undefined, { signal, ref: false });
     await spans.finishSums(plan.pass);
   }
-  const { watermarkMs, nowMs } = await spans.readSumsState(signal);
-  deps.onRound({ behindMs: nowMs - watermarkMs, slots, isFinished: plan.kind === "pass" });
+  await report({ slots, isFinished: plan.kind === "pass" });
 }
 
 /** @returns the number of slots; undefined if another node has taken over */
