@@ -234,10 +234,26 @@ describe("failing uploads", () => {
     await stillServes();
   });
 
-  test("an upload that does not arrive in time is 408", async () => {
-    const impatient = await startServer({ endpoints, bounds: { requestReadMs: 100 } });
-    const answer = await rawExchange(impatient.url, "POST /large HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc");
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  const begun = "POST /large HTTP/1.1\r\nhost: x\r\n";
+  test.each([
+    { name: "stalls", first: `${begun}content-length: 10\r\n\r\nabc`, rest: "" },
+    { name: "is large", first: `${begun}content-length: ${64 * MiB}\r\n\r\n`, rest: "a".repeat(64_000) },
+    { name: "has chunks", first: `${begun}transfer-encoding: chunked\r\n\r\n`, rest: "1\r\na\r\n" },
+    {
+      name: "follows another request",
+      first: `${begun}content-length: 1\r\n\r\na${begun}content-length: 1000\r\n\r\n`,
+      rest: "a",
+    },
+  ])("an upload that $name and does not arrive in time is 408", async ({ first, rest }) => {
+    const impatient = await startServer({ endpoints, bounds: { requestReadMs: 300 } });
+    const { hostname, port } = new URL(impatient.url);
+    const socket = connect(Number(port), hostname, () => socket.write(first));
+    const more = setInterval(() => void (rest === "" || socket.write(rest)), 10);
+    let answer = "";
+    socket.on("data", (bytes) => (answer += String(bytes))).on("error", () => undefined);
+    await new Promise((resolve) => socket.once("close", resolve));
+    clearInterval(more);
+    expect(answer).toMatch(/HTTP\/1\.1 408 /);
     await impatient.close();
   });
 
