@@ -111,6 +111,8 @@ export const storageLimits = {
   queryReplyGraceMs: 10_000,
   /** How long a ClickHouse server may take to respond to a write. */
   spanInsertTimeMs: 120_000,
+  /** How long statements on a ClickHouse server may still run when the store is closed. */
+  spanCloseGraceMs: 5_000,
   spanSlicedListRows: 20_000,
   /** Connections of a node to a ClickHouse server for queries. */
   spanHttpConnections: 64,

@@ -117,6 +117,25 @@ describe("a failing ClickHouse server", () => {
     tooFew.close();
   });
 
+  it("lets statements that run end when it is closed, within a bound", async () => {
+    const batch = { ndjson: ndjson("org_closing"), rows: 1, token: "closing-1" };
+    const scope = { organization_id: "org_closing" };
+    await server.setFaults({ delayMs: 300 });
+    const closing = open();
+    const [inserted, ended] = [closing.insert(batch), closing.ping()];
+    await closing.close();
+    await Promise.all([inserted, ended]);
+    const stuck = openSpanStore(location(), { closeGraceMs: 10 });
+    await server.setFaults({ delayMs: 60_000 });
+    const aborted = [stuck.insert({ ...batch, token: "closing-2" }), stuck.ping()].map((work) =>
+      expect(work).rejects.toBeInstanceOf(Error),
+    );
+    await stuck.close();
+    await Promise.all(aborted);
+    await server.setFaults({});
+    expect(await store.summarizeSpans({ scope, window })).toMatchObject({ number_of_requests: 1 });
+  });
+
   it("is unavailable if nothing listens on the address", async () => {
     const nowhere = openSpanStore({
       kind: "clickhouse",

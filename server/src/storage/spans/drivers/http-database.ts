@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   ClickHouseLogLevel,
   createClient,
@@ -73,7 +74,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
       throw asReadError(orUnreachable(error));
     });
 
-  return {
+  const open: SpanDatabase = {
     cluster,
     database,
     passes: createPassMemory(options.sumsFromSpans),
@@ -103,6 +104,39 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
     },
     close: async () => {
       await Promise.all([reads.close(), upkeep.close(), exports.close(), writes.close()]);
+    },
+  };
+  return endsBeforeClose(open, options.closeGraceMs ?? storageLimits.spanCloseGraceMs);
+}
+
+/** Lets statements that run end before `close`, for at most `graceMs`; `close` aborts the others. */
+function endsBeforeClose(database: SpanDatabase, graceMs: number): SpanDatabase {
+  const running = new Set<Promise<unknown>>();
+  const counted =
+    <Given extends unknown[], T>(run: (...given: Given) => Promise<T>) =>
+    (...given: Given): Promise<T> => {
+      const work = run(...given);
+      const leave = () => void running.delete(ended);
+      const ended: Promise<void> = work.then(leave, leave);
+      running.add(ended);
+      return work;
+    };
+  return {
+    ...database,
+    query: counted(database.query),
+    queryRaw: counted(database.queryRaw),
+    upkeep: counted(database.upkeep),
+    stream: counted(database.stream),
+    execute: counted(database.execute),
+    build: counted(database.build),
+    insert: counted(database.insert),
+    ping: counted(database.ping),
+    close: async () => {
+      const isLate = new AbortController();
+      const late = sleep(graceMs, undefined, { signal: isLate.signal }).catch(() => undefined);
+      await Promise.race([Promise.all(running), late]);
+      isLate.abort();
+      await database.close();
     },
   };
 }

@@ -45,6 +45,7 @@ export type SpanDatabase = {
   insert(batch: SpanBatch, signal?: AbortSignal): Promise<void>;
   passes: PassMemory;
   ping(signal?: AbortSignal): Promise<void>;
+  /** Lets running statements end first; on a server, for a bounded time. */
   close(): Promise<void>;
   /** Present if all rows come from this node, so `is_resend` marks every row that may share its key. */
   resends?: Omit<ResendTracker, "during">;
@@ -90,6 +91,8 @@ export type SpanDatabaseOptions = {
   bounds?: Partial<QueryBounds>;
   /** Sums are read if a window may have this many spans; `limits.ts` has the default. */
   sumsFromSpans?: number;
+  /** How long `close` waits for statements on a server; `limits.ts` has the default. */
+  closeGraceMs?: number;
   /** Called after each query, for metrics. `refused`: too many queries were waiting. */
   onQuery?: (event: { name: string; seconds: number; outcome: QueryOutcome }) => void;
 };
