@@ -4,6 +4,7 @@ import type { BrowserSessions } from "../../auth/browser-sessions.ts";
 import type { LoginThrottle } from "../../auth/login-throttle.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import type { Audit } from "../../http/audit.ts";
+import { prefersHtml } from "../../http/accept.ts";
 import { sessionHeaders } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
@@ -40,7 +41,7 @@ export const signInByCode = (deps: {
       const begun = await deps.browsers.beginByCode(query.code);
       if (begun === undefined) {
         // A browser that followed the link before still has its session, or is asked for the password.
-        if (/\btext\/html\b/i.test(headers.accept ?? ""))
+        if (prefersHtml(headers.accept, "named"))
           return reply(303, undefined, { ...toApplication, location: "/login?link=used" });
         throw new ServiceError("not_found", "The link was used or has expired. Sign in with the password.");
       }

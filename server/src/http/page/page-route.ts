@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { prefersHtml } from "../accept.ts";
 import { chooseCoding } from "../content-coding.ts";
 import type { RequestContext } from "../context.ts";
 import type { AnyEndpoint } from "../endpoint.ts";
@@ -42,7 +43,7 @@ export function pageRoutes(
     const path = pathOf(url);
     const file = path === "/index.html" ? undefined : page?.get(path);
     if (file !== undefined) return routeOf("page file", (context) => answerFile(context, file));
-    if (taken.has(firstSegment(path)) || !wantsPage(path, accept ?? "*/*")) return undefined;
+    if (taken.has(firstSegment(path)) || !wantsPage(path, accept)) return undefined;
     return routeOf("page", (context) => (index === undefined ? answerUnbuilt() : answerFile(context, index)));
   };
 }
@@ -52,8 +53,8 @@ function routeOf(pattern: string, answer: (context: RequestContext) => Reply): R
 }
 
 /** Whether the request is for the application: a browser's at any path, and at the root also that of a tool such as curl. */
-function wantsPage(path: string, accept: string): boolean {
-  return /\btext\/html\b/i.test(accept) || (path === "/" && accept.includes("*/*"));
+function wantsPage(path: string, accept: string | undefined): boolean {
+  return prefersHtml(accept, path === "/" ? "any" : "named");
 }
 
 function pathOf(url: string): string {

@@ -113,7 +113,8 @@ describe("the page", () => {
         expect([status, JSON.parse(body.toString()).code]).toEqual([404, "not_found"]);
       }
     }
-    expect((await get("/", { accept: "application/json" })).status).toBe(404);
+    for (const accept of ["application/json", "text/html;q=0, */*", "application/json, */*;q=0.5"])
+      expect((await get("/", { accept })).status).toBe(404);
     expect((await get("/logs", browser, server.url, "POST")).status).toBe(404);
     expect((await get("/api/things/", browser)).body.toString()).toBe('"things"');
   });
