@@ -176,13 +176,18 @@ const share = createRoute({
   component: lazyPart(async () => (await import("./routes/share.tsx")).ShareScreen),
 });
 
+/** Why a sign-in link led to the login page. */
+const failedLinks = ["used", "throttled"] as const;
+type FailedLink = (typeof failedLinks)[number];
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/login",
   component: lazyPart(async () => (await import("./routes/sign-in.tsx")).SignInScreen),
-  validateSearch: (search: Record<string, unknown>): { to?: string | undefined; link?: "used" } => {
+  validateSearch: (search: Record<string, unknown>): { to?: string | undefined; link?: FailedLink } => {
     const to = ownPath(search["to"]);
-    return { ...(to !== undefined && { to }), ...(search["link"] === "used" && { link: "used" }) };
+    const link = failedLinks.find((each) => each === search["link"]);
+    return { ...(to !== undefined && { to }), ...(link !== undefined && { link }) };
   },
 });
 

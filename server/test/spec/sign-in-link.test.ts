@@ -101,6 +101,9 @@ describe("the link of the first start", () => {
     const statuses = [];
     for (let n = 0; n <= authLimits.loginFailures; n += 1) statuses.push((await open(server.url, "guess")).status);
     expect(statuses.at(-1)).toBe(429);
+    const shown = await open(server.url, "guess", { accept: "text/html" });
+    expect([shown.status, shown.headers.get("location")]).toEqual([303, "/login?link=throttled"]);
+    expect(shown.headers.get("set-cookie")).toBeNull();
     server.clock.ms += authLimits.loginWindowMs;
   });
 });

@@ -6,6 +6,12 @@ import { useIsSignedIn } from "../api/use-me.ts";
 import { SignInForm } from "../features/session/sign-in-form.tsx";
 import { Brand } from "../ui/brand.tsx";
 
+const linkProblems = {
+  used: "The sign-in link was used before or has expired. Sign in with the password.",
+  throttled:
+    "Too many wrong sign-in links were opened. Sign in with the password, or open the link again in 15 minutes.",
+};
+
 export function SignInScreen(): ReactNode {
   const { to, link } = useSearch({ from: "/login" });
   const router = useRouter();
@@ -23,9 +29,9 @@ export function SignInScreen(): ReactNode {
         </div>
         <div className="rounded-lg border border-line bg-panel p-5">
           <h1 className="mb-3 text-lg font-semibold">Sign in</h1>
-          {link === "used" && (
+          {link !== undefined && (
             <p role="status" className="mb-3 text-sm text-muted">
-              The sign-in link was used before or has expired. Sign in with the password.
+              {linkProblems[link]}
             </p>
           )}
           <SignInForm

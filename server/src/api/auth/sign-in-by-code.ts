@@ -7,7 +7,7 @@ import type { Audit } from "../../http/audit.ts";
 import { prefersHtml } from "../../http/accept.ts";
 import { sessionHeaders } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { reply } from "../../http/reply.ts";
+import { reply, type Reply } from "../../http/reply.ts";
 import { apiLimits } from "../limits.ts";
 
 /** Key by which failures are counted, beside the IP address. No e-mail address looks like this. */
@@ -25,7 +25,7 @@ export const signInByCode = (deps: {
     summary: "Sign in once with the link that the first start printed",
     description:
       "Sets a session cookie and redirects to the web application at `/`. It works once, for an hour, on the machine of the server; " +
-      "a browser that follows it again is redirected without a new session.",
+      "a browser that follows it again, or after too many wrong links, is redirected to the login page without a new session.",
     tags: ["Authentication"],
     auth: "none",
     query: z.object({ code: z.string().max(apiLimits.tokenChars) }),
@@ -37,12 +37,17 @@ export const signInByCode = (deps: {
       }
       // A preview or a link checker must not use up the code.
       if (method === "HEAD") return reply(303, undefined, toApplication);
-      deps.throttle.attempt(throttled, ip);
+      const isBrowser = prefersHtml(headers.accept, "named");
+      try {
+        deps.throttle.attempt(throttled, ip);
+      } catch (error) {
+        if (!isBrowser || !(error instanceof ServiceError)) throw error;
+        return toLogin("throttled");
+      }
       const begun = await deps.browsers.beginByCode(query.code);
       if (begun === undefined) {
         // A browser that followed the link before still has its session, or is asked for the password.
-        if (prefersHtml(headers.accept, "named"))
-          return reply(303, undefined, { ...toApplication, location: "/login?link=used" });
+        if (isBrowser) return toLogin("used");
         throw new ServiceError("not_found", "The link was used or has expired. Sign in with the password.");
       }
       deps.throttle.succeeded(throttled, ip);
@@ -62,6 +67,10 @@ const toApplication = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "referrer-policy": "no-referrer",
 };
+
+/** The login page states why the link did not work. */
+const toLogin = (link: "used" | "throttled"): Reply =>
+  reply(303, undefined, { ...toApplication, location: `/login?link=${link}` });
 
 function isLoopback(host: string): boolean {
   return /^(?:127(?:\.\d+){3}|::ffff:127(?:\.\d+){3}|::1|\[::1\]|localhost)$/.test(host);
