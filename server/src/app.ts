@@ -168,12 +168,13 @@ async function compose(
   const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, ...counting];
   const { traceDeletions: deletions } = stores;
   const ingest = { ...engine, journal, deletions, prices, subscribers, reads };
-  const { writer, settle, intake, adoptPayload, deletedTraces } = await composeIngest(engine, ingest);
-  const gateway = await composeGateway(engine, { ...engine, secretKey, intake, budgets, prices, redis });
+  const { writer, settle, intake, acceptCalls, adopt, deletedTraces } = await composeIngest(engine, ingest);
+  const calls = { acceptCalls, adopt, budgets, prices };
+  const gateway = await composeGateway(engine, { ...engine, ...calls, secretKey, redis });
   judge.connect((call) => gateway.calls.run(gateway.chat, call));
   const caughtUp = catchesUp(gateway.recorder, writer);
   const joining = { spans, catalogue, intake, journal, now };
-  const logs = startLogJoining({ config, logger, registry, cleanup }, joining, adoptPayload);
+  const logs = startLogJoining({ config, logger, registry, cleanup }, joining, adopt);
   const onRound = createSumsMetrics(registry);
   const sums = startStoredSums({ spans, isReady: () => migration.isDone(), isShared: !isOnlyNode, onRound, logger });
   cleanup.push(() => sums.stop());

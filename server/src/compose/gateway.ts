@@ -19,7 +19,8 @@ import { createStoredResponses, type StoredResponses } from "../gateway/response
 import { createTranscription, type Transcription } from "../gateway/transcription/transcription.ts";
 import { createRecorder, type Recorder } from "../gateway/record/recorder.ts";
 import type { SpanRow } from "../domain/span.ts";
-import type { SpanIntake } from "../ingest/accept/accept.ts";
+import type { AcceptCalls } from "../ingest/accept/accept-calls.ts";
+import type { Adopt } from "../ingest/writer/adopt.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import type { Secret } from "../lib/secret.ts";
 import { httpLimits } from "../http/limits.ts";
@@ -52,7 +53,8 @@ export type GatewayParts = {
   stores: Pick<ControlStores, "providerSettings" | "organizations">;
   control: ControlWatch;
   secretKey: Secret;
-  intake: SpanIntake;
+  acceptCalls: AcceptCalls;
+  adopt: Adopt;
   budgets: Budgets;
   prices: PriceBook;
   /** The cache that nodes share. */
@@ -64,7 +66,7 @@ export type GatewayParts = {
 /** Calls to model providers, and their records. */
 export async function composeGateway(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  { config, stores, control, secretKey, intake, budgets, prices, redis, logger, now }: GatewayParts,
+  { config, stores, control, secretKey, acceptCalls, adopt, budgets, prices, redis, logger, now }: GatewayParts,
 ): Promise<Gateway> {
   const metrics = createGatewayMetrics(registry);
   const guard = createAddressGuard({
@@ -73,7 +75,7 @@ export async function composeGateway(
   });
   const pools = createPools({ guard, onEviction: () => metrics.poolEvictions.inc() });
   cleanup.push(() => pools.close());
-  const recorder = await startRecorder({ metrics, cleanup }, { config, intake, budgets, logger });
+  const recorder = await startRecorder({ metrics, cleanup }, { config, acceptCalls, adopt, budgets, logger, now });
   const { router, ...routing } = await composeRouting({ config, stores, control, secretKey, metrics, logger, now });
   const deps = {
     pools,
@@ -108,16 +110,17 @@ export async function composeGateway(
 /** Sends finished calls to the intake. Starts with the calls that an earlier process left. */
 async function startRecorder(
   { metrics, cleanup }: { metrics: GatewayMetrics; cleanup: Array<() => Promise<void> | void> },
-  { config, intake, budgets, logger }: Pick<GatewayParts, "config" | "intake" | "budgets" | "logger">,
+  { config, budgets, ...parts }: Pick<GatewayParts, "config" | "acceptCalls" | "adopt" | "budgets" | "logger" | "now">,
 ): Promise<Recorder> {
   const spool = openCallSpool({
     path: join(config.dataDir, "calls"),
     maxBytes: storageLimits.callSpoolBytes,
-    onProblem: ({ reason, error, path }) => logger.error({ err: error, path }, reason),
+    onProblem: ({ reason, error, path }) => parts.logger.error({ err: error, path }, reason),
   });
   cleanup.push(() => spool.close());
   metrics.watchSpool(() => spool.bytes());
-  const recorder = createRecorder({ intake, spool, metrics, logger, onRecalled: settleRecalled(budgets, logger) });
+  const onRecalled = settleRecalled(budgets, parts.logger);
+  const recorder = createRecorder({ ...parts, spool, metrics, onRecalled });
   cleanup.push(() => recorder.stop(httpLimits.shutdownGraceMs));
   await recorder.start();
   return recorder;

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Registry } from "prom-client";
 import { createSpanIntake, type SpanIntake } from "../ingest/accept/accept.ts";
+import { createAcceptCalls, type AcceptCalls } from "../ingest/accept/accept-calls.ts";
 import { createDeletedTraces, type DeletedTraces } from "../ingest/accept/deleted-traces.ts";
 import type { ErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
@@ -12,7 +13,7 @@ import { leaveOutDeleted } from "../ingest/accept/leave-out-deleted.ts";
 import { createReadBack } from "../ingest/fan-out/read-back.ts";
 import { createSpanHistory } from "../ingest/accept/span-history.ts";
 import { createSpanWriter, type SpanWriter } from "../ingest/writer/writer.ts";
-import { createAdoptPayload, type AdoptPayload } from "../ingest/writer/adopt-payload.ts";
+import { createAdopt, type Adopt } from "../ingest/writer/adopt.ts";
 import { loadTraceDeletions } from "../jobs/trace-deletions.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { httpLimits } from "../http/limits.ts";
@@ -49,38 +50,27 @@ export type IngestParts = {
 /** From the intake through the journal into the span store, and to subscribers. */
 export async function composeIngest(
   { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
-  {
-    journal,
-    spans,
-    store,
-    deletions,
-    erasedCustomers,
-    isOnlyNode,
-    prices,
-    subscribers,
-    reads,
-    config,
-    logger,
-    now,
-  }: IngestParts,
+  parts: IngestParts,
 ): Promise<{
   writer: SpanWriter;
   /** Resolves once all accepted spans are stored, and these subscribers have consumed them. */
   settle: (subscribers: readonly string[]) => Promise<void>;
   intake: SpanIntake;
-  adoptPayload: AdoptPayload;
+  acceptCalls: AcceptCalls;
+  adopt: Adopt;
   deletedTraces: DeletedTraces;
 }> {
+  const { journal, spans, erasedCustomers, isOnlyNode, prices, reads, logger, now } = parts;
   const metrics = createIngestMetrics(registry, journal);
   const deletedTraces = createDeletedTraces(now);
   watchDeletedTraces(registry, deletedTraces);
-  await loadTraceDeletions({ deletions, deletedTraces, now });
+  await loadTraceDeletions({ deletions: parts.deletions, deletedTraces, now });
 
   const withoutDeleted = (payload: Buffer): Buffer => leaveOutDeleted(payload, deletedTraces);
   const fanOut = createFanOut({
     journal,
     leaveOutDeleted: withoutDeleted,
-    subscribers,
+    subscribers: parts.subscribers,
     readBack: createReadBack(spans),
     erasedCustomers,
     spans,
@@ -94,12 +84,12 @@ export async function composeIngest(
   const nodeId = randomToken(12);
   const writer = createSpanWriter({
     journal,
-    store: withMediaApart(store, now),
+    store: withMediaApart(parts.store, now),
     leaveOutDeleted: withoutDeleted,
     metrics,
     fanOut,
     ...(reads && { reads }),
-    groups: { ms: config.insertMs, rows: config.insertRows },
+    groups: { ms: parts.config.insertMs, rows: parts.config.insertRows },
     logger,
     nodeId,
     now,
@@ -115,18 +105,20 @@ export async function composeIngest(
       fanOut.buffer(entry.seq, organizationId, rows, entry.bytes);
       writer.add(entry, payload);
     },
-    isAwaited: (row) => fanOut.concerns(row),
     deletedTraces,
     erasedCustomers,
     isOnlyNode,
     history: isOnlyNode ? undefined : createSpanHistory({ spans, journal, deletedTraces, erasedCustomers, logger }),
     now,
   });
-  const adoptPayload = createAdoptPayload({
+  const acceptCalls = createAcceptCalls({ intake, logger });
+  const adopt = createAdopt({
     intake,
+    acceptCalls,
     journal,
     committed: (entry, payload) => writer.add(entry, payload),
+    logger,
   });
   const settle = (names: readonly string[]) => writer.flush().then(() => fanOut.drained(names));
-  return { writer, settle, intake, adoptPayload, deletedTraces };
+  return { writer, settle, intake, acceptCalls, adopt, deletedTraces };
 }

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import type { Config } from "../config/config.ts";
 import { ingestLimits } from "../ingest/limits.ts";
 import { createLogJoiner, partyOfKey, type LogJoiner, type LogJoinerDeps } from "../ingest/otlp/join-logs.ts";
-import type { AdoptPayload } from "../ingest/writer/adopt-payload.ts";
+import type { Adopt } from "../ingest/writer/adopt.ts";
 import { startAdoption } from "../jobs/adopt-journals.ts";
 import { scheduleJob } from "../jobs/schedule.ts";
 import { adoptedFolder } from "../storage/backup/export-journal.ts";
@@ -26,7 +26,7 @@ type LogJoiningParts = {
 export function startLogJoining(
   { config, logger, registry, cleanup }: LogJoiningParts,
   deps: Omit<LogJoinerDeps, "events"> & { journal: Pick<Journal, "quarantine"> },
-  adoptPayload: AdoptPayload,
+  adopt: Adopt,
 ): LogJoiner {
   const path = join(config.dataDir, "otlp-logs");
   const events = openLogEvents({ path, maxBytes: ingestLimits.otlpWaitingBytes, partyOf: partyOfKey, now: deps.now });
@@ -37,7 +37,7 @@ export function startLogJoining(
     logs.joinWaiting(signal),
   );
   cleanup.push(() => joining.stop());
-  const adoption = startAdoption({ ...deps, path: adoptedFolder(config.dataDir), adoptPayload, events, logger });
+  const adoption = startAdoption({ ...deps, path: adoptedFolder(config.dataDir), adopt, events, logger });
   cleanup.push(() => adoption.stop());
   return logs;
 }

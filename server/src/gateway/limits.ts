@@ -54,8 +54,6 @@ export const gatewayLimits = {
   /** Response ids whose creator a node remembers, and for how long. */
   responseOwners: 20_000,
   responseOwnerMs: 60 * 60_000,
-  /** Records of larger requests are not precomputed: they would occupy memory until the call ends. */
-  draftedBodyBytes: 64 * KiB,
   recordedAttemptChars: 512,
   /** Characters of an upstream's error message that are reported. */
   upstreamMessageChars: 4096,
@@ -83,16 +81,18 @@ export const gatewayLimits = {
   recordBytesWaiting: 256 * MiB,
   /** How long a finished call waits for others, so that many share one journal entry. */
   recordBatchMs: 50,
-  recordBatch: 500,
+  /** Spans of calls that are made in one turn of the event loop. */
+  recordBatch: 50,
+  /** Small compared with the journal's capacity: the journal must have room for the whole batch. */
+  recordBatchChars: 4 * MiB,
   /** Batches that the journal may commit as one. */
   recordBatchesTogether: 8,
-  /** Small compared with the journal's capacity: the journal must have room for the whole batch. */
-  recordBatchBytes: 4 * MiB,
   recordRetryMinMs: 100,
   recordRetryMaxMs: 5_000,
   recordDrainPollMs: 5,
   /** How long a start waits until the journal has the records of an earlier process. */
   recordsRecallMs: 5_000,
+  recordsRecalledTogether: 200,
   /** Items of a list, or members of an object, within one service parameter. */
   serviceParamItems: 256,
 } as const;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { AdoptPayload } from "../ingest/writer/adopt-payload.ts";
+import type { Adopt } from "../ingest/writer/adopt.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import type { LogEvents } from "../storage/journal/log-events.ts";
 import { openHandedOver } from "../storage/journal/handed-over.ts";
@@ -17,12 +17,12 @@ const everyMs = 1_000;
 export function startAdoption(deps: {
   /** The command puts one folder per such node here. */
   path: string;
-  adoptPayload: AdoptPayload;
+  adopt: Adopt;
   journal: Pick<Journal, "quarantine">;
   events: Pick<LogEvents, "add">;
   logger: Logger;
 }): Schedule {
-  const { path, adoptPayload, journal, events, logger } = deps;
+  const { path, adopt, journal, events, logger } = deps;
   return scheduleJob({ name: "adopt journals", everyMs, logger }, async (signal) => {
     const names = existsSync(path) ? readdirSync(path).filter((name) => !name.endsWith(".part")) : [];
     for (const name of names) {
@@ -30,11 +30,11 @@ export function startAdoption(deps: {
       try {
         for (const record of left.calls()) {
           signal.throwIfAborted();
-          await adoptPayload(record);
+          await adopt.call(record);
         }
         for (const { payload, forget } of left.entries()) {
           signal.throwIfAborted();
-          await adoptPayload(payload);
+          await adopt.rows(payload);
           await forget();
         }
         for (const { payload, reason, forget } of left.quarantined()) {

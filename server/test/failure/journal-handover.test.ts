@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newIdentity } from "../../src/domain/identity.ts";
+import { writeCall } from "../../src/ingest/accept/recorded-call.ts";
 import { encodeFrame } from "../../src/storage/journal/call-frames.ts";
 import { startTestClickHouse, type TestClickHouse } from "../support/clickhouse-http-server.ts";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../support/postgres.ts";
@@ -47,7 +49,7 @@ describe.skipIf(postgresUrl === undefined)(`a node that never comes back${postgr
     ]);
   });
 
-  /** Of 20 spans and one call that a node had accepted when it was killed, none stored; and of a trace that is deleted since. */
+  /** Of 20 spans and two calls, one recorded by version 0.1, that a node had accepted when it was killed, none stored; and of a trace that is deleted since. */
   async function leave(folder: string, customer: string): Promise<void> {
     const dying = await startServerProcess(folder, settings);
     const trace = { trace_unique_id: `deleted ${customer}`, customer_identifier: customer };
@@ -76,7 +78,17 @@ describe.skipIf(postgresUrl === undefined)(`a node that never comes back${postgr
       received_at: "2026-01-01 00:00:00.000000000",
     };
     mkdirSync(join(folder, "calls"), { recursive: true });
-    writeFileSync(join(folder, "calls", "0"), encodeFrame(Buffer.from(JSON.stringify(call)), Buffer.alloc(0)));
+    const origin = {
+      organization_id: "org_left",
+      environment: "prod",
+      organization_key_id: "key",
+      organization_key_name: "Key",
+      log_method: "gateway",
+    } as const;
+    const body = { customer_identifier: customer, cost: 1, timestamp: "2026-01-02T00:00:00Z" };
+    const record = writeCall({ body, origin, identity: newIdentity(), receivedNs: BigInt(Date.now()) * 1_000_000n });
+    const frames = [JSON.stringify(call), record].map((text) => Buffer.from(encodeFrame(text, Buffer.alloc(0))));
+    writeFileSync(join(folder, "calls", "0"), Buffer.concat(frames));
     const deletion = await node.prod.request(
       "DELETE",
       `/api/traces/${encodeURIComponent(trace.trace_unique_id)}/?${always}`,
@@ -94,7 +106,7 @@ describe.skipIf(postgresUrl === undefined)(`a node that never comes back${postgr
     await leave(adopted, "a");
     const adopt = () => runAdminProcess(own, ["journal", "adopt", adopted], settings);
     expect(await adopt()).toMatch(/entries +[1-9]/);
-    await expect.poll(async () => (await storedOf("a"))["number_of_requests"], { timeout: 20_000 }).toBe(21);
+    await expect.poll(async () => (await storedOf("a"))["number_of_requests"], { timeout: 20_000 }).toBe(22);
     expect(await adopt()).toMatch(/entries +0/);
     // As if the first had died before it set the journal aside.
     for (const name of ["journal", "calls"])
@@ -104,8 +116,8 @@ describe.skipIf(postgresUrl === undefined)(`a node that never comes back${postgr
       .poll(() => node.output().match(/took over the journal of another node/g)?.length, { timeout: 20_000 })
       .toBe(2);
     await settle(node.prod);
-    expect(await storedOf("a")).toMatchObject({ number_of_requests: 21, total_cost: 21 });
-    await expect.poll(() => deliveredOf("a"), { timeout: 20_000 }).toBe(22);
+    expect(await storedOf("a")).toMatchObject({ number_of_requests: 22, total_cost: 22 });
+    await expect.poll(() => deliveredOf("a"), { timeout: 20_000 }).toBe(23);
     expect(await runAdminProcess(own, ["journal", "adopt", own], settings).catch(String)).toContain(
       "is the data folder of this node",
     );
@@ -119,9 +131,9 @@ describe.skipIf(postgresUrl === undefined)(`a node that never comes back${postgr
     );
     expect(await drain()).toMatch(/rows +2\d/);
     await settle(node.prod);
-    expect(await storedOf("d")).toMatchObject({ number_of_requests: 21, total_cost: 21 });
+    expect(await storedOf("d")).toMatchObject({ number_of_requests: 22, total_cost: 22 });
     expect(await drain()).toMatch(/rows +0/);
-    expect(await storedOf("d")).toMatchObject({ number_of_requests: 21, total_cost: 21 });
-    await expect.poll(() => deliveredOf("d"), { timeout: 20_000 }).toBe(22);
+    expect(await storedOf("d")).toMatchObject({ number_of_requests: 22, total_cost: 22 });
+    await expect.poll(() => deliveredOf("d"), { timeout: 20_000 }).toBe(23);
   }, 90_000);
 });

@@ -1,10 +1,8 @@
-import type { TurnQueue } from "../../lib/turn-queue.ts";
 import type { PriceBook } from "../../pricing/price-book.ts";
 import type { Admission } from "./budgets.ts";
 import { costOfCall, isPaid, isRecorded, newLedger, settleUsage, takeDigest, type CallLedger } from "./call-ledger.ts";
 import type { ChatDigest } from "../chat/chat-digest.ts";
 import type { CallOperation, CallRequest, GatewayCall } from "./operation.ts";
-import { completeDraft, draftRecord, type RecordDraft } from "../record/record-draft.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { Router } from "../routing/router.ts";
 import { spanOfCall } from "../record/span-of-call.ts";
@@ -13,8 +11,6 @@ export type RecordDeps = {
   recorder: Pick<Recorder, "add" | "claim">;
   router: Pick<Router, "modelName">;
   prices: PriceBook;
-  /** Queues the records of calls that were just sent to their upstream. */
-  drafting: Pick<TurnQueue<CallRecord>, "add">;
 };
 
 /** The record of one call: its ledger, and at its end the span and the customer's charge. */
@@ -24,7 +20,6 @@ export class CallRecord {
   readonly #deps: RecordDeps;
   readonly #call: GatewayCall;
   #recorded: CallRequest["recorded"];
-  #draft: RecordDraft | undefined;
   #isWritten = false;
 
   constructor(deps: RecordDeps, operation: CallOperation, call: GatewayCall) {
@@ -38,20 +33,10 @@ export class CallRecord {
     this.#recorded = recorded;
   }
 
-  /** Does the work that depends only on the request, while the upstream's response is pending. */
-  prepare(): void {
-    if (this.#recorded !== undefined) this.#describe();
-    else this.#deps.drafting.add(this);
-  }
-
   #describe(): void {
     if (this.#recorded === undefined) return;
     this.ledger.asked = this.#recorded();
     this.#recorded = undefined;
-  }
-
-  draft(): void {
-    if (!this.#isWritten) this.#draft ??= draftRecord(this.ledger, this.#call.bytes.length);
   }
 
   /**
@@ -81,13 +66,12 @@ export class CallRecord {
     const { origin, identity, failedUsd } = ledger;
     // The intake computes the cost of the usage. It does not know the cost of failed attempts.
     const costUsd = failedUsd > 0 ? costOfCall(ledger, this.#deps.prices) : undefined;
-    const record = {
-      read: failedUsd > 0 ? undefined : this.#draft && completeDraft(this.#draft, ledger),
+    const call = {
       body: () => ({ ...spanOfCall(ledger), ...(costUsd !== undefined && { cost: costUsd }) }),
       origin,
       identity,
     };
-    return this.#deps.recorder.add(record, () => this.#close(onWritten));
+    return this.#deps.recorder.add(call, () => this.#close(onWritten));
   }
 
   /** Resolves when the record is written, also if no response triggered it. */

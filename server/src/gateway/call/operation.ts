@@ -57,7 +57,7 @@ export type CallRequest = {
   routeProvider: string | undefined;
   /** The members of the request that are meant for the provider. */
   asked: Record<string, unknown>;
-  /** The recorded form, if it differs from `asked`. Called once, while the upstream's response is pending. */
+  /** The recorded form, if it differs from `asked`. Called once, when the call ends. */
   recorded?: () => Record<string, unknown>;
   isStream: boolean;
   /** The key mark in the request, whose provider key must serve it. */

@@ -98,9 +98,7 @@ async function askOnce(deps: AttemptDeps, asked: AskedCall, step: PlanStep, plan
     plan.report(attempt, "begun");
   });
   answer.isAsking = true;
-  const answered = ask(deps, asked, step, run);
-  record.prepare();
-  const ended = await answered;
+  const ended = await ask(deps, asked, step, run);
   const tookMs = call.elapsedMs() - beganMs;
   if (!isBegun) answer.upstreamMs += tookMs;
   if (ended.kind !== "problem") {

@@ -1,7 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../../domain/errors.ts";
 import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
-import { TurnQueue } from "../../lib/turn-queue.ts";
 import type { GatewayMetrics } from "../../telemetry/gateway-metrics.ts";
 import { admitCall, hearCustomer, refusalOf } from "./admit-call.ts";
 import type { Budgets } from "./budgets.ts";
@@ -18,7 +17,7 @@ import { giveRecalled, runAttempts, type AttemptDeps } from "./run-attempts.ts";
 import type { Router } from "../routing/router.ts";
 
 export type CallDeps = AttemptDeps &
-  Omit<RecordDeps, "drafting"> & {
+  RecordDeps & {
     /** Milliseconds of silence after which a stream to a caller gets a comment. */
     commentMs: number;
     router: Router;
@@ -38,13 +37,8 @@ export type CallRunner = {
 };
 
 export function createCallRunner(deps: CallDeps): CallRunner {
-  const drafting = new TurnQueue<CallRecord>((records) => {
-    for (const record of records) record.draft();
-  });
-  const runDeps = { ...deps, drafting };
   return {
-    run: (operation, call) =>
-      deps.recorder.during(call.origin.organization_id, () => runCall(runDeps, operation, call)),
+    run: (operation, call) => deps.recorder.during(call.origin.organization_id, () => runCall(deps, operation, call)),
     refuse: ({ logType }, call, error) => recordRefusal(deps.recorder, logType, call, error),
   };
 }
@@ -53,7 +47,7 @@ export function createCallRunner(deps: CallDeps): CallRunner {
  * One call, from its first byte to its span: read, route, recall, admit, attempt, answer, record. Rejects only for
  * faults of the gateway, which are recorded too.
  */
-async function runCall(deps: CallDeps & RecordDeps, operation: CallOperation, call: GatewayCall): Promise<void> {
+async function runCall(deps: CallDeps, operation: CallOperation, call: GatewayCall): Promise<void> {
   const record = new CallRecord(deps, operation, call);
   const answer = new CallAnswer(operation, call, record, deps.prices);
   const { ledger } = record;

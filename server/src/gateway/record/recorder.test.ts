@@ -8,14 +8,16 @@ import { afterEach, expect, test } from "vitest";
 import { ServiceError } from "../../domain/errors.ts";
 import type { SpanRow } from "../../domain/span.ts";
 import { createSpanIntake } from "../../ingest/accept/accept.ts";
+import { createAcceptCalls } from "../../ingest/accept/accept-calls.ts";
+import { createAdopt } from "../../ingest/writer/adopt.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
 import { newIdentity, spanIdentity } from "../../domain/identity.ts";
+import { encodeFrame } from "../../storage/journal/call-frames.ts";
 import { openCallSpool } from "../../storage/journal/call-spool.ts";
-import { openJournal } from "../../storage/journal/journal.ts";
+import { openJournal, type Journal } from "../../storage/journal/journal.ts";
 import { createGatewayMetrics } from "../../telemetry/gateway-metrics.ts";
 import { createIngestMetrics } from "../../telemetry/ingest-metrics.ts";
-import type { SpanRecord } from "./prepare-record.ts";
-import { createRecorder } from "./recorder.ts";
+import { createRecorder, type CallFacts } from "./recorder.ts";
 
 const cleanup: Array<() => Promise<void> | void> = [];
 afterEach(async () => {
@@ -44,31 +46,36 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
     maxBytes: maxSpoolBytes,
     onProblem: ({ reason }) => problems.push(reason),
   });
-  const intake = createSpanIntake({
-    journal: {
-      ...journal,
-      append: (entry) => {
-        if (!state.isFull) return journal.append(entry);
-        state.refusals += 1;
-        return Promise.reject(new ServiceError("unavailable", "The journal is full."));
-      },
+  const committed = (_entry: unknown, payload: Buffer): void => {
+    const lines = payload.toString().trimEnd().split("\n");
+    rows.push(...lines.map((line) => JSON.parse(line) as SpanRow));
+  };
+  const guarded: Journal = {
+    ...journal,
+    append: (entry) => {
+      if (!state.isFull) return journal.append(entry);
+      state.refusals += 1;
+      return Promise.reject(new ServiceError("unavailable", "The journal is full."));
     },
+  };
+  const intake = createSpanIntake({
+    journal: guarded,
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createIngestMetrics(new Registry(), journal),
-    committed: (_entry, payload) => {
-      const lines = payload.toString().trimEnd().split("\n");
-      rows.push(...lines.map((line) => JSON.parse(line) as SpanRow));
-    },
+    committed,
     now: Date.now,
   });
   const metrics = createGatewayMetrics(registry);
   const logger = pino({ level: "silent" });
+  const acceptCalls = createAcceptCalls({ intake, logger });
   const recorder = createRecorder({
-    intake,
+    acceptCalls,
+    adopt: createAdopt({ intake, acceptCalls, journal: guarded, committed, logger }),
     spool,
     metrics,
     logger,
     onRecalled: (row) => recalled.push(row.unique_id),
+    now: Date.now,
     maxRecords: 4,
   });
   /** Simulates the death of the process; resolves when only its files are left. */
@@ -102,8 +109,8 @@ const originOf = (organization_id: string, key = "key") =>
     log_method: "gateway",
   }) as const;
 
-function record(model: string, organization = "org", more: Record<string, unknown> = {}): SpanRecord {
-  const body = { model, start_time: 1_800_000_000_123_456_789n, ...more };
+function record(model: string, organization = "org", more: Record<string, unknown> = {}): CallFacts {
+  const body = { model, start_time: "2027-01-15 08:00:00.123456789", ...more };
   return { body: () => body, origin: originOf(organization), identity: newIdentity() };
 }
 
@@ -219,35 +226,42 @@ test("a journal that accepts nothing at the start delays neither the start nor n
   expect(third.models()).toEqual(["old", "new"]);
 });
 
-test("records that reached the journal before the process died get one more, equal row, marked as a resend", async () => {
-  const first = start();
-  const trace = { trace_unique_id: "t", span_unique_id: "s" };
-  const { organization_id, environment } = originOf("a");
-  const identity = spanIdentity({ organization_id, environment, trace: "t", span: "s" });
-  first.state.isFull = false;
-  first.recorder.add({ ...record("named", "a", trace), identity });
-  first.recorder.add(record("unnamed", "a"));
-  first.recorder.add(record("b", "b"));
-  await expect.poll(first.models).toContain("b");
-  const spooled = first.rows.map((row) => JSON.stringify(row));
-  await first.die();
+test.each([
+  ["of this version", false],
+  ["of version 0.1", true],
+])(
+  "records %s that reached the journal before the process died get one more, equal row, marked as a resend",
+  async (_name, areRows) => {
+    const first = start();
+    const trace = { trace_unique_id: "t", span_unique_id: "s" };
+    const { organization_id, environment } = originOf("a");
+    const identity = spanIdentity({ organization_id, environment, trace: "t", span: "s" });
+    first.recorder.add({ ...record("named", "a", trace), identity });
+    first.recorder.add(record("unnamed", "a"));
+    await new Promise<void>((resolve) => first.recorder.add(record("b", "b"), resolve));
+    const file = join(first.path, "calls", "0");
+    const bytes = readFileSync(file);
+    first.state.isFull = false;
+    await expect.poll(first.models).toEqual(["named", "unnamed", "b"]);
+    const accepted = first.rows.map((row) => JSON.stringify(row));
+    await first.die();
 
-  // As if the process had died before it removed its files.
-  const spool = openCallSpool({ path: join(first.path, "calls"), maxBytes: 1e6, onProblem: () => undefined });
-  spool.append(spooled.map((line) => Buffer.from(line)));
-  spool.close();
+    // As if the process had died before it removed its files.
+    const frames = accepted.map((line) => Buffer.from(encodeFrame(line, Buffer.alloc(0))));
+    writeFileSync(file, areRows ? Buffer.concat(frames) : bytes);
 
-  const second = start(first.path);
-  second.state.isFull = false;
-  await second.recorder.start();
-  // The identity of the named one is remembered: it needs no second row.
-  expect(second.models()).toEqual(["unnamed", "b"]);
-  for (const row of second.rows) {
-    const { is_resend, ...rest } = row;
-    expect(is_resend).toBe(1);
-    expect(spooled).toContain(JSON.stringify(rest));
-  }
-});
+    const second = start(first.path);
+    second.state.isFull = false;
+    await second.recorder.start();
+    // The identity of the named one is remembered: it needs no second row.
+    expect(second.models()).toEqual(["unnamed", "b"]);
+    for (const row of second.rows) {
+      const { is_resend, ...rest } = row;
+      expect(is_resend).toBe(1);
+      expect(accepted).toContain(JSON.stringify(rest));
+    }
+  },
+);
 
 test.each([
   ["cut off in its last record", (bytes: Buffer) => bytes.subarray(0, -5), ["1", "2"], []],

@@ -1,22 +1,24 @@
 import type { Logger } from "pino";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { SpanRow } from "../../domain/span.ts";
 import { ServiceError } from "../../domain/errors.ts";
-import type { SpanIntake } from "../../ingest/accept/accept.ts";
-import { recallSpan, type HeldSpan, type PreparedSpan } from "../../ingest/accept/prepared-span.ts";
+import type { AcceptCalls } from "../../ingest/accept/accept-calls.ts";
+import { readCall, writeCall, type RecordedCall } from "../../ingest/accept/recorded-call.ts";
+import type { Adopt } from "../../ingest/writer/adopt.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
-import { freeBytes } from "../../lib/free-bytes.ts";
 import { TurnQueue } from "../../lib/turn-queue.ts";
 import { FairShare } from "../../lib/fair-share.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { CallSpool, LeftRecords } from "../../storage/journal/call-spool.ts";
 import type { GatewayMetrics } from "../../telemetry/gateway-metrics.ts";
-import { prepareRecord, type SpanRecord } from "./prepare-record.ts";
+
+/** One finished call; `body` is called once, before the caller gets the last byte. */
+export type CallFacts = Pick<RecordedCall, "origin" | "identity"> & { body: () => Record<string, unknown> };
 
 /**
- * Passes the spans of finished calls to the intake, in batches and never on a caller's time. Until the journal has them
- * they are in the spool, so that a process that dies loses none. While the journal accepts nothing they wait, within
- * limits; at the limits the gateway accepts no further calls, so that no call goes unrecorded.
+ * Writes finished calls to the spool before the callers get the last byte, and makes spans of them later, in batches:
+ * the intake reads them as it reads what clients send. A process that dies loses none. While the journal accepts nothing
+ * they wait, within limits; at the limits the gateway accepts no further calls, so that no call goes unrecorded.
  */
 export type Recorder = {
   /** True for the first call with this identity. Later ones get spans of their own, as no call may replace another. */
@@ -29,7 +31,7 @@ export type Recorder = {
    * @param onSafe called when the record outlives this process, unless the spool fails: the last byte of the response
    * may be sent
    */
-  add(record: SpanRecord, onSafe?: () => void): void;
+  add(call: CallFacts, onSafe?: () => void): void;
   /**
    * Runs a call that may end in a record.
    * @throws ServiceError `unavailable`, before it begins, if there might be no room for its record, overall or for its
@@ -45,19 +47,22 @@ export type Recorder = {
 };
 
 export type RecorderDeps = {
-  intake: Pick<SpanIntake, "prepare" | "prepareRead" | "hold" | "acceptHeld">;
+  acceptCalls: AcceptCalls;
+  adopt: Pick<Adopt, "call">;
   spool: Pick<CallSpool, "append" | "turn" | "left">;
   metrics: GatewayMetrics;
   logger: Logger;
-  /** Called with each record that an earlier process left, before it is dispatched. */
+  /** Called with the span of each record that an earlier process left. */
   onRecalled: (row: SpanRow) => void;
+  /** Milliseconds since the epoch. */
+  now: () => number;
   maxRecords?: number;
 };
 
-/** `bytes` is the approximate memory that it occupies. */
-type Waiting = { span: HeldSpan; bytes: number; isSpooled: boolean };
+/** A text is kept, not the values in it: it costs the garbage collector less than they do. */
+type Waiting = { text: string; organizationId: string; isSpooled: boolean };
 
-type Ended = { record: SpanRecord; onSafe: (() => void) | undefined };
+type Ended = { call: CallFacts; onSafe: (() => void) | undefined };
 
 export function createRecorder(deps: RecorderDeps): Recorder {
   return new SpooledRecorder(deps);
@@ -72,8 +77,6 @@ class SpooledRecorder implements Recorder {
   #unspooled = 0;
   /** The part that no flush has started on. */
   #waiting: Waiting[] = [];
-  /** The buffers that contain the lines of those. */
-  #waitingBytes: Buffer[] = [];
   readonly #left: LeftRecords[];
   #flushing: Promise<void> | undefined;
   #isScheduled = false;
@@ -106,27 +109,22 @@ class SpooledRecorder implements Recorder {
     await Promise.race([this.#flushing, sleep(gatewayLimits.recordsRecallMs, undefined, { ref: false })]);
   }
 
-  add(record: SpanRecord, onSafe?: () => void): void {
-    this.#ended.add({ record, onSafe }, this.#callsUnderWay === 1);
+  add(call: CallFacts, onSafe?: () => void): void {
+    this.#ended.add({ call, onSafe }, this.#callsUnderWay === 1);
   }
 
   /** Writes once for all calls that ended together: a system call each would cost more than the rest of the record. */
   #write(ended: readonly Ended[]): void {
-    const { intake, spool, metrics, logger } = this.#deps;
-    const spans: PreparedSpan[] = [];
-    for (const { record } of ended) {
-      const span = prepareRecord(intake, record, logger);
-      if (span === undefined) metrics.recordsLost.inc();
-      else spans.push(span);
+    const { spool, metrics, logger } = this.#deps;
+    const records = ended.map(({ call }) => this.#textOf(call)).filter((record) => record !== undefined);
+    const areSpooled = spool.append(records.map(({ text }) => text));
+    for (const [index, record] of records.entries()) {
+      record.isSpooled = areSpooled[index] === true;
+      if (!record.isSpooled) metrics.recordsUnspooled.inc();
+      this.#count(record, 1);
+      this.#waiting.push(record);
     }
-    const { spans: held, bytes } = intake.hold(spans);
-    this.#waitingBytes.push(bytes);
-    const areSpooled = spool.append(held.map(({ line }) => line));
-    for (const [index, span] of held.entries()) {
-      const isSpooled = areSpooled[index] === true;
-      if (!isSpooled) metrics.recordsUnspooled.inc();
-      this.#hold({ span, bytes: memoryOf(span), isSpooled });
-    }
+    if (this.#flushing === undefined) this.#schedule();
     for (const { onSafe } of ended) {
       try {
         onSafe?.();
@@ -136,20 +134,26 @@ class SpooledRecorder implements Recorder {
     }
   }
 
-  #hold(record: Waiting): void {
-    this.#count(record, 1);
-    this.#waiting.push(record);
-    if (this.#flushing === undefined) this.#schedule();
+  #textOf({ body, origin, identity }: CallFacts): Waiting | undefined {
+    const { now, metrics, logger } = this.#deps;
+    try {
+      const receivedNs = BigInt(Math.round(now() * 1000)) * 1000n;
+      const text = writeCall({ body: body(), origin, identity, receivedNs });
+      return { text, organizationId: origin.organization_id, isSpooled: false };
+    } catch (error) {
+      metrics.recordsLost.inc();
+      logger.error({ err: error }, "the span of a gateway call could not be made");
+      return undefined;
+    }
   }
 
-  #count({ span, bytes, isSpooled }: Waiting, by: 1 | -1): void {
-    const { organization_id: party } = span.subject;
+  #count({ text, organizationId, isSpooled }: Waiting, by: 1 | -1): void {
     if (by === 1) {
-      this.#records.add(party, 1);
-      this.#bytes.add(party, bytes);
+      this.#records.add(organizationId, 1);
+      this.#bytes.add(organizationId, memoryOf(text));
     } else {
-      this.#records.giveBack(party, 1);
-      this.#bytes.giveBack(party, bytes);
+      this.#records.giveBack(organizationId, 1);
+      this.#bytes.giveBack(organizationId, memoryOf(text));
     }
     if (!isSpooled) this.#unspooled += by;
   }
@@ -227,59 +231,65 @@ class SpooledRecorder implements Recorder {
   async #flush(): Promise<void> {
     const { spool } = this.#deps;
     for (let file = this.#left.shift(); file !== undefined; file = this.#left.shift()) {
-      if (await this.#handOnAll(this.#recalled(file))) file.forget();
+      if (await this.#recall(file)) file.forget();
     }
     if (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
-      const [records, buffers] = [this.#waiting, this.#waitingBytes];
-      [this.#waiting, this.#waitingBytes] = [[], []];
+      const records = this.#waiting;
+      this.#waiting = [];
       const forget = spool.turn();
-      if (await this.#handOnAll(records)) {
-        forget();
-        for (const bytes of buffers) freeBytes(bytes);
-      }
+      if (await this.#dispatch(records)) forget();
     }
     this.#flushing = undefined;
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  *#recalled(file: LeftRecords): Generator<Waiting> {
-    const { metrics, logger, onRecalled } = this.#deps;
-    for (const text of file.texts()) {
-      const span = recallSpan(text);
-      if (span === undefined) logger.error("a call record of an earlier process is unreadable");
-      else {
-        metrics.recordsRecalled.inc();
-        if (span.row !== undefined) onRecalled(span.row);
-        yield { span, bytes: memoryOf(span), isSpooled: true };
-      }
-    }
-  }
-
-  /**
-   * Dispatches a few batches at a time, which the journal commits together: on a busy core each commit waits for its
-   * turn.
-   */
-  async #handOnAll(records: Iterable<Waiting>): Promise<boolean> {
+  /** Several at a time, which the journal commits together. False only if the recorder stops first. */
+  async #recall(file: LeftRecords): Promise<boolean> {
+    const { adopt, metrics, onRecalled } = this.#deps;
+    const recall = async (text: Buffer): Promise<void> => {
+      const row = await adopt.call(text);
+      if (row === undefined) return;
+      metrics.recordsRecalled.inc();
+      onRecalled(row);
+    };
     let together: Array<Promise<boolean>> = [];
-    const areTaken = async (): Promise<boolean> => (await Promise.all(together)).every((isTaken) => isTaken);
-    for (const batch of batchesOf(records)) {
-      together.push(this.#handOn(batch));
-      if (together.length < gatewayLimits.recordBatchesTogether) continue;
-      if (!(await areTaken())) return false;
+    for (const text of file.texts()) {
+      together.push(this.#retrying(() => recall(text)));
+      if (together.length < gatewayLimits.recordsRecalledTogether) continue;
+      if (!(await areAll(together))) return false;
       together = [];
     }
-    return await areTaken();
+    return await areAll(together);
   }
 
   /** False only if the recorder stops first. */
-  async #handOn(batch: readonly Waiting[]): Promise<boolean> {
-    const { intake, metrics, logger } = this.#deps;
+  async #dispatch(records: readonly Waiting[]): Promise<boolean> {
+    const { acceptCalls, metrics } = this.#deps;
+    let together: Array<Promise<boolean>> = [];
+    for (const batch of batchesOf(records)) {
+      const accept = async (): Promise<void> => {
+        const rows = await acceptCalls(batch.flatMap(({ text }) => readCall(text) ?? []));
+        metrics.recordsLost.inc(rows.filter((row) => row === undefined).length);
+        for (const record of batch) this.#count(record, -1);
+      };
+      together.push(this.#retrying(accept));
+      // Calls in progress wait for one batch at most.
+      await nextTurn();
+      if (together.length < gatewayLimits.recordBatchesTogether) continue;
+      if (!(await areAll(together))) return false;
+      together = [];
+    }
+    return await areAll(together);
+  }
+
+  /** Repeats until the journal accepts. False only if the recorder stops first. */
+  async #retrying(accept: () => Promise<void>): Promise<boolean> {
+    const { metrics, logger } = this.#deps;
     const { signal } = this.#stopping;
     let retryMs: number = gatewayLimits.recordRetryMinMs;
     while (!signal.aborted) {
       try {
-        await intake.acceptHeld(batch.map(({ span }) => span));
-        for (const record of batch) if (!record.span.isRecalled) this.#count(record, -1);
+        await accept();
         return true;
       } catch (error) {
         metrics.recordRetries.inc();
@@ -292,26 +302,28 @@ class SpooledRecorder implements Recorder {
   }
 }
 
-/** The size of the line, and of the row if it is in memory. */
-function memoryOf({ line, row }: HeldSpan): number {
-  return (row === undefined ? 1 : 3) * line.length + 2_000;
+async function areAll(outcomes: ReadonlyArray<Promise<boolean>>): Promise<boolean> {
+  return (await Promise.all(outcomes)).every((isDone) => isDone);
+}
+
+/** Bytes that a waiting text occupies, if all its characters take two. */
+function memoryOf(text: string): number {
+  return text.length * 2 + 500;
 }
 
 /** Batches that may go in one request: of one organization and of limited size. */
-function* batchesOf(records: Iterable<Waiting>): Generator<Waiting[]> {
-  const open = new Map<string, { batch: Waiting[]; bytes: number }>();
+function* batchesOf(records: readonly Waiting[]): Generator<Waiting[]> {
+  const open = new Map<string, { batch: Waiting[]; chars: number }>();
   for (const record of records) {
-    const organizationId = record.span.subject.organization_id;
-    const { batch, bytes } = open.get(organizationId) ?? { batch: [], bytes: 0 };
-    if (
-      batch.length > 0 &&
-      (batch.length >= gatewayLimits.recordBatch || bytes + record.bytes > gatewayLimits.recordBatchBytes)
-    ) {
+    const { organizationId, text } = record;
+    const { batch, chars } = open.get(organizationId) ?? { batch: [], chars: 0 };
+    const isFull = batch.length >= gatewayLimits.recordBatch || chars + text.length > gatewayLimits.recordBatchChars;
+    if (batch.length > 0 && isFull) {
       yield batch;
-      open.set(organizationId, { batch: [record], bytes: record.bytes });
+      open.set(organizationId, { batch: [record], chars: text.length });
     } else {
       batch.push(record);
-      open.set(organizationId, { batch, bytes: bytes + record.bytes });
+      open.set(organizationId, { batch, chars: chars + text.length });
     }
   }
   for (const { batch } of open.values()) yield batch;

@@ -1,9 +1,8 @@
 import { domainLimits } from "../../domain/limits.ts";
 import { httpLimits } from "../../http/limits.ts";
-import type { BodyValues } from "../../ingest/normalize/read-body.ts";
 import { withoutWords } from "../call/attempt-notes.ts";
 import { billedUsage, isPaid, type CallLedger } from "../call/call-ledger.ts";
-import { secondsOf } from "../../lib/time.ts";
+import { secondsOf, storedTime } from "../../lib/time.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
 import type { ServiceParams } from "../request/service-params.ts";
 
@@ -37,7 +36,7 @@ const recordedParams: ReadonlySet<string> = new Set<keyof ServiceParams>([
 ]);
 
 /** The part that the request determines, unchanged. Valid once its parameters are read. */
-export function requestOfCall(ledger: CallLedger): Record<string, unknown> {
+function requestOfCall(ledger: CallLedger): Record<string, unknown> {
   const { asked, params } = ledger;
   const span: Record<string, unknown> = {};
   const said: Record<string, unknown> = params;
@@ -67,11 +66,8 @@ const operationNames: Readonly<Record<CallLedger["logType"], string>> = {
   custom: "count_tokens",
 };
 
-/**
- * The part that is known when the call has ended. All values are the gateway's own, except an upstream's texts,
- * messages and usage.
- */
-export function outcomeOfCall(ledger: CallLedger): BodyValues {
+/** The part that is known when the call has ended. */
+function outcomeOfCall(ledger: CallLedger): Record<string, unknown> {
   const startNs = BigInt(Math.round(ledger.startedAtMs * 1e3)) * 1_000n;
   const notes = ledger.attemptNotes;
   const omits = omitsContent(ledger);
@@ -84,8 +80,8 @@ export function outcomeOfCall(ledger: CallLedger): BodyValues {
     stream: ledger.stream,
     model: ledger.model,
     provider_id: ledger.provider,
-    start_time: startNs,
-    timestamp: startNs + BigInt(Math.round(ledger.endedMs * 1e6)),
+    start_time: storedTime(startNs),
+    timestamp: storedTime(startNs + BigInt(Math.round(ledger.endedMs * 1e6))),
     latency: secondsOf(ledger.endedMs),
     status_code: ledger.statusCode,
     routing_time: secondsIfKnown(ledger.routedMs),

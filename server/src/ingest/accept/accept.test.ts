@@ -76,19 +76,12 @@ async function stored(requests: unknown[][], options: { idempotencyKey?: string 
   return collapse(written);
 }
 
-/** Takes spans the way calls are recorded: prepared immediately, accepted later in a batch. */
-async function acceptHeld(
-  bodies: unknown[],
-  origin: SpanOrigin,
-  by: Pick<SpanIntake, "prepare" | "hold" | "acceptHeld"> = intake,
-): Promise<void> {
-  const spans = bodies.map((body) => {
-    const identity = spanIdentity({ ...origin, trace: ids.trace_unique_id, span: ids.span_unique_id });
-    const prepared = by.prepare(body, origin, identity);
-    if (!prepared.ok) throw new Error("the span was refused");
-    return prepared.span;
-  });
-  await by.acceptHeld(by.hold(spans).spans);
+/** Takes spans the way calls are recorded. */
+async function acceptCalls(bodies: Array<Record<string, unknown>>, origin: SpanOrigin): Promise<void> {
+  const identity = spanIdentity({ ...origin, trace: ids.trace_unique_id, span: ids.span_unique_id });
+  const receivedNs = BigInt(Date.now()) * 1_000_000n;
+  const calls = bodies.map((body, at) => ({ body, origin, identity, receivedNs: receivedNs + BigInt(at) }));
+  expect((await intake.acceptCalls(calls, false)).every(({ ok }) => ok)).toBe(true);
 }
 
 const ids = { trace_unique_id: "t", span_unique_id: "s" };
@@ -152,7 +145,7 @@ describe("one span, sent repeatedly and in any order", () => {
       fc.asyncProperty(
         fc.array(fc.array(version, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
         fc.infiniteStream(fc.boolean()),
-        async (requests, areHeld) => {
+        async (requests, areCalls) => {
           let n = 0;
           const bodies = requests.map((request) =>
             request.map(({ end, output, tokens }) => ({
@@ -174,7 +167,7 @@ describe("one span, sent repeatedly and in any order", () => {
           written = [];
           const origin = newOrigin();
           for (const request of bodies) {
-            if (areHeld.next().value === true) await acceptHeld(request, origin);
+            if (areCalls.next().value === true) await acceptCalls(request, origin);
             else await intake.accept(request, origin);
           }
           expect(collapse(written)).toMatchObject([{ model: expected?.model }]);
@@ -243,22 +236,6 @@ test("a superseded row is accepted only once the fuller one is on disk", async (
   expect(isAccepted).toBe(true);
   const failing = intakeOver({ ...slow, settled: () => Promise.reject(new Error("disk")) });
   await expect(failing.accept([started], newOrigin())).rejects.toThrow("disk");
-});
-
-test("passes all rows of a batch to `committed` if one is awaited, and none otherwise", async () => {
-  const given: Array<ReadonlyArray<string | undefined>> = [];
-  const waited = createSpanIntake({
-    journal,
-    prices: createPriceBook({ maxModels: 10 }),
-    metrics: createIngestMetrics(new Registry(), journal),
-    committed: (_entry, _payload, _organizationId, rows) => given.push(rows.map(({ output }) => output)),
-    isAwaited: ({ output }) => output === "awaited — é",
-    now: Date.now,
-  });
-  const named = (output: string) => ({ ...completed, output, trace_unique_id: output });
-  await acceptHeld([named("a"), named("b")], newOrigin(), waited);
-  await acceptHeld([named("c"), named("awaited — é"), named("d")], newOrigin(), waited);
-  expect(given).toEqual([[], ["c", "awaited — é", "d"]]);
 });
 
 test("the span received later wins, also after the clock was set back", async () => {

@@ -7,18 +7,9 @@ import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "../../pricing/price-book.ts";
 import type { ErasedCustomers } from "./erased-customers.ts";
 import { createNestedJson } from "../../validation/nested-json.ts";
-import { normalizeSpan, normalizeValues, type SpanOrigin } from "../normalize/normalize.ts";
-import { createSpanHolder, rowOf, type HeldSpan, type HeldSpans, type PreparedSpan } from "./prepared-span.ts";
-import { lineWith, type ReadSpan } from "./read-span.ts";
-import {
-  createSpanBatch,
-  encodeLines,
-  serializeRow,
-  tooLarge,
-  withinBound,
-  type SpanBatch,
-  type SpanBatchDeps,
-} from "./span-batch.ts";
+import { normalizeSpan, type NormalizedSpan, type NormalizeResult, type SpanOrigin } from "../normalize/normalize.ts";
+import type { RecordedCall } from "./recorded-call.ts";
+import { createSpanBatch, encodeLines, type SpanBatch, type SpanBatchDeps } from "./span-batch.ts";
 import type { SpanHistory } from "./span-history.ts";
 
 /** `unknown`: some of the members of the body that were ignored. */
@@ -35,19 +26,14 @@ export type RowOutcome = AcceptedRow | RefusedRow;
 export type SpanIntake = {
   accept(bodies: readonly unknown[], origin: SpanOrigin, options?: AcceptOptions): Promise<RowOutcome[]>;
   /**
-   * Reads a span now that will be accepted later, in a batch.
-   * @param identity 16 bytes (`newIdentity`), used if the identity cannot be derived from the span
+   * Accepts finished calls, all of one organization, with the guarantees of `accept`. The organization's share of the
+   * journal does not limit them: their responses were sent already.
+   * @param isRecalled whether they may have been accepted before
    */
-  prepare(body: unknown, origin: SpanOrigin, identity: Buffer): PrepareOutcome;
-  /** The same for a body that was read already. Returns undefined if the row is too large. */
-  prepareRead(read: ReadSpan, origin: SpanOrigin, identity: Buffer): PreparedSpan | undefined;
-  /** Converts prepared spans to a form that is cheap to buffer. */
-  hold(spans: readonly PreparedSpan[]): HeldSpans;
-  /** Accepts buffered spans, all of one organization, with the guarantees of `accept`. */
-  acceptHeld(spans: readonly HeldSpan[]): Promise<void>;
+  acceptCalls(calls: readonly RecordedCall[], isRecalled: boolean): Promise<RowOutcome[]>;
+  /** Accepts rows again, all of one organization, that this or another process accepted before. */
+  acceptAgain(spans: readonly NormalizedSpan[]): Promise<void>;
 };
-
-export type PrepareOutcome = { ok: true; span: PreparedSpan } | RefusedRow;
 
 export type AcceptOptions = {
   /** Identifies a request that may be repeated. */
@@ -60,8 +46,6 @@ export type SpanIntakeDeps = {
   metrics: IngestMetrics;
   /** Called with each committed entry, so that the writer stores it. */
   committed: (entry: JournalEntry, payload: Buffer, organizationId: string, rows: readonly SpanRow[]) => void;
-  /** Whether a subscriber wants the span once it is stored; the row object is only kept if so. Defaults to true. */
-  isAwaited?: (row: SpanRow) => boolean;
   /** Resends of spans of a deleted trace are accepted and dropped. */
   deletedTraces?: Pick<DeletedTraces, "covers">;
   /** Spans received before their customer was deleted are stored without the customer. */
@@ -79,7 +63,6 @@ export function createSpanIntake({
   prices,
   metrics,
   committed,
-  isAwaited = () => true,
   deletedTraces,
   erasedCustomers,
   isOnlyNode = false,
@@ -106,6 +89,12 @@ export function createSpanIntake({
     if (batch.hasSuperseded()) await journal.settled();
   };
 
+  const count = (log_method: string, outcomes: readonly RowOutcome[]): void => {
+    const accepted = outcomes.filter((outcome) => outcome.ok).length;
+    metrics.accepted.inc({ log_method }, accepted);
+    metrics.refused.inc({ log_method }, outcomes.length - accepted);
+  };
+
   return {
     async accept(bodies, origin, { idempotencyKey } = {}) {
       const nested = createNestedJson(domainLimits.bodyNodes);
@@ -118,47 +107,39 @@ export function createSpanIntake({
         });
       const read = history && bodies.map(normalize);
       const batch = newBatch(read && (await history.findAsked(origin.organization_id, read)));
-      const outcomes = bodies.map((body, index): RowOutcome => {
-        const normalized = read?.[index] ?? normalize(body, index);
-        if (!normalized.ok) return { ok: false, code: "validation_failed", errors: normalized.errors };
-        const [outcome, { unknown }] = [batch.add(normalized.span), normalized];
-        return outcome.ok && unknown !== undefined ? { ...outcome, unknown } : outcome;
-      });
+      const outcomes = bodies.map((body, index) => addTo(batch, read?.[index] ?? normalize(body, index)));
       await commit(batch, origin.organization_id);
-      const accepted = outcomes.filter((outcome) => outcome.ok).length;
-      metrics.accepted.inc({ log_method: origin.log_method }, accepted);
-      metrics.refused.inc({ log_method: origin.log_method }, outcomes.length - accepted);
+      count(origin.log_method, outcomes);
       return outcomes;
     },
-    prepare(body, origin, identity) {
+    async acceptCalls(calls, isRecalled) {
+      const [first] = calls;
+      if (first === undefined) return [];
       const nested = createNestedJson(domainLimits.bodyNodes);
-      const normalized = normalizeSpan(body, origin, { receivedNs: nextReceivedNs(), prices, nested, identity });
-      const line = normalized.ok ? serializeRow(normalized.span.row) : undefined;
-      if (normalized.ok && line !== undefined) return { ok: true, span: { ...normalized.span, line, pieces: [line] } };
-      metrics.refused.inc({ log_method: origin.log_method });
-      return normalized.ok ? tooLarge() : { ok: false, code: "validation_failed", errors: normalized.errors };
+      const batch = newBatch();
+      const outcomes = calls.map(({ body, origin, identity, receivedNs }) =>
+        addTo(batch, normalizeSpan(body, origin, { receivedNs, prices, nested, identity }), isRecalled),
+      );
+      await commit(batch, first.origin.organization_id, true);
+      count(first.origin.log_method, outcomes);
+      return outcomes;
     },
-    prepareRead({ values, written }, origin, identity) {
-      const span = normalizeValues(values, origin, { receivedNs: nextReceivedNs(), prices, identity });
-      const { whole, pieces } = lineWith(span.row, written);
-      const line = withinBound(whole);
-      return line === undefined ? undefined : { ...span, line, pieces };
-    },
-    hold: createSpanHolder(isAwaited),
-    async acceptHeld(spans) {
+    async acceptAgain(spans) {
       const [first] = spans;
       if (first === undefined) return;
       const batch = newBatch();
-      // If one span is awaited, subscribers get all rows of the batch.
-      const areAwaited = spans.some(({ row }) => row !== undefined);
-      for (const span of spans) batch.addHeld(areAwaited ? { ...span, row: rowOf(span) } : span);
-      // These calls were already answered: the organization's share of the journal only limits what senders choose to
-      // send.
-      await commit(batch, first.subject.organization_id, true);
-      const byMethod = Map.groupBy(spans, ({ subject }) => subject.log_method ?? "");
-      for (const [log_method, { length }] of byMethod) metrics.accepted.inc({ log_method }, length);
+      for (const span of spans) batch.add(span, true);
+      await commit(batch, first.row.organization_id, true);
+      for (const { row } of spans) metrics.accepted.inc({ log_method: row.log_method ?? "" });
     },
   };
+}
+
+function addTo(batch: SpanBatch, normalized: NormalizeResult, isRecalled = false): RowOutcome {
+  if (!normalized.ok) return { ok: false, code: "validation_failed", errors: normalized.errors };
+  const { span, unknown } = normalized;
+  const outcome = batch.add(span, isRecalled);
+  return outcome.ok && unknown !== undefined ? { ...outcome, unknown } : outcome;
 }
 
 /** Nanoseconds since the epoch, strictly rising, also when the system clock is set back. */

@@ -1,5 +1,5 @@
 import type { DeletedTraces } from "./deleted-traces.ts";
-import { recallSpan } from "./prepared-span.ts";
+import { recallSpan } from "./recalled-span.ts";
 import { splitLines, unmarked } from "../writer/row-lines.ts";
 
 /** Removes rows of deleted traces from an entry that an earlier process, or another node, accepted. Tombstones stay. */
@@ -7,7 +7,7 @@ export function leaveOutDeleted(payload: Buffer, deletedTraces: Pick<DeletedTrac
   if (deletedTraces.stats().traces === 0) return payload;
   const kept = splitLines(payload).filter((line) => {
     const span = recallSpan(unmarked(line));
-    if (span?.row === undefined || span.row.is_deleted === 1) return true;
+    if (span === undefined || span.row.is_deleted === 1) return true;
     return !deletedTraces.covers(span.row, span.timestampNs);
   });
   return Buffer.concat(kept);

@@ -1,4 +1,4 @@
-import { gatewayLogMethod } from "../../domain/span.ts";
+import { gatewayLogMethod, type SpanRow } from "../../domain/span.ts";
 import { parseTimeNs } from "../../lib/time.ts";
 import { ingestLimits } from "../limits.ts";
 import type { IdentityRecord } from "../../domain/identity.ts";
@@ -7,9 +7,8 @@ import type { DeletedTraces } from "./deleted-traces.ts";
 import type { ErasedCustomers } from "./erased-customers.ts";
 import { judgeResend, receivedNsOf, versionAfter } from "../../domain/identity.ts";
 import type { NormalizedSpan } from "../normalize/normalize.ts";
-import type { SpanSubject } from "./prepared-span.ts";
 
-export type SpanFacts = Pick<NormalizedSpan, "identity" | "isIdentified" | "timestampNs" | "version">;
+type SpanFacts = Pick<NormalizedSpan, "identity" | "isIdentified" | "timestampNs" | "version">;
 
 /** How an accepted span is written. */
 export type Place = {
@@ -37,7 +36,7 @@ export type PlaceDeps = {
  */
 export type PlaceSpan = (
   span: SpanFacts,
-  subject: SpanSubject,
+  subject: SpanRow,
   given: { before: IdentityRecord | undefined; isRecalled: boolean },
 ) => Place | "deleted" | "superseded";
 
@@ -51,11 +50,7 @@ export function createPlaceSpan(deps: PlaceDeps): PlaceSpan {
     before !== undefined || (isIdentified && (timestampNs < knownFromNs || timestampNs > knownToNs));
 
   /** See docs/adr/0036-erasure-is-permanent.md. */
-  const erasedReceipt = (
-    span: SpanFacts,
-    subject: SpanSubject,
-    before: IdentityRecord | undefined,
-  ): bigint | undefined => {
+  const erasedReceipt = (span: SpanFacts, subject: SpanRow, before: IdentityRecord | undefined): bigint | undefined => {
     const erasedNs = erasedCustomers?.erasedAtNs(subject);
     if (erasedNs === undefined) return undefined;
     const firstReceivedNs = before?.firstReceivedNs ?? receivedNsOf(span.version);

@@ -53,8 +53,6 @@ export type SpanSubscriber = {
 export type StoredSpans = { organizationId: string; rows: readonly SpanRow[] };
 
 export type FanOut = {
-  /** Whether any subscriber wants this row once it is stored. */
-  concerns(row: SpanRow): boolean;
   /**
    * Keeps the rows of an entry that is not stored yet, to avoid parsing them again. Long-lived rows are expensive for
    * the garbage collector, so content that no subscriber reads is dropped, and of unwanted rows only the fact that
@@ -124,10 +122,6 @@ class JournalFanOut implements FanOut {
       });
       this.#consumers.set(subscriber.name, consumer);
     }
-  }
-
-  concerns(row: SpanRow): boolean {
-    return this.#wanting(row.organization_id, [row]).length > 0;
   }
 
   buffer(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void {

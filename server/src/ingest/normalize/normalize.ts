@@ -73,8 +73,7 @@ export function normalizeSpan(
   return { ok: true, span: normalizeValues(read.values, origin, options), unknown: read.unknown };
 }
 
-/** The same for a body that was read already. */
-export function normalizeValues(
+function normalizeValues(
   values: BodyValues,
   origin: SpanOrigin,
   { receivedNs, prices, idempotencyKey, identity: given }: NormalizeOptions,

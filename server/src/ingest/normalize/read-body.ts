@@ -23,11 +23,6 @@ export function readBody(body: unknown, nested: NestedJson): ReadBody {
   const shape = exceedsShape(body, filterLimits.spanDepth, domainLimits.spanNodes);
   if (shape === "depth") return failed(wholeBody, `must not nest deeper than ${filterLimits.spanDepth} levels`);
   if (shape === "nodes") return failed(wholeBody, `must not hold more than ${domainLimits.spanNodes} values`);
-  return readBounded(body, nested);
-}
-
-/** The same for a body that is known to be within the bounds of depth and values. */
-export function readBounded(body: Record<string, unknown>, nested: NestedJson): ReadBody {
   const errors: FieldErrors = {};
   const own: Reading = { path: "", errors, nested };
   const values = readFields(body, own);

@@ -9,19 +9,18 @@ import { storageLimits } from "../limits.ts";
 const headBytes = 8;
 const checksumSeed = 0x5350_4157;
 
-/** Whether the frame of a text fits into this many bytes. */
-export function fitsFrame(text: Buffer, bytes: number): boolean {
-  return headBytes + text.length <= bytes;
+/** Whether the frame of a text is sure to fit into this many bytes: UTF-8 needs at most three per UTF-16 unit. */
+export function fitsFrame(text: string, bytes: number): boolean {
+  return headBytes + text.length * 3 <= bytes;
 }
 
 /** @param scratch used if the frame fits into it, so that small frames allocate no memory */
-export function encodeFrame(text: Buffer, scratch: Buffer): Buffer {
-  const size = headBytes + text.length;
-  const frame = fitsFrame(text, scratch.length) ? scratch.subarray(0, size) : Buffer.allocUnsafe(size);
-  frame.writeUInt32LE(text.length, 0);
-  frame.writeUInt32LE(crc32(text, checksumSeed), 4);
-  frame.set(text, headBytes);
-  return frame;
+export function encodeFrame(text: string, scratch: Buffer): Buffer {
+  const into = fitsFrame(text, scratch.length) ? scratch : Buffer.allocUnsafe(headBytes + Buffer.byteLength(text));
+  const length = into.write(text, headBytes);
+  into.writeUInt32LE(length, 0);
+  into.writeUInt32LE(crc32(into.subarray(headBytes, headBytes + length), checksumSeed), 4);
+  return into.subarray(0, headBytes + length);
 }
 
 /** How the frames of a file end: at the end of the file, in the middle of a frame, or at bytes that are not a frame. */

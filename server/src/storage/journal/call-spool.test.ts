@@ -19,7 +19,7 @@ test("returns records of any size in order, except those over the bound", () => 
       const spool = open();
       const taken: string[] = [];
       for (const batch of batches) {
-        const outcomes = spool.append(batch.map((each) => Buffer.from(each)));
+        const outcomes = spool.append(batch);
         expect(outcomes).toHaveLength(batch.length);
         taken.push(...batch.filter((_, index) => outcomes[index]));
       }

@@ -21,7 +21,7 @@ export type CallSpool = {
   /**
    * Writes records synchronously. False for each record that the disk or the bound refuses: it exists in memory only.
    */
-  append(texts: readonly Buffer[]): boolean[];
+  append(texts: readonly string[]): boolean[];
   /**
    * Directs further records to the other file. The returned function empties the file that was written until now: call
    * it once the journal has all of its records, and before the next turn.

@@ -2,16 +2,17 @@ import fc from "fast-check";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { createSpanIntake, type SpanIntake } from "../../ingest/accept/accept.ts";
+import { createSpanIntake } from "../../ingest/accept/accept.ts";
+import { createAcceptCalls } from "../../ingest/accept/accept-calls.ts";
+import { readCall, writeCall, type RecordedCall } from "../../ingest/accept/recorded-call.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
 import { createIngestMetrics } from "../../telemetry/ingest-metrics.ts";
 import { domainLimits } from "../../domain/limits.ts";
+import { storageLimits } from "../../storage/limits.ts";
 import { filterLimits } from "../../filter/limits.ts";
 import { newLedger, takeDigest, takeParams, takeReply, type CallLedger } from "../call/call-ledger.ts";
 import { createChatDigest } from "../chat/chat-digest.ts";
-import { prepareRecord } from "./prepare-record.ts";
 import { readMembers, withoutServiceParams } from "../chat/read-chat-request.ts";
-import { completeDraft, draftRecord } from "./record-draft.ts";
 import { readServiceParams } from "../request/service-params.ts";
 import { spanOfCall } from "./span-of-call.ts";
 
@@ -28,43 +29,59 @@ const origin = {
 /** A trace whose span ids another call has used. */
 const repeated = "trace-2";
 
-/** An intake with a fixed clock. */
-function newIntake(): Pick<SpanIntake, "prepare" | "prepareRead"> {
-  const metrics = createIngestMetrics(new Registry(), { waiting: () => ({ entries: 0, bytes: 0 }) } as never);
-  return createSpanIntake({ journal: {} as never, prices, metrics, committed: () => undefined, now: () => 1.8e12 });
+/** Rows as they are stored, of calls as they are and as the spool returns them. */
+async function storedRows(calls: readonly RecordedCall[]): Promise<Record<string, unknown>[]> {
+  const rows: Record<string, unknown>[] = [];
+  const journal = {
+    waiting: () => ({ entries: 0, bytes: 0 }),
+    completeSinceMs: () => 0,
+    lookup: () => undefined,
+    append: () => Promise.resolve({ seq: 1, bytes: 1 }),
+    settled: () => Promise.resolve(),
+  } as never;
+  const intake = createSpanIntake({
+    journal,
+    prices,
+    metrics: createIngestMetrics(new Registry(), journal),
+    committed: (_entry, payload) => rows.push(...payload.toString().trimEnd().split("\n").map(parsed)),
+    now: () => 1.8e12,
+  });
+  await createAcceptCalls({ intake, logger })(calls);
+  return rows;
 }
 
-function ledgerOf(request: Record<string, unknown>): { ledger: CallLedger; bytes: number } {
+function parsed(line: string): Record<string, unknown> {
+  return JSON.parse(line) as Record<string, unknown>;
+}
+
+function ledgerOf(request: Record<string, unknown>): CallLedger {
   const ledger = newLedger(
     { origin, startedAtMs: 1.8e12 - 1_000 },
     { claim: () => request["trace_unique_id"] !== repeated },
     "chat",
   );
-  const body = Buffer.from(JSON.stringify(request));
-  const members = readMembers(body);
+  const members = readMembers(Buffer.from(JSON.stringify(request)));
   ledger.asked = withoutServiceParams(members);
   takeParams(ledger, readServiceParams(members, { headers: {}, permissions: new Set() }));
-  return { ledger, bytes: body.length };
+  return ledger;
 }
 
-/** The stored line of a call, with and without a precomputed span. */
-function linesOf(
+/** The stored row of a call. It is the same whether its record was read from the spool. */
+async function rowOf(
   request: Record<string, unknown>,
   end: (ledger: CallLedger) => void,
-): { drafted: unknown; whole: unknown; hasDraft: boolean } {
-  const { ledger, bytes } = ledgerOf(request);
-  const draft = draftRecord(ledger, bytes);
+): Promise<Record<string, unknown>> {
+  const ledger = ledgerOf(request);
   end(ledger);
-  const record = { body: () => spanOfCall(ledger), origin, identity: ledger.identity };
-  const read = draft && completeDraft(draft, ledger);
-  const whole = prepareRecord(newIntake(), record, logger);
-  const drafted = prepareRecord(newIntake(), { ...record, read }, logger);
-  expect(drafted?.row).toEqual(whole?.row);
-  return { drafted: parsed(drafted?.line), whole: parsed(whole?.line), hasDraft: read !== undefined };
-}
-
-function parsed(line: string | undefined): unknown {
-  return JSON.parse(line ?? "null") as unknown;
+  const { identity } = ledger;
+  const recorded = { body: spanOfCall(ledger), origin, identity, receivedNs: 1_800_000_000_000_000_000n };
+  const text = writeCall(recorded);
+  expect(text).not.toContain("\n");
+  const read = readCall(text);
+  const rows = await storedRows(read === undefined ? [] : [read]);
+  expect(rows).toHaveLength(1);
+  expect(await storedRows([recorded])).toEqual(rows);
+  return rows[0] ?? {};
 }
 
 const call = { model: "gpt-4o", messages: [{ role: "user", content: "Hello" }] };
@@ -147,60 +164,63 @@ const outcome = fc.record({
   warnings: fc.array(text, { maxLength: 2 }),
 });
 
-test("a precomputed record equals the one that the intake builds from the whole body, for any call", () => {
-  fc.assert(
-    fc.property(request, fc.option(completion, { nil: undefined }), outcome, (asked, answer, facts) => {
-      let lines;
+test("any call has a span, and the same one from the spool", async () => {
+  await fc.assert(
+    fc.asyncProperty(request, fc.option(completion, { nil: undefined }), outcome, async (asked, answer, facts) => {
       try {
-        lines = linesOf(asked, (ledger) => {
-          if (answer !== undefined) takeReply(ledger, answer);
-          Object.assign(ledger, facts);
-        });
+        ledgerOf(asked);
       } catch (error) {
-        // Requests whose parameters the gateway refuses have no precomputed span.
+        // The gateway refuses these parameters.
         fc.pre(!(error instanceof Error && error.name === "ServiceError"));
         throw error;
       }
-      expect(lines.drafted).toEqual(lines.whole);
+      const row = await rowOf(asked, (ledger) => {
+        if (answer !== undefined) takeReply(ledger, answer);
+        Object.assign(ledger, facts);
+      });
+      expect(row).toMatchObject({ organization_id: "org", log_method: "gateway", log_type: "chat" });
     }),
-    { numRuns: 1_500 },
+    { numRuns: 400 },
   );
 });
 
-test("common calls are precomputed: whole, streamed, with tools, with parameters or without content", () => {
-  const lines = [
-    linesOf(call, answered),
-    linesOf({ ...call, tools: [{ type: "function", function: { name: "f" } }], temperature: 0.5 }, answered),
-    linesOf({ ...call, metadata: { a: 1, _b: 2 }, customer_identifier: "acme", thread_identifier: "t" }, answered),
-    linesOf({ ...call, disable_log: true }, answered),
-    linesOf({ ...call, stream: true }, (ledger) => {
-      const digest = createChatDigest();
-      digest.add({ choices: [{ index: 0, delta: { content: "Hi" } }] });
-      answered(ledger);
-      takeDigest(ledger, digest);
-    }),
-  ];
-  for (const { drafted, whole, hasDraft } of lines) {
-    expect(hasDraft).toBe(true);
-    expect(drafted).toEqual(whole);
-  }
-  expect(lines[0]?.whole).toMatchObject({ prompt_messages: call.messages, completion_message: { content: "Hi" } });
-  expect(JSON.stringify(lines[3]?.whole)).not.toMatch(/Hello|Hi/);
-});
-
-test("a response that nests too deep loses the content of its record, not the record", () => {
-  const deep = JSON.parse(`${'{"a":'.repeat(filterLimits.spanDepth)}1${"}".repeat(filterLimits.spanDepth)}`) as object;
-  const { drafted, whole, hasDraft } = linesOf(call, (ledger) => {
-    answered(ledger);
-    takeReply(ledger, { ...reply, choices: [{ message: { role: "assistant", content: deep } }] });
+test("a span has the content of the call, unless the caller wants none stored", async () => {
+  const whole = await rowOf({ ...call, metadata: { a: 1, _b: 2 }, customer_identifier: "acme" }, answered);
+  expect(whole).toMatchObject({
+    prompt_messages: call.messages,
+    completion_message: { content: "Hi" },
+    customer_identifier: "acme",
+    metadata: { a: 1 },
   });
-  expect(hasDraft).toBe(false);
-  expect(drafted).toEqual(whole);
-  expect(whole).toMatchObject({ model: "gpt-4o", status: "success" });
+  const streamed = await rowOf({ ...call, stream: true }, (ledger) => {
+    const digest = createChatDigest();
+    digest.add({ choices: [{ index: 0, delta: { content: "Hi" } }] });
+    answered(ledger);
+    takeDigest(ledger, digest);
+  });
+  expect(streamed).toMatchObject({ completion_message: { content: "Hi" } });
+  const without = await rowOf({ ...call, disable_log: true }, answered);
+  expect(JSON.stringify(without)).not.toMatch(/Hello|Hi/);
 });
 
-test("durations are whole nanoseconds, and a call's duration equals its end minus its start", () => {
-  const { whole } = linesOf(call, (ledger) => {
+const nested = (depth: number): unknown => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
+
+test.each([
+  ["nests deeper than a span may", nested(filterLimits.spanDepth)],
+  ["nests deeper than JSON can be written", nested(20_000)],
+  ["is larger than a span may be", "x".repeat(storageLimits.spanBytes)],
+  ["is larger than a span may be as UTF-8", "é".repeat(storageLimits.spanBytes / 2)],
+])("a response that %s loses the content of its record, not the record", async (_what, value) => {
+  const row = await rowOf(call, (ledger) => {
+    answered(ledger);
+    takeReply(ledger, { ...reply, choices: [{ message: { role: "assistant", content: value } }] });
+  });
+  expect(row).toMatchObject({ model: "gpt-4o", status: "success", total_tokens: 11 });
+  expect(row["completion_message"]).toBeUndefined();
+});
+
+test("durations are whole nanoseconds, and a call's duration equals its end minus its start", async () => {
+  const row = await rowOf(call, (ledger) => {
     answered(ledger);
     Object.assign(ledger, {
       routedMs: 0.25730099999964295,
@@ -208,7 +228,7 @@ test("durations are whole nanoseconds, and a call's duration equals its end minu
       endedMs: 15.651920999999673,
     });
   });
-  expect(whole).toMatchObject({ routing_time: 0.000257301, time_to_first_token: 0.009, latency: 0.015651921 });
-  const { start_time, timestamp } = whole as Record<string, string>;
+  expect(row).toMatchObject({ routing_time: 0.000257301, time_to_first_token: 0.009, latency: 0.015651921 });
+  const { start_time, timestamp } = row as Record<string, string>;
   expect([start_time?.slice(-9), timestamp?.slice(-9)]).toEqual(["000000000", "015651921"]);
 });

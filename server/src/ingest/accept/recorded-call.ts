@@ -1,0 +1,62 @@
+import { isObject, parseKeepingDigits } from "../../lib/json.ts";
+import type { SpanOrigin } from "../normalize/normalize.ts";
+import { fitsSpan } from "./fits-span.ts";
+import { bareCall, withoutRefused } from "./reduce-call.ts";
+
+/** A finished call of the gateway, as the spool holds it until the intake has made a span of it. */
+export type RecordedCall = {
+  /** The span's body, as a client would send it. */
+  body: Record<string, unknown>;
+  origin: SpanOrigin;
+  /** 16 bytes (`newIdentity`), used if the identity cannot be derived from the body. */
+  identity: Buffer;
+  /** Nanoseconds since the epoch. Dates the version of the span, so that a repeated record is the same version. */
+  receivedNs: bigint;
+};
+
+/**
+ * JSON without line breaks, of at most the size of a span. Content that does not fit, or that nests too deep for JSON,
+ * is left out.
+ */
+export function writeCall(call: RecordedCall): string {
+  const without = (): string | undefined =>
+    textOf({ ...call, body: withoutRefused(call.body, { errors: {}, code: "payload_too_large" }) });
+  const text = textOf(call) ?? without() ?? textOf({ ...call, body: bareCall(call.body, { errors: {} }) });
+  if (text === undefined) throw new Error("the record of a call is too large");
+  return text;
+}
+
+function textOf({ body, origin, identity, receivedNs }: RecordedCall): string | undefined {
+  const record = { received_ns: receivedNs.toString(), identity: identity.toString("hex"), origin, body };
+  try {
+    const text = JSON.stringify(record);
+    return fitsSpan(text) ? text : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined for a text that is not the record of a call. */
+export function readCall(text: string): RecordedCall | undefined {
+  const value = parsed(text);
+  if (!isObject(value)) return undefined;
+  const { received_ns, identity, origin, body } = value;
+  if (typeof received_ns !== "string" || typeof identity !== "string" || !isOrigin(origin) || !isObject(body)) {
+    return undefined;
+  }
+  return { body, origin, identity: Buffer.from(identity, "hex"), receivedNs: BigInt(received_ns) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseKeepingDigits(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An origin with its organization is taken for a whole one: `writeCall` wrote the text, and its checksum was verified. */
+function isOrigin(value: unknown): value is SpanOrigin {
+  return isObject(value) && typeof value["organization_id"] === "string";
+}
