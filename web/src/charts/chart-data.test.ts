@@ -43,6 +43,30 @@ test("metrics without a series in the response are unknown in every bucket", () 
   expect(data.series).toMatchObject([{ values: [null, null, null], total: null }]);
 });
 
+describe("a window that ends where a bucket begins", () => {
+  const ending = (end_time: string): Timeseries => ({ ...answer, window: { ...answer.window, end_time } });
+  const end = "2026-11-29T11:00:00.000Z";
+  const shapeOf = ({ starts, ends, series }: ReturnType<typeof seriesOfGroups>) => [
+    starts.length,
+    ends.length,
+    ...series.map(({ values }) => values.length),
+  ];
+
+  test.each([
+    { name: "has no bucket for that instant", to: end, last: null, buckets: 2 },
+    { name: "has none either for a count of 0", to: end, last: 0, buckets: 2 },
+    { name: "has one if something happened then", to: end, last: 1, buckets: 3 },
+    { name: "has one if it ends later", to: "2026-11-29T11:00:00.001Z", last: null, buckets: 3 },
+  ])("$name", ({ to, last, buckets }) => {
+    const series = [{ group: { model: "m" }, values: { n: [1, null, last] }, totals: { n: 1 } }];
+    const other = { values: { n: [1, 2, null] }, totals: { n: 3 } };
+    const timeseries = { ...ending(to), series, other };
+    expect(shapeOf(seriesOfGroups(timeseries, "n"))).toEqual([buckets, buckets, buckets, buckets]);
+    const one = seriesOfMetrics({ ...timeseries, other: null }, [{ metric: "n", label: "n", color: "--x" }]);
+    expect(shapeOf(one)).toEqual([buckets, buckets, buckets]);
+  });
+});
+
 describe("stacks", () => {
   const { series } = seriesOfGroups(answer, "total_cost");
 

@@ -41,7 +41,8 @@ export type ChartData = {
 };
 
 /** The series of one metric, one for each group. */
-export function seriesOfGroups(timeseries: Timeseries, metric: string): ChartData {
+export function seriesOfGroups(answer: Timeseries, metric: string): ChartData {
+  const timeseries = withoutEmptyEnd(answer);
   const labels = timeseries.series.map(({ group }) => groupLabel(group));
   const colors = colorsOf(labels.map((label) => label ?? ""));
   const series = timeseries.series.map(({ group, ...points }, at): ChartSeries => {
@@ -68,9 +69,10 @@ export function seriesOfGroups(timeseries: Timeseries, metric: string): ChartDat
 
 /** Several metrics of the series without groups. */
 export function seriesOfMetrics(
-  timeseries: Timeseries,
+  answer: Timeseries,
   metrics: readonly { metric: string; label: string; color: string }[],
 ): ChartData {
+  const timeseries = withoutEmptyEnd(answer);
   const [all] = timeseries.series;
   const empty = { values: {}, totals: {} };
   const series = metrics.map(({ metric, label, color }) => ({
@@ -81,6 +83,29 @@ export function seriesOfMetrics(
     group: undefined,
   }));
   return { ...bucketsOf(timeseries), series };
+}
+
+/**
+ * Both ends of a window are inclusive, so a window that ends where a bucket begins has one more bucket, of a single
+ * instant. Leaves it out, unless something is in it.
+ */
+function withoutEmptyEnd(timeseries: Timeseries): Timeseries {
+  const { buckets, series, other, window } = timeseries;
+  const last = buckets.length - 1;
+  if (last < 1 || Date.parse(buckets[last] ?? "") < Date.parse(window.end_time)) return timeseries;
+  const all = other === null ? series : [...series, other];
+  const isEmpty = all.every(({ values }) => Object.values(values).every((each) => (each[last] ?? 0) === 0));
+  if (!isEmpty) return timeseries;
+  const shorter = <T extends ApiPoints>(points: T): T => ({
+    ...points,
+    values: Object.fromEntries(Object.entries(points.values).map(([name, each]) => [name, each.slice(0, last)])),
+  });
+  return {
+    ...timeseries,
+    buckets: buckets.slice(0, last),
+    series: series.map(shorter),
+    other: other === null ? null : shorter(other),
+  };
 }
 
 function pointsOf(

@@ -9,13 +9,16 @@ export function toBars(
   }: { buckets: readonly string[]; requests: readonly (number | null)[]; errors: readonly (number | null)[] },
   endOfWindow: string,
 ): Bar[] {
+  const endMs = Date.parse(endOfWindow);
   const starts = buckets.map((start) => Date.parse(start));
-  return starts.map((startMs, at) => ({
+  const bars = starts.map((startMs, at) => ({
     startMs,
-    endMs: starts[at + 1] ?? Math.max(startMs + 1, Date.parse(endOfWindow)),
+    endMs: starts[at + 1] ?? Math.max(startMs + 1, endMs),
     requests: requests[at] ?? 0,
     errors: errors[at] ?? 0,
   }));
+  // The window includes its end: a bucket that begins there is a single instant.
+  return bars.filter(({ startMs, requests: count }, at) => at === 0 || startMs < endMs || count > 0);
 }
 
 /** The time range between two positions in the chart, each a share of its width from 0 to 1. At least one second. */

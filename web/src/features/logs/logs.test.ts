@@ -139,6 +139,11 @@ describe("the histogram", () => {
       [30, 0, 0],
     ]);
   });
+  test("has a bar for the instant at which the window ends only if something happened then", () => {
+    const end = "2026-11-29T11:00:00Z";
+    const barsWith = (requests: (number | null)[]) => toBars({ buckets, requests, errors: [] }, end).length;
+    expect([barsWith([4, null]), barsWith([4, 0]), barsWith([4, 1])]).toEqual([1, 1, 2]);
+  });
   test("zooms to the dragged range, in either direction, within the window", () => {
     const middle = { from: "2026-11-29T10:30:00.000Z", to: "2026-11-29T11:00:00.000Z" };
     expect(zoomTo(bars, 1 / 3, 2 / 3)).toEqual(middle);
