@@ -12,7 +12,7 @@ import { traceFolder } from "./lib/trace-folder.ts";
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 200_000);
   const times = Number(options.get("times") ?? 30);
-  const folder = await traceFolder({ kept: options.get("data"), rows, isWrapped: true });
+  const folder = await traceFolder({ reused: options.get("data"), rows, isWrapped: true });
   const server = await startBenchServer(folder.path, {}, { isPinned: true });
   const figures: Record<string, object> = {};
   const sums_stored_after_s = Math.round(await sumsReady(server));

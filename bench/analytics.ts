@@ -16,8 +16,8 @@ export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 2_000_000);
   const many = Number(options.get("many") ?? 10_000_000);
   const times = Number(options.get("times") ?? 15);
-  const kept = options.get("data");
-  const folder = kept === undefined ? benchFolder() : { path: kept, remove: () => undefined };
+  const reused = options.get("data");
+  const folder = reused === undefined ? benchFolder() : { path: reused, remove: () => undefined };
   const figures = {
     ...(await measureTable(join(folder.path, `month-${rows}`), { rows, days: 30, times }, monthly)),
     ...(many > 0 &&
@@ -135,12 +135,12 @@ async function measure(server: BenchServer, question: Question, times: number): 
   const sql: Taken[] = [];
   for (let i = -2; i < times; i += 1) {
     const read = await taken(server, () => readApi(server, question.path));
-    const asked = await taken(server, async () => {
+    const measured = await taken(server, async () => {
       for (const statement of question.sql) await server.ask({ ask: "sql", sql: statement });
     });
     if (i < 0) continue;
     api.push(read);
-    sql.push(asked);
+    sql.push(measured);
   }
   const p50 = (all: Taken[], of: keyof Taken) =>
     percentile(

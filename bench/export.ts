@@ -19,8 +19,8 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 1_000_000);
   const times = Number(options.get("times") ?? 3);
-  const kept = options.get("data");
-  const folder = kept === undefined ? benchFolder() : { path: kept, remove: () => undefined };
+  const reused = options.get("data");
+  const folder = reused === undefined ? benchFolder() : { path: reused, remove: () => undefined };
   if (!existsSync(join(folder.path, "spans"))) await fill(folder.path, rows);
 
   const server = await startBenchServer(folder.path);

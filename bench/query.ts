@@ -15,8 +15,8 @@ import { openSpansServer } from "./lib/spans-server.ts";
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 2_000_000);
   const times = Number(options.get("times") ?? 30);
-  const kept = options.get("data");
-  const folder = kept === undefined ? benchFolder() : { path: kept, remove: () => undefined };
+  const reused = options.get("data");
+  const folder = reused === undefined ? benchFolder() : { path: reused, remove: () => undefined };
   const spans = await openSpansServer(options.get("spans-url"));
   const table = join(folder.path, "spans");
   if (spans.url !== undefined || !existsSync(table)) await fill(spans.url ?? `chdb:${table}`, rows);

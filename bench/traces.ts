@@ -11,7 +11,7 @@ import { traceFolder } from "./lib/trace-folder.ts";
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 300_000);
   const times = Number(options.get("times") ?? 30);
-  const folder = await traceFolder({ kept: options.get("data"), rows, isWrapped: options.get("wrapped") === "1" });
+  const folder = await traceFolder({ reused: options.get("data"), rows, isWrapped: options.get("wrapped") === "1" });
   const server = await startBenchServer(folder.path);
   const figures: Record<string, object> = {};
   for (const question of questions) {

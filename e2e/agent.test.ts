@@ -7,7 +7,7 @@ import { unique } from "./support/unique.ts";
 const headers = { authorization: `Bearer ${testKeys.prod}` };
 const question = { role: "user", content: "When does the next flight to Oslo leave?" };
 const found = { role: "tool", tool_call_id: "call_1", content: "SK 461 at 12:40" };
-const asked = {
+const request = {
   role: "assistant",
   content: null,
   tool_calls: [{ id: "call_1", type: "function", function: { name: "find_flight", arguments: '{"to":"OSL"}' } }],
@@ -29,12 +29,12 @@ function agentTrace(trace: string) {
   const below = { span_parent_id: "agent" };
   return [
     span("agent", trace, "agent", 0, 10, {}),
-    span("plan", "plan", "chat", 0, 1, { ...below, model: "gpt-4o", prompt_messages: [question], output: asked }),
+    span("plan", "plan", "chat", 0, 1, { ...below, model: "gpt-4o", prompt_messages: [question], output: request }),
     span("tool", "find_flight", "tool", 1, 2, { ...below, input: '{"to":"OSL"}', output: found.content }),
     span("answer", "answer", "chat", 2, 9.5, {
       ...below,
       model: "gpt-4o",
-      prompt_messages: [question, asked, found],
+      prompt_messages: [question, request, found],
       completion_message: { role: "assistant", content: "It leaves at 12:40." },
     }),
   ];

@@ -55,8 +55,8 @@ browserTest("an evaluator is written, tried on a log, kept as a version and dele
   await page.getByRole("button", { name: "Delete the evaluator" }).click();
   await page.getByRole("button", { name: "Delete evaluator", exact: true }).click();
   await page.waitForURL(/\/evaluation$/);
-  const gone = await page.request.get(`/api/evaluators/${slug}/`, { headers: asKey });
-  expect(gone.status()).toBe(404);
+  const deleted = await page.request.get(`/api/evaluators/${slug}/`, { headers: asKey });
+  expect(deleted.status()).toBe(404);
 });
 
 browserTest("what the server refuses stands at its field", async () => {

@@ -115,45 +115,45 @@ async function sendSpan(page: Page, fields: object): Promise<void> {
 }
 
 /** Requests for figures from now on: each with what it asks for. */
-function figuresAsked(page: Page): string[] {
-  const asked: string[] = [];
+function figureRequests(page: Page): string[] {
+  const requests: string[] = [];
   page.on("request", (request) => {
     if (/\/(?:timeseries|groups|list|summary)\//.test(request.url()))
-      asked.push(request.url() + (request.postData() ?? ""));
+      requests.push(request.url() + (request.postData() ?? ""));
   });
-  return asked;
+  return requests;
 }
 
-const isPulse = (asked: string): boolean => asked.includes("include_fields=unique_id&");
+const isPulse = (requests: string): boolean => requests.includes("include_fields=unique_id&");
 
 browserTest("a new span is counted within seconds; where none comes or nobody looks, figures rest", async () => {
   const page = await open("/");
   await page.clock.install();
   const customer = unique("fresh");
   await sendSpan(page, { customer_identifier: customer, input: "one" });
-  const asked = figuresAsked(page);
+  const requests = figureRequests(page);
   await page.goto(`/?range=1h&q=customer:${customer}`);
   const count = panel(page, "Customers").getByRole("row").filter({ hasText: customer }).getByRole("cell").nth(1);
   await count.filter({ hasText: /^1$/ }).waitFor();
   await whole(page);
-  await expect.poll(() => asked.filter(isPulse).length).toBeGreaterThan(2);
-  const figures = asked.filter((each) => !isPulse(each));
+  await expect.poll(() => requests.filter(isPulse).length).toBeGreaterThan(2);
+  const figures = requests.filter((each) => !isPulse(each));
   // A window that moved on asks for other figures than before.
   expect(new Set(figures).size).toBe(figures.length);
   await sendSpan(page, { customer_identifier: customer, input: "two" });
   await count.filter({ hasText: /^2$/ }).waitFor({ timeout: 15_000 });
-  const look = (state: "hidden" | "visible") =>
+  const visit = (state: "hidden" | "visible") =>
     page.evaluate((value) => {
       Object.defineProperty(document, "visibilityState", { value, configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
     }, state);
-  await look("hidden");
+  await visit("hidden");
   await page.clock.runFor(2_000);
-  asked.length = 0;
+  requests.length = 0;
   await page.clock.runFor(30_000);
-  expect(asked).toEqual([]);
-  await look("visible");
-  await expect.poll(() => asked.length).toBeGreaterThan(0);
+  expect(requests).toEqual([]);
+  await visit("visible");
+  await expect.poll(() => requests.length).toBeGreaterThan(0);
 });
 
 browserTest("an error says since when it is met and by how many customers, who are a click away", async () => {

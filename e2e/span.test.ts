@@ -82,9 +82,9 @@ browserTest("hostile content is shown and does nothing", async () => {
 });
 
 browserTest("an image of another host is fetched when it is clicked on, and not before", async () => {
-  const asked: { path: string | undefined; referer: string | undefined }[] = [];
+  const requests: { path: string | undefined; referer: string | undefined }[] = [];
   const elsewhere = createServer(({ url, headers }, answer) => {
-    asked.push({ path: url, referer: headers.referer });
+    requests.push({ path: url, referer: headers.referer });
     answer.writeHead(200, { "content-type": "image/png" }).end(Buffer.from(png, "base64"));
   });
   await once(elsewhere.listen(0, "127.0.0.1"), "listening");
@@ -105,13 +105,13 @@ browserTest("an image of another host is fetched when it is clicked on, and not 
   await page.getByText("I see.").waitFor();
   await whole(page);
   await pause(page, 500);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   const [opened] = await Promise.all([
     page.waitForEvent("popup"),
     page.getByRole("link", { name: `Open image of 127.0.0.1:${port}` }).click(),
   ]);
   await opened.locator("img").waitFor();
-  await expect.poll(() => asked.find(({ path }) => path === "/pixel.png")).toEqual({ path: "/pixel.png" });
+  await expect.poll(() => requests.find(({ path }) => path === "/pixel.png")).toEqual({ path: "/pixel.png" });
   expect(opened.url()).toBe(url);
 });
 

@@ -144,8 +144,12 @@ browserTest("a link shows the trace to everybody until it is taken away; to dele
   const page = await open("/traces");
   const now = Date.now() - 3_600_000;
   const trace = unique("shared-trace");
-  const told = { input: "What is 6 × 7?", customer_identifier: "secret-customer", metadata: { plan: "secret-plan" } };
-  await send(page, [span(trace, "only", now, now + 10, told)]);
+  const recorded = {
+    input: "What is 6 × 7?",
+    customer_identifier: "secret-customer",
+    metadata: { plan: "secret-plan" },
+  };
+  await send(page, [span(trace, "only", now, now + 10, recorded)]);
   await openTrace(page, trace, 1);
   await page.getByRole("button", { name: "Share" }).click();
   await expectNone(page.getByRole("button", { name: "Stop sharing" }), page.getByText("The trace is not shared"));

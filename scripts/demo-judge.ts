@@ -64,9 +64,9 @@ async function judgeOneCall(api: Api, setup: Setup, delivered: readonly Delivere
   console.log(`\nThe span says: ${setup.evaluatorSlug} is ${String(score?.["numerical_value"])}.`);
 }
 
-async function within<T>(ms: number, look: () => T | undefined): Promise<T | undefined> {
+async function within<T>(ms: number, probe: () => T | undefined): Promise<T | undefined> {
   for (const deadline = Date.now() + ms; Date.now() < deadline; await sleep(20)) {
-    const found = look();
+    const found = probe();
     if (found !== undefined) return found;
   }
   return undefined;

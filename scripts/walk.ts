@@ -152,8 +152,8 @@ async function startUpstream(): Promise<Server> {
   const events = [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"]
     .map((data) => `data: ${data}\n\n`)
     .join("");
-  const upstream = createServer((asked, answer) => {
-    void asked.toArray().then((parts: Buffer[]) => {
+  const upstream = createServer((incoming, answer) => {
+    void incoming.toArray().then((parts: Buffer[]) => {
       const isStream = Buffer.concat(parts).includes('"stream":true');
       answer.setHeader("content-type", isStream ? "text/event-stream" : "application/json");
       answer.end(isStream ? events : JSON.stringify(whole));

@@ -17,7 +17,7 @@ const server = createServer((request, response) => {
       { method: "POST", path: request.url ?? "/", headers, body },
       {
         onRequestStart: (controller) =>
-          void response.on("close", () => response.writableEnded || controller.abort(gone)),
+          void response.on("close", () => response.writableEnded || controller.abort(disconnected)),
         onResponseStart(_controller, status, upstream) {
           const length = upstream["content-length"];
           const type = String(upstream["content-type"]);
@@ -34,7 +34,7 @@ const server = createServer((request, response) => {
     );
   });
 });
-const gone = new Error("the client disconnected");
+const disconnected = new Error("the client disconnected");
 
 server.listen(0, "127.0.0.1");
 await once(server, "listening");

@@ -24,12 +24,12 @@ const answer = async (request: ServerRequest): Promise<ServerReply> => {
   }
   const { params } = request;
   const started = performance.now();
-  const rows = await askSql(request.sql, params ?? {});
+  const rows = await runSql(request.sql, params ?? {});
   return { ms: performance.now() - started, rows };
 };
 
 /** As a user of the engine would query it: by the package alone, or over HTTP. */
-const askSql = sqlOf(config.spans);
+const runSql = sqlOf(config.spans);
 function sqlOf(spans: SpansLocation): (sql: string, params: Record<string, string>) => Promise<number> {
   if (spans.kind === "chdb") {
     let session: Session | undefined;

@@ -21,8 +21,8 @@ export async function inParallel<T>(
   work: (item: T, index: number) => Promise<void>,
 ): Promise<void> {
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let index = next++; index < items.length; index = next++) await work(items[index] as T, index);
   };
-  await Promise.all(Array.from({ length: width }, lane));
+  await Promise.all(Array.from({ length: width }, worker));
 }

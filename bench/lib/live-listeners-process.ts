@@ -11,7 +11,7 @@ function listen(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const path = "/api/request-logs/live/?include_fields=model,span_name,input,output";
     const headers = { authorization: `Bearer ${benchKey}` };
-    const asked = request(new URL(path, url), { agent: false, headers }, (response) => {
+    const outgoing = request(new URL(path, url), { agent: false, headers }, (response) => {
       if (response.statusCode !== 200) return reject(new Error(`the server responded with ${response.statusCode}`));
       let text = "";
       response.setEncoding("utf8").on("data", (piece: string) => {
@@ -22,7 +22,7 @@ function listen(url: string): Promise<void> {
       });
       resolve();
     });
-    asked.once("error", reject).end();
+    outgoing.once("error", reject).end();
   });
 }
 

@@ -20,7 +20,7 @@ async function run({ url, headers, body, connections, seconds }: Load): Promise<
   const began = performance.now();
   const endsAt = began + seconds * 1000;
 
-  const lane = (): Promise<void> =>
+  const worker = (): Promise<void> =>
     new Promise((resolve) => {
       const socket = connect(Number(port), hostname).setNoDelay(true);
       let sentAt = 0;
@@ -58,7 +58,7 @@ async function run({ url, headers, body, connections, seconds }: Load): Promise<
       socket.on("error", () => (failures += 1));
       socket.on("close", () => resolve());
     });
-  await Promise.all(Array.from({ length: connections }, lane));
+  await Promise.all(Array.from({ length: connections }, worker));
   const elapsedS = (performance.now() - began) / 1000;
   return {
     perS: timesMs.length / elapsedS,

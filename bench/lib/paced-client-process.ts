@@ -31,7 +31,7 @@ async function run({ url, headers, body, streams, seconds, streamSeconds }: Pace
   const settledAt = began + streamSeconds * 1000;
   const endsAt = began + seconds * 1000;
 
-  const lane = async (index: number): Promise<void> => {
+  const worker = async (index: number): Promise<void> => {
     await sleep((index / streams) * streamSeconds * 1000);
     await new Promise<void>((resolve) => {
       const socket = connect(Number(port), hostname).setNoDelay(true);
@@ -63,6 +63,6 @@ async function run({ url, headers, body, streams, seconds, streamSeconds }: Pace
       socket.on("close", () => resolve());
     });
   };
-  await Promise.all(Array.from({ length: streams }, (_, index) => lane(index)));
+  await Promise.all(Array.from({ length: streams }, (_, index) => worker(index)));
   return result;
 }

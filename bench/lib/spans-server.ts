@@ -19,9 +19,9 @@ export type SpansServer = {
 export async function openSpansServer(spansUrl: string | undefined): Promise<SpansServer> {
   if (spansUrl === undefined) return { url: undefined, environment: {}, stop: () => Promise.resolve() };
   if (spansUrl === "stand-in") {
-    const standIn = await startTestClickHouse();
-    const { url, pid } = standIn;
-    return { url, pid, environment: { SPANWAY_SPANS_URL: url }, stop: () => standIn.stop() };
+    const testServer = await startTestClickHouse();
+    const { url, pid } = testServer;
+    return { url, pid, environment: { SPANWAY_SPANS_URL: url }, stop: () => testServer.stop() };
   }
   const location = spansLocation(spansUrl);
   if (location.kind !== "clickhouse") throw new Error("--spans-url takes the URL of a ClickHouse server, or stand-in");

@@ -6,15 +6,15 @@ import { benchFolder } from "./bench-server.ts";
 
 /** A data folder with the spans of `fill-traces-process.ts`. A `kept` folder is filled once and stays. */
 export async function traceFolder({
-  kept,
+  reused,
   rows,
   isWrapped,
 }: {
-  kept: string | undefined;
+  reused: string | undefined;
   rows: number;
   isWrapped: boolean;
 }): Promise<{ path: string; remove(): void }> {
-  const folder = kept === undefined ? benchFolder() : { path: kept, remove: () => undefined };
+  const folder = reused === undefined ? benchFolder() : { path: reused, remove: () => undefined };
   if (!existsSync(join(folder.path, "spans"))) await fill(folder.path, rows, isWrapped);
   return folder;
 }

@@ -6,14 +6,14 @@ type Case = { finish?: string; threw?: { status: number; message: string }; brea
 
 /** The same results in the SDK's vocabulary. */
 function inItsWords(cases: Record<string, unknown>): Record<string, unknown> {
-  const told = Object.entries(cases as Record<string, Case>).map(([name, one]) => {
+  const expectations = Object.entries(cases as Record<string, Case>).map(([name, one]) => {
     if (one.finish === "tool_calls") return [name, { ...one, finish: "tool-calls" }] as const;
     if (one.threw === undefined) return [name, one] as const;
     const { status, message } = one.threw;
-    const said = typeof message === "string" ? message.replace(`${status} `, "") : message;
-    return [name, { threw: { name: "APICallError", status, message: said } }] as const;
+    const text = typeof message === "string" ? message.replace(`${status} `, "") : message;
+    return [name, { threw: { name: "APICallError", status, message: text } }] as const;
   });
-  return Object.fromEntries(told);
+  return Object.fromEntries(expectations);
 }
 
 test("the Vercel AI SDK's @ai-sdk/openai-compatible", async () => {

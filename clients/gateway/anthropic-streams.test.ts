@@ -43,7 +43,7 @@ test("Anthropic's streams, through the gateway and with @anthropic-ai/sdk", asyn
   const { cases, spans } = await runGatewayClient("anthropic-streams.ts", [inject("upstreamUrl"), ...recordingNames]);
   expect(Object.keys(cases)).toEqual(Object.keys(expected));
   expect(cases).toMatchObject(
-    Object.fromEntries(Object.entries(expected).map(([name, heard]) => [name, { vendor: heard, gateway: heard }])),
+    Object.fromEntries(Object.entries(expected).map(([name, result]) => [name, { vendor: result, gateway: result }])),
   );
   for (const [name, { vendor, gateway }] of Object.entries(cases)) {
     expect([name, gateway]).toEqual([name, vendor]);

@@ -4,8 +4,8 @@ import { runGatewayClient } from "./run-gateway-client.ts";
 import { spoken, spokenSeconds, transcripts } from "./upstream/transcription.ts";
 
 const bytes = 121_671;
-const heard = (file: string): string => `${spoken} ${file} of ${bytes} bytes`;
-const text = heard("sample1.mp3");
+const transcriptOf = (file: string): string => `${spoken} ${file} of ${bytes} bytes`;
+const text = transcriptOf("sample1.mp3");
 const usage = { type: "duration", seconds: spokenSeconds };
 const costUsd = (spokenSeconds / 60) * 0.006;
 
@@ -30,7 +30,7 @@ test("recordings uploaded in the forms of the openai SDK and the Vercel AI SDK",
         metadata: { case: "breakdown" },
       },
     },
-    "ai sdk": { text: heard("audio.mp3"), segments: 1, language: "en", durationInSeconds: 10.1 },
+    "ai sdk": { text: transcriptOf("audio.mp3"), segments: 1, language: "en", durationInSeconds: 10.1 },
   });
   expect(Object.keys(spans).toSorted()).toEqual(Object.keys(cases).toSorted());
   for (const [name, rows] of Object.entries(spans)) expectTranscription(name, rows);

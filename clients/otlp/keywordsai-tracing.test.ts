@@ -7,7 +7,7 @@ import {
   result,
   system,
   table,
-  told,
+  toolMessage,
   uncached,
   uncachedCost,
   user,
@@ -43,7 +43,7 @@ test("@keywordsai/tracing", async () => {
         input: '{"args":["Paris"],"kwargs":{}}',
         output: result,
       },
-      { ...chat, said: [system, weather, "assistant: ", told], answer: forecast, ...uncached },
+      { ...chat, said: [system, weather, "assistant: ", toolMessage], answer: forecast, ...uncached },
     ),
   );
   expect(run.rows.find((row) => row["log_type"] === "agent")?.["metadata"]).toMatchObject({ plan: "pro", seats: 3 });

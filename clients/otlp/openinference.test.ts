@@ -12,7 +12,7 @@ import {
   result,
   system,
   table,
-  told,
+  toolMessage,
   user,
   weather,
 } from "./expected.ts";
@@ -32,7 +32,7 @@ test("OpenInference's instrumentation of OpenAI", async () => {
       {
         ...chat,
         model: mini,
-        said: [system, weather, called, told],
+        said: [system, weather, called, toolMessage],
         answer: forecast,
         tools: "get_weather{}",
         ...full,

@@ -11,7 +11,7 @@ import {
   result,
   system,
   table,
-  told,
+  toolMessage,
   uncached,
   uncachedCost,
   user,
@@ -43,7 +43,7 @@ test("@traceloop/node-server-sdk with decorators, a conversation and a tool", as
         input: '{"args":["Paris"],"kwargs":{}}',
         output: result,
       },
-      { ...chat, said: [system, weather, called, told], answer: forecast, ...uncached, ...user },
+      { ...chat, said: [system, weather, called, toolMessage], answer: forecast, ...uncached, ...user },
     ),
   );
   for (const row of run.rows) expect(row["metadata"]).toMatchObject({ plan: "pro" });

@@ -89,13 +89,13 @@ function answerChat(body: ChatRequest, response: ServerResponse): void {
     object: "chat.completion.chunk",
     choices: [{ index: 0, delta, finish_reason: reason, logprobs: null }],
   });
-  const said = calls
+  const content = calls
     ? [chunk({ tool_calls: calls.map((one, index) => ({ index, ...one })) })]
     : text.split(/(?<= )/).map((content) => chunk({ content }));
   const usage = { ...base, object: "chat.completion.chunk", choices: [], usage: openaiUsage };
   const events = [
     chunk({ role: "assistant", content: call ? null : "" }),
-    ...said,
+    ...content,
     chunk({}, finish_reason),
     ...(body.stream_options?.include_usage === true ? [usage] : []),
   ];

@@ -17,19 +17,19 @@ export const weatherTool: OpenAI.ChatCompletionFunctionTool = {
 };
 
 /** Sends the question, runs the requested tool, and sends its result. */
-export async function askForWeather(openai: OpenAI, getWeather: (city: string) => Promise<unknown>): Promise<string> {
+export async function requestWeather(openai: OpenAI, getWeather: (city: string) => Promise<unknown>): Promise<string> {
   const messages: OpenAI.ChatCompletionMessageParam[] = [
     { role: "system", content: "You are a helpful assistant." },
     { role: "user", content: question },
   ];
   const request = { model: "gpt-4o-mini", temperature: 0.2, tools: [weatherTool] };
   const first = await openai.chat.completions.create({ ...request, messages });
-  const asked = first.choices[0]?.message;
-  const call = asked?.tool_calls?.[0];
-  if (!asked || call?.type !== "function") throw new Error("the model called no tool");
+  const message = first.choices[0]?.message;
+  const call = message?.tool_calls?.[0];
+  if (!message || call?.type !== "function") throw new Error("the model called no tool");
   const { city } = JSON.parse(call.function.arguments) as { city: string };
   const result = await getWeather(city);
-  messages.push(asked, { role: "tool", tool_call_id: call.id, content: JSON.stringify(result) });
+  messages.push(message, { role: "tool", tool_call_id: call.id, content: JSON.stringify(result) });
   const second = await openai.chat.completions.create({ ...request, messages });
   return second.choices[0]?.message.content ?? "";
 }

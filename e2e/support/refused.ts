@@ -15,14 +15,14 @@ const dialogs = new Set(["new credential", "try a provider"]);
 
 /** Answers all requests for data with the refusal. @returns how many there were so far */
 async function refuse(page: Page, { status, code }: Refusal): Promise<() => number> {
-  let asked = 0;
+  let requests = 0;
   await page.route(/\/(?:api|v1|automation)\//, (route) => {
     if (isOfSession(route.request().url())) return route.continue();
-    asked += 1;
+    requests += 1;
     const json = { detail: `refused with ${status}`, code, request_id: "req-of-the-test" };
     return route.fulfill({ status, headers: { "retry-after": "7" }, json });
   });
-  return () => asked;
+  return () => requests;
 }
 
 const laptop = { width: 1280, height: 800 };
@@ -35,11 +35,11 @@ export function testRefused(refusal: Refusal): void {
     browserTest(`says in each panel that the server answered ${status}, and goes on when it does not`, async () => {
       const page = await show(screen, { ...laptop, expected: new RegExp(`status of ${status}`) });
       const alerts = page.getByRole("alert");
-      const asked = await refuse(page, refusal);
+      const requests = await refuse(page, refusal);
       await page.reload();
       await page.getByRole("main").waitFor();
       await whole(page);
-      for (const text of asked() === 0 ? [] : says)
+      for (const text of requests() === 0 ? [] : says)
         await alerts
           .filter({ hasText: text })
           .filter({ hasText: `refused with ${status}` })

@@ -11,8 +11,8 @@ export async function runDemo<C extends Record<string, number>>(
   counts: C = {} as C,
 ): Promise<void> {
   try {
-    const asked = readTarget(counts);
-    if (asked) await run(asked.target, asked.counts);
+    const target = readTarget(counts);
+    if (target) await run(target.target, target.counts);
     else console.log(usage);
   } catch (error) {
     const isUsage = error instanceof TypeError && "code" in error;

@@ -31,7 +31,7 @@ export async function sendSpans(
 }
 
 const visibleWithinMs = 30_000;
-const lookEveryMs = 50;
+const pollEveryMs = 50;
 
 /**
  * Waits until the last span is listed at its new time, which takes a second or less; a node stores spans in the order
@@ -43,8 +43,8 @@ export async function untilVisible(target: Target, spans: readonly SpanBody[]): 
   if (last === undefined) return;
   const path = `/api/request-logs/summary/?start_time=${last.timestamp}&end_time=${last.timestamp}`;
   const body = JSON.stringify({ filters: { span_unique_id: { value: [last.span_unique_id] } } });
-  for (const deadline = Date.now() + visibleWithinMs; Date.now() < deadline; await sleep(lookEveryMs)) {
-    const answer = (await (await ask(target, { method: "POST", path, body })).json()) as {
+  for (const deadline = Date.now() + visibleWithinMs; Date.now() < deadline; await sleep(pollEveryMs)) {
+    const answer = (await (await post(target, { method: "POST", path, body })).json()) as {
       number_of_requests?: number;
     };
     if (answer.number_of_requests !== 0) return;
@@ -73,7 +73,7 @@ export async function send(
   onWait: (seconds: number) => void = () => undefined,
 ): Promise<Response> {
   for (let attempt = 1; ; attempt += 1) {
-    const response = await ask(target, request);
+    const response = await post(target, request);
     if (response.status === 401) {
       throw new DemoError(`${target.url} does not know this API key. Pass one that works with --key.`);
     }
@@ -86,7 +86,7 @@ export async function send(
   }
 }
 
-async function ask(
+async function post(
   { url, key }: Target,
   { method, path, body }: { method: string; path: string; body?: string },
 ): Promise<Response> {

@@ -47,18 +47,18 @@ export function travelDeskSpans(endMs: number): SpanBody[] {
 
 function conversation(company: Company, name: string, lastMs: number): Turn[] {
   const random = seededRandom(`${company.id}/${name}`);
-  const asked = Array.from(
+  const requested = Array.from(
     { length: 1 + Math.floor(random() * 3) },
     () => questions[Math.floor(random() * questions.length)] as Question,
   );
   const model = company.models[Math.floor(random() * company.models.length)] ?? fallbackModel;
-  return asked.map((question, index): Turn => ({
+  return requested.map((question, index): Turn => ({
     company,
     thread: name,
     question,
-    earlier: asked.slice(0, index),
+    earlier: requested.slice(0, index),
     model,
-    endMs: lastMs - (asked.length - 1 - index) * readingMs,
+    endMs: lastMs - (requested.length - 1 - index) * readingMs,
     ...(random() < 0.03 && { failure: "search timed out" }),
   }));
 }
@@ -88,7 +88,7 @@ function spansOf(turn: Turn): SpanBody[] {
     ...fields,
   });
   const root = span(workflow, "workflow", nowMs, durationMs, {
-    input: question.asks,
+    input: question.text,
     ...(failure === "overloaded" ? overloaded : { output: question.answer }),
   });
   const children = steps.map(({ name, type, durationMs: lastsMs, fields }) => {
@@ -113,8 +113,8 @@ function stepsOf(turn: Turn, random: () => number): Step[] {
       fields: {
         model: "text-embedding-3-small",
         provider_id: "openai",
-        input: question.asks,
-        prompt_tokens: tokensOf(question.asks),
+        input: question.text,
+        prompt_tokens: tokensOf(question.text),
       },
     },
     {
@@ -122,7 +122,7 @@ function stepsOf(turn: Turn, random: () => number): Step[] {
       type: "task",
       durationMs: failure === "search timed out" ? 5_000 : Math.round(20 + random() * 160),
       fields: {
-        input: question.asks,
+        input: question.text,
         ...(failure === "search timed out"
           ? { status: "error", error_message: "The policy index did not answer within 5 s." }
           : { output: [{ rank: 1, score: Math.round((0.7 + random() * 0.29) * 100) / 100, text: question.policy }] }),
@@ -178,11 +178,11 @@ function answerStep(turn: Turn, model: string, random: () => number): Step {
 function messagesOf({ question, earlier }: Turn): Array<{ role: string; content: string }> {
   return [
     { role: "system", content: `${instructions}\n\n${question.policy}` },
-    ...earlier.flatMap(({ asks, answer }) => [
-      { role: "user", content: asks },
+    ...earlier.flatMap(({ text, answer }) => [
+      { role: "user", content: text },
       { role: "assistant", content: answer },
     ]),
-    { role: "user", content: question.asks },
+    { role: "user", content: question.text },
   ];
 }
 

@@ -161,7 +161,7 @@ async function compose(
   const { prices } = pricing;
   const delivery = await composeDelivery({ ...engine, secretKey });
   const { events, publishScores: publish } = delivery;
-  const evaluation = await composeEvaluation({ ...engine, prices, catalogue, judge: judge.ask, publish });
+  const evaluation = await composeEvaluation({ ...engine, prices, catalogue, judge: judge.complete, publish });
   const redis = connectRedis({ config, logger, cleanup });
   const { counter, subscribers: counting } = composeCounting({ ...engine, journal, isReady: () => migration.isDone() });
   const { customers, budgets, erasures, subscriber } = composeCustomers({ ...engine, counter, redis, events });
@@ -246,7 +246,7 @@ async function openStores(
   cleanup.push(() => lock.release());
   const database = openControlDatabase(config.control, (error) => logger.error({ err: error }, "control database"));
   cleanup.push(() => database.close());
-  const clock = createStoreClock({ askStore: database.askTime, ownNow, logger });
+  const clock = createStoreClock({ readStoreTime: database.readTime, ownNow, logger });
   cleanup.push(() => clock.stop());
   watchClock(registry, clock);
   const hasSpans = config.spans.kind !== "chdb" || existsSync(config.spans.path);

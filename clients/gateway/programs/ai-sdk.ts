@@ -21,16 +21,16 @@ const isCompatible = process.argv[3] === "openai-compatible";
 
 /** Passes on the gateway's extra members of a completion. */
 const metadataExtractor: MetadataExtractor = {
-  extractMetadata: ({ parsedBody }) => Promise.resolve(toldIn(parsedBody)),
+  extractMetadata: ({ parsedBody }) => Promise.resolve(breakdownIn(parsedBody)),
   createStreamExtractor() {
-    let told: ReturnType<typeof toldIn>;
-    return { processChunk: (chunk) => void (told ??= toldIn(chunk)), buildMetadata: () => told };
+    let breakdown: ReturnType<typeof breakdownIn>;
+    return { processChunk: (chunk) => void (breakdown ??= breakdownIn(chunk)), buildMetadata: () => breakdown };
   },
 };
 
-function toldIn(body: unknown) {
-  const { request_breakdown: told } = body as { request_breakdown?: Record<string, string> };
-  return told && { gateway: { breakdown: told } };
+function breakdownIn(body: unknown) {
+  const { request_breakdown: breakdown } = body as { request_breakdown?: Record<string, string> };
+  return breakdown && { gateway: { breakdown: breakdown } };
 }
 
 type Options = { model?: string; apiKey?: string; isCounted?: boolean; more?: Record<string, unknown> };
@@ -78,13 +78,13 @@ await attempt("json schema", async () => {
 });
 await attempt("tools", async () => {
   const { steps, text } = await generateText({ ...chat("tools"), ...weatherLoop });
-  return { ...toldOf(steps[0]), text };
+  return { ...summaryOf(steps[0]), text };
 });
 await attempt("streamed tools", async () => {
   const stream = streamText({ ...chat("streamed tools"), ...weatherLoop });
   const text = await stream.text;
   const [first] = await stream.steps;
-  return { ...toldOf(first), text };
+  return { ...summaryOf(first), text };
 });
 await attempt("image", async () => {
   const image = { type: "file" as const, mediaType: "image/png", data: pixel };
@@ -113,14 +113,14 @@ await attempt("breakdown", async () => {
     prompt,
   });
   const body = response.body as { request_breakdown?: unknown } | undefined;
-  const told = isCompatible ? providerMetadata?.["gateway"]?.["breakdown"] : body?.request_breakdown;
-  return { text, breakdown: figuresOf(told ?? {}) };
+  const breakdown = isCompatible ? providerMetadata?.["gateway"]?.["breakdown"] : body?.request_breakdown;
+  return { text, breakdown: figuresOf(breakdown ?? {}) };
 });
 await attempt("streamed breakdown", async () => {
   const stream = streamText({ ...chat("streamed breakdown", { more: { request_breakdown: true } }), prompt });
   const read = await readStream(stream, true);
-  const told = (await stream.providerMetadata)?.["gateway"]?.["breakdown"];
-  return { ...read, ...(told !== undefined && { breakdown: figuresOf(told) }) };
+  const breakdown = (await stream.providerMetadata)?.["gateway"]?.["breakdown"];
+  return { ...read, ...(breakdown !== undefined && { breakdown: figuresOf(breakdown) }) };
 });
 
 type Streamed = Pick<ReturnType<typeof streamText>, "textStream" | "finishReason" | "usage">;
@@ -148,7 +148,7 @@ async function readFailing(from: ReturnType<typeof chat>, question: string): Pro
 
 type Step = Pick<Awaited<ReturnType<typeof generateText>>, "finishReason" | "toolCalls">;
 
-function toldOf(step: Step | undefined): object {
+function summaryOf(step: Step | undefined): object {
   const calls = step?.toolCalls ?? [];
   return {
     finish: step?.finishReason,

@@ -13,7 +13,7 @@ const openai = new OpenAI(gateway);
 const model = "claude-recorded";
 
 type Call = { id: string; name: string; input: unknown };
-type Heard = {
+type StreamResult = {
   text: string;
   thinking: string;
   calls: Call[];
@@ -29,47 +29,47 @@ const finishes: Record<string, string> = {
   refusal: "content_filter",
 };
 
-async function readByVendor(content: string): Promise<Heard> {
+async function readByVendor(content: string): Promise<StreamResult> {
   const messages = [{ role: "user" as const, content }];
-  const said = await anthropic.messages.stream({ model, max_tokens: 1_000, messages }).finalMessage();
-  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = said.usage;
+  const finalMessage = await anthropic.messages.stream({ model, max_tokens: 1_000, messages }).finalMessage();
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = finalMessage.usage;
   const [read, written] = [cache_read_input_tokens ?? 0, cache_creation_input_tokens ?? 0];
   return {
-    text: said.content.map((block) => (block.type === "text" ? block.text : "")).join(""),
-    thinking: said.content.map((block) => (block.type === "thinking" ? block.thinking : "")).join(""),
-    calls: said.content.flatMap((block) => {
+    text: finalMessage.content.map((block) => (block.type === "text" ? block.text : "")).join(""),
+    thinking: finalMessage.content.map((block) => (block.type === "thinking" ? block.thinking : "")).join(""),
+    calls: finalMessage.content.flatMap((block) => {
       if (block.type !== "tool_use") return [];
       const { id, name, input } = block;
       return [{ id, name, input }];
     }),
-    finish: finishes[said.stop_reason ?? ""],
+    finish: finishes[finalMessage.stop_reason ?? ""],
     usage: { prompt: input_tokens + read + written, completion: output_tokens, read, written },
   };
 }
 
-async function readByGateway(name: string, content: string): Promise<Heard> {
+async function readByGateway(name: string, content: string): Promise<StreamResult> {
   const messages = [{ role: "user" as const, content }];
   const request = { model: `anthropic/${model}`, max_tokens: 1_000, messages, ...tagsOf(name) };
-  const asked = { ...request, stream: true as const, stream_options: { include_usage: true } };
-  const heard: Heard = { text: "", thinking: "", calls: [], finish: undefined, usage: {} };
+  const streamRequest = { ...request, stream: true as const, stream_options: { include_usage: true } };
+  const result: StreamResult = { text: "", thinking: "", calls: [], finish: undefined, usage: {} };
   const inputs: string[] = [];
-  for await (const chunk of await openai.chat.completions.create(asked)) {
+  for await (const chunk of await openai.chat.completions.create(streamRequest)) {
     const [choice] = chunk.choices;
     const { delta } = choice ?? {};
-    heard.text += delta?.content ?? "";
+    result.text += delta?.content ?? "";
     // OpenAI has no name for it; other providers use this one.
-    if (delta !== undefined && "reasoning_content" in delta) heard.thinking += String(delta.reasoning_content);
-    heard.finish = choice?.finish_reason ?? heard.finish;
+    if (delta !== undefined && "reasoning_content" in delta) result.thinking += String(delta.reasoning_content);
+    result.finish = choice?.finish_reason ?? result.finish;
     for (const { index, id, function: fn } of delta?.tool_calls ?? []) {
-      const call = (heard.calls[index] ??= { id: "", name: "", input: undefined });
+      const call = (result.calls[index] ??= { id: "", name: "", input: undefined });
       call.id += id ?? "";
       call.name += fn?.name ?? "";
       inputs[index] = (inputs[index] ?? "") + (fn?.arguments ?? "");
     }
-    if (chunk.usage) heard.usage = countsOf(chunk.usage);
+    if (chunk.usage) result.usage = countsOf(chunk.usage);
   }
-  heard.calls = heard.calls.map((call, index) => ({ ...call, input: JSON.parse(inputs[index] ?? "") as unknown }));
-  return heard;
+  result.calls = result.calls.map((call, index) => ({ ...call, input: JSON.parse(inputs[index] ?? "") as unknown }));
+  return result;
 }
 
 function countsOf({ prompt_tokens, completion_tokens, prompt_tokens_details }: OpenAI.CompletionUsage) {

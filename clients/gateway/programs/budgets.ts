@@ -11,8 +11,8 @@ const openai = new OpenAI(gateway);
 
 function call(name: string, customer: Record<string, unknown>, maxRetries = 2): Promise<unknown> {
   const messages = [{ role: "user" as const, content: questions.capital }];
-  const asked = { model, messages, max_tokens: 30, ...tagsOf(name), customer_params: customer };
-  return openai.chat.completions.create(asked, { maxRetries });
+  const request = { model, messages, max_tokens: 30, ...tagsOf(name), customer_params: customer };
+  return openai.chat.completions.create(request, { maxRetries });
 }
 
 /** The SDK's name of an error, with its status and type. */

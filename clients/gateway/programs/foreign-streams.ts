@@ -10,8 +10,8 @@ const openai = new OpenAI(gateway);
 
 async function readByOpenai(name: string, model: string, content: string): Promise<object> {
   const request = { model, messages: [{ role: "user" as const, content }], ...tagsOf(name) };
-  const said = await openai.chat.completions.stream(request).finalChatCompletion();
-  const { message, finish_reason } = said.choices[0] ?? {};
+  const completion = await openai.chat.completions.stream(request).finalChatCompletion();
+  const { message, finish_reason } = completion.choices[0] ?? {};
   const calls = (message?.tool_calls ?? []).flatMap((call) =>
     call.type === "function" ? [{ id: call.id, name: call.function.name, args: call.function.arguments }] : [],
   );
@@ -32,13 +32,13 @@ async function readByLangchain(name: string, model: string, content: string): Pr
   const pieces = [];
   for await (const piece of await chat.stream(content)) pieces.push(piece);
   const [first, ...rest] = pieces;
-  const said = rest.reduce((whole, piece) => whole?.concat(piece) ?? piece, first);
-  const calls = (said?.tool_calls ?? []).map(({ id, name: tool, args }) => ({
+  const completion = rest.reduce((whole, piece) => whole?.concat(piece) ?? piece, first);
+  const calls = (completion?.tool_calls ?? []).map(({ id, name: tool, args }) => ({
     id,
     name: tool,
     args: JSON.stringify(args),
   }));
-  return { role: said?.getType() === "ai" ? "assistant" : said?.getType(), calls };
+  return { role: completion?.getType() === "ai" ? "assistant" : completion?.getType(), calls };
 }
 
 for (const name of names) {

@@ -14,14 +14,14 @@ await runOpenaiCases(completions as OpenAI.Chat.Completions);
 
 for (const mode of ["TOOLS", "JSON"] as const) {
   const instructor = Instructor({ client, mode });
-  const asked = (name: string) => ({ ...asking(name, questions.person), response_model: person, max_retries: 0 });
+  const requestOf = (name: string) => ({ ...asking(name, questions.person), response_model: person, max_retries: 0 });
   await attempt(`person by ${mode}`, async () => {
-    const value = await instructor.chat.completions.create(asked(`person by ${mode}`), { headers: whose });
+    const value = await instructor.chat.completions.create(requestOf(`person by ${mode}`), { headers: whose });
     return { value };
   });
   await attempt(`streamed person by ${mode}`, async () => {
     const name = `streamed person by ${mode}`;
-    const parts = await instructor.chat.completions.create({ ...asked(name), stream: true }, { headers: whose });
+    const parts = await instructor.chat.completions.create({ ...requestOf(name), stream: true }, { headers: whose });
     let count = 0;
     let value: unknown;
     for await (const part of parts) {

@@ -119,20 +119,20 @@ async function useTools(name: string, isStream: boolean): Promise<object> {
   const bound = chat(name).bindTools([
     { type: "function", function: { name: "get_weather", description: "The weather in a city", parameters } },
   ]);
-  const ask = async (messages: BaseMessage[]): Promise<AIMessage> => {
+  const send = async (messages: BaseMessage[]): Promise<AIMessage> => {
     if (!isStream) return bound.invoke(messages);
     const chunks: AIMessageChunk[] = [];
     for await (const chunk of await bound.stream(messages)) chunks.push(chunk);
     return joined(chunks);
   };
-  const asked = new HumanMessage(questions.weather);
-  const first = await ask([asked]);
+  const question = new HumanMessage(questions.weather);
+  const first = await send([question]);
   const calls = first.tool_calls ?? [];
   const results = calls.map(({ id = "", args }) => {
     const content = JSON.stringify(temperatureIn(String(args["city"])));
     return new ToolMessage({ tool_call_id: id, content });
   });
-  const second = await ask([asked, first, ...results]);
+  const second = await send([question, first, ...results]);
   return {
     finish: first.response_metadata["finish_reason"],
     calls: calls.map((call) => `${call.name}(${JSON.stringify(call.args)})`),

@@ -29,14 +29,14 @@ await attempt("tools", async () => {
   const bound = chat("tools").bindTools([
     { name: "get_weather", description: "The weather in a city", input_schema: citySchema },
   ]);
-  const asked = new HumanMessage(questions.weather);
-  const first = await bound.invoke([asked]);
+  const question = new HumanMessage(questions.weather);
+  const first = await bound.invoke([question]);
   const calls = first.tool_calls ?? [];
   const results = calls.map(({ id = "", args }) => {
     const content = JSON.stringify(temperatureIn(String(args["city"])));
     return new ToolMessage({ tool_call_id: id, content });
   });
-  const second = await bound.invoke([asked, first, ...results]);
+  const second = await bound.invoke([question, first, ...results]);
   return { calls: calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`), text: second.text };
 });
 await attempt("refused", () => chat("refused").invoke(questions.refused));

@@ -14,7 +14,7 @@ const tools = [
 
 type Message = Anthropic.MessageParam;
 
-function asked(content: string): { model: string; max_tokens: number; messages: Message[] } {
+function requestOf(content: string): { model: string; max_tokens: number; messages: Message[] } {
   return { model, max_tokens: 1_000, messages: [{ role: "user", content }] };
 }
 
@@ -26,30 +26,32 @@ function textOf({ content }: Anthropic.Message): string {
 
 await attempt("text", async () => {
   const { data, request_id } = await anthropic.messages
-    .create(asked(questions.capital), options("text"))
+    .create(requestOf(questions.capital), options("text"))
     .withResponse();
   return { text: textOf(data), finish: data.stop_reason, model: data.model, hasRequestId: request_id !== null };
 });
 await attempt("token", async () => ({
-  text: textOf(await byToken.messages.create(asked(questions.capital), options("token"))),
+  text: textOf(await byToken.messages.create(requestOf(questions.capital), options("token"))),
 }));
 await attempt("stream", async () => {
   let pieces = 0;
-  const stream = anthropic.messages.stream(asked(questions.capital), options("stream")).on("text", () => (pieces += 1));
+  const stream = anthropic.messages
+    .stream(requestOf(questions.capital), options("stream"))
+    .on("text", () => (pieces += 1));
   const message = await stream.finalMessage();
   return { text: textOf(message), finish: message.stop_reason, isPiecemeal: pieces > 3 };
 });
 await attempt("count", async () => {
-  const { max_tokens: _, ...counted } = asked(questions.capital);
+  const { max_tokens: _, ...counted } = requestOf(questions.capital);
   return { ...(await anthropic.messages.countTokens(counted, options("count"))) };
 });
 await attempt("beta", async () => {
   const betas = ["context-1m-2025-08-07"];
-  const message = await anthropic.beta.messages.create({ ...asked(questions.capital), betas }, options("beta"));
+  const message = await anthropic.beta.messages.create({ ...requestOf(questions.capital), betas }, options("beta"));
   return { text: message.content.map((block) => (block.type === "text" ? block.text : "")).join("") };
 });
 await attempt("tools", async () => {
-  const { messages, ...rest } = asked(questions.weather);
+  const { messages, ...rest } = requestOf(questions.weather);
   const first = await anthropic.messages.stream({ ...rest, messages, tools }, options("tools")).finalMessage();
   const calls = first.content.filter((block) => block.type === "tool_use");
   const results = calls.map(({ id, input }) => ({
@@ -69,19 +71,19 @@ await attempt("tools", async () => {
     text: textOf(second),
   };
 });
-await attempt("refused", () => anthropic.messages.create(asked(questions.refused), options("refused")));
+await attempt("refused", () => anthropic.messages.create(requestOf(questions.refused), options("refused")));
 await attempt("refused stream", () =>
-  anthropic.messages.stream(asked(questions.refused), options("refused stream")).finalMessage(),
+  anthropic.messages.stream(requestOf(questions.refused), options("refused stream")).finalMessage(),
 );
 await attempt("bad key", () =>
-  anthropic.withOptions({ apiKey: "nobodys-key" }).messages.create(asked(questions.capital)),
+  anthropic.withOptions({ apiKey: "nobodys-key" }).messages.create(requestOf(questions.capital)),
 );
 await attempt("another provider", () =>
-  anthropic.messages.create({ ...asked(questions.capital), model: "gpt-4o-mini" }, options("another provider")),
+  anthropic.messages.create({ ...requestOf(questions.capital), model: "gpt-4o-mini" }, options("another provider")),
 );
 await attempt("nowhere", () => anthropic.messages.batches.list());
 await attempt("abort", async () => {
-  const stream = anthropic.messages.stream(asked(questions.count), options("abort"));
+  const stream = anthropic.messages.stream(requestOf(questions.count), options("abort"));
   let text = "";
   stream.on("text", (piece) => {
     text += piece;

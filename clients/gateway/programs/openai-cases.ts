@@ -66,8 +66,8 @@ export async function runOpenaiCases(completions: Completions): Promise<void> {
   );
   await attempt("abort", () => abortStream(completions));
   await attempt("breakdown", async () => {
-    const asked = { ...asking("breakdown", questions.capital), request_breakdown: true };
-    const answer = await completions.create(asked, options);
+    const message = { ...asking("breakdown", questions.capital), request_breakdown: true };
+    const answer = await completions.create(message, options);
     return { text: answer.choices[0]?.message.content, breakdown: breakdownIn(answer) };
   });
   await attempt("streamed breakdown", () =>
@@ -82,9 +82,9 @@ export async function runOpenaiCases(completions: Completions): Promise<void> {
 /** Joins a stream. `ends` are its finish reasons; there must be exactly one. */
 async function readStream(
   completions: Completions,
-  asked: Omit<OpenAI.ChatCompletionCreateParamsStreaming, "stream" | "metadata"> & ReturnType<typeof asking>,
+  message: Omit<OpenAI.ChatCompletionCreateParamsStreaming, "stream" | "metadata"> & ReturnType<typeof asking>,
 ): Promise<object> {
-  const stream = await completions.create({ ...asked, stream: true }, options);
+  const stream = await completions.create({ ...message, stream: true }, options);
   const joined = { text: "", ends: [] as string[], usage: undefined as unknown, breakdown: undefined as unknown };
   let pieces = 0;
   for await (const chunk of stream) {
@@ -114,11 +114,14 @@ async function useTools(completions: Completions): Promise<object> {
   const { messages, ...rest } = asking("tools", questions.weather);
   const request = { ...rest, tools: [getWeather] };
   const first = await completions.create({ ...request, messages }, options);
-  const asked = first.choices[0]?.message;
-  if (asked === undefined) throw new Error("the model sent no message");
-  const calls = (asked.tool_calls ?? []).filter((call) => call.type === "function");
-  const second = await completions.create({ ...request, messages: [...messages, asked, ...resultsOf(calls)] }, options);
-  return { finish: first.choices[0]?.finish_reason, ...toldOf(calls), text: second.choices[0]?.message.content };
+  const message = first.choices[0]?.message;
+  if (message === undefined) throw new Error("the model sent no message");
+  const calls = (message.tool_calls ?? []).filter((call) => call.type === "function");
+  const second = await completions.create(
+    { ...request, messages: [...messages, message, ...resultsOf(calls)] },
+    options,
+  );
+  return { finish: first.choices[0]?.finish_reason, ...callsOf(calls), text: second.choices[0]?.message.content };
 }
 
 /** The same, with calls assembled from their deltas. */
@@ -136,11 +139,11 @@ async function useStreamedTools(completions: Completions): Promise<object> {
       call.function.arguments += fn?.arguments ?? "";
     }
   }
-  const asked = { role: "assistant" as const, content: null, tool_calls: calls };
+  const message = { role: "assistant" as const, content: null, tool_calls: calls };
   let text = "";
-  const told = { ...request, messages: [...messages, asked, ...resultsOf(calls)] };
-  for await (const chunk of await completions.create(told, options)) text += chunk.choices[0]?.delta.content ?? "";
-  return { finish, ...toldOf(calls), text };
+  const followUp = { ...request, messages: [...messages, message, ...resultsOf(calls)] };
+  for await (const chunk of await completions.create(followUp, options)) text += chunk.choices[0]?.delta.content ?? "";
+  return { finish, ...callsOf(calls), text };
 }
 
 function resultsOf(calls: readonly OpenAI.ChatCompletionMessageFunctionToolCall[]): Messages {
@@ -150,7 +153,7 @@ function resultsOf(calls: readonly OpenAI.ChatCompletionMessageFunctionToolCall[
   });
 }
 
-function toldOf(calls: readonly OpenAI.ChatCompletionMessageFunctionToolCall[]): object {
+function callsOf(calls: readonly OpenAI.ChatCompletionMessageFunctionToolCall[]): object {
   return {
     calls: calls.map((call) => `${call.function.name}(${call.function.arguments})`),
     hasDistinctIds: new Set(calls.map(({ id }) => id)).size === calls.length,
@@ -159,8 +162,8 @@ function toldOf(calls: readonly OpenAI.ChatCompletionMessageFunctionToolCall[]):
 
 async function abortStream(completions: Completions): Promise<object> {
   const abort = new AbortController();
-  const asked = { ...asking("abort", questions.count), stream: true as const };
-  const stream = await completions.create(asked, { ...options, signal: abort.signal });
+  const message = { ...asking("abort", questions.count), stream: true as const };
+  const stream = await completions.create(message, { ...options, signal: abort.signal });
   let text = "";
   for await (const chunk of stream) {
     text += chunk.choices[0]?.delta.content ?? "";

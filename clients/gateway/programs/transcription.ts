@@ -21,13 +21,13 @@ for (const response_format of ["json", "text", "srt", "verbose_json", "vtt"] as 
 }
 await attempt("words", async () => {
   const timestamp_granularities: Array<"word" | "segment"> = ["word", "segment"];
-  const asked = { ...asking("words"), response_format: "verbose_json" as const, timestamp_granularities };
-  const { words, segments } = await openai.audio.transcriptions.create(asked, options);
+  const request = { ...asking("words"), response_format: "verbose_json" as const, timestamp_granularities };
+  const { words, segments } = await openai.audio.transcriptions.create(request, options);
   return { words: words?.length, segments: segments?.length };
 });
 await attempt("breakdown", async () => {
-  const asked = { ...asking("breakdown"), request_breakdown: true };
-  const answer: object = await openai.audio.transcriptions.create(asked, options);
+  const request = { ...asking("breakdown"), request_breakdown: true };
+  const answer: object = await openai.audio.transcriptions.create(request, options);
   return { breakdown: "request_breakdown" in answer ? figuresOf(answer.request_breakdown) : undefined };
 });
 await attempt("ai sdk", async () => {

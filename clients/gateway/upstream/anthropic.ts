@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { anthropicUsage } from "../../support/mock-model.ts";
 import { recordingOf } from "./recordings.ts";
-import { answerTo, piecesOf, type Asked, type Said } from "./scene.ts";
+import { answerTo, piecesOf, type UpstreamRequest, type Said } from "./scene.ts";
 import { counted, sendEvents, sendJson } from "./send.ts";
 
 type Block = {
@@ -21,26 +21,29 @@ type MessagesRequest = {
 
 /** Responds like Anthropic's `POST /v1/messages`. */
 export async function answerAsAnthropic(body: MessagesRequest, response: ServerResponse): Promise<void> {
-  const asked = read(body);
-  const recording = recordingOf(asked.text.replace("Replay ", ""));
+  const request = read(body);
+  const recording = recordingOf(request.text.replace("Replay ", ""));
   if (recording !== undefined) return sendEvents(response, recording);
-  const said = answerTo(asked);
-  if (said.kind === "refusal") {
-    return sendJson(response, 400, { type: "error", error: { type: "invalid_request_error", message: said.message } });
+  const answer = answerTo(request);
+  if (answer.kind === "refusal") {
+    return sendJson(response, 400, {
+      type: "error",
+      error: { type: "invalid_request_error", message: answer.message },
+    });
   }
-  if (body.stream === true) return sendEvents(response, events(said, body.model, response));
+  if (body.stream === true) return sendEvents(response, events(answer, body.model, response));
   return sendJson(response, 200, {
     ...messageOf(body.model),
     content:
-      said.kind === "calls"
-        ? said.calls.map(({ id, name, args }) => ({ type: "tool_use", id, name, input: args }))
-        : [{ type: "text", text: said.kind === "text" ? said.text : "" }],
-    stop_reason: stopOf(said),
+      answer.kind === "calls"
+        ? answer.calls.map(({ id, name, args }) => ({ type: "tool_use", id, name, input: args }))
+        : [{ type: "text", text: answer.kind === "text" ? answer.text : "" }],
+    stop_reason: stopOf(answer),
     usage: anthropicUsage,
   });
 }
 
-function read({ messages, tools, output_config }: MessagesRequest): Asked {
+function read({ messages, tools, output_config }: MessagesRequest): UpstreamRequest {
   const last = messages.at(-1)?.content ?? "";
   const blocks: Block[] = typeof last === "string" ? [{ type: "text", text: last }] : last;
   const source = blocks.find(({ type }) => type === "image")?.source;
@@ -63,8 +66,8 @@ function messageOf(model: string) {
   return { id: "msg_scripted", type: "message", role: "assistant", model, stop_sequence: null };
 }
 
-function stopOf(said: Said): string {
-  return said.kind === "calls" ? "tool_use" : "end_turn";
+function stopOf(answer: Said): string {
+  return answer.kind === "calls" ? "tool_use" : "end_turn";
 }
 
 function event(value: { type: string; [member: string]: unknown }): string {
@@ -72,12 +75,12 @@ function event(value: { type: string; [member: string]: unknown }): string {
 }
 
 /** The events of one response; deltas of several calls do not alternate, as the API sends one block after another. */
-async function* events(said: Said, model: string, response: ServerResponse): AsyncGenerator<string> {
+async function* events(answer: Said, model: string, response: ServerResponse): AsyncGenerator<string> {
   const usage = { ...anthropicUsage, output_tokens: 1 };
   yield event({ type: "message_start", message: { ...messageOf(model), content: [], stop_reason: null, usage } });
   yield event({ type: "ping" });
-  if (said.kind === "calls") {
-    for (const [index, { id, name, args }] of said.calls.entries()) {
+  if (answer.kind === "calls") {
+    for (const [index, { id, name, args }] of answer.calls.entries()) {
       yield event({ type: "content_block_start", index, content_block: { type: "tool_use", id, name, input: {} } });
       for (const partial_json of ["", ...piecesOf(JSON.stringify(args))]) {
         yield event({ type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json } });
@@ -86,7 +89,7 @@ async function* events(said: Said, model: string, response: ServerResponse): Asy
     }
   } else {
     yield event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
-    const words = said.kind === "text" ? piecesOf(said.text) : counted(response);
+    const words = answer.kind === "text" ? piecesOf(answer.text) : counted(response);
     for await (const text of words) {
       yield event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } });
     }
@@ -95,7 +98,7 @@ async function* events(said: Said, model: string, response: ServerResponse): Asy
   const { output_tokens } = anthropicUsage;
   yield event({
     type: "message_delta",
-    delta: { stop_reason: stopOf(said), stop_sequence: null },
+    delta: { stop_reason: stopOf(answer), stop_sequence: null },
     usage: { output_tokens },
   });
   yield event({ type: "message_stop" });

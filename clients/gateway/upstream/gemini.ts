@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { answerTo, piecesOf, type Asked, type Said } from "./scene.ts";
+import { answerTo, piecesOf, type UpstreamRequest, type Said } from "./scene.ts";
 import { counted, dataEvent, sendEvents, sendJson } from "./send.ts";
 
 type Part = {
@@ -30,16 +30,16 @@ export async function answerAsGemini(
   isStream: boolean,
   response: ServerResponse,
 ): Promise<void> {
-  const said = answerTo(read(body));
-  if (said.kind === "refusal") {
-    return sendJson(response, 400, { error: { code: 400, message: said.message, status: "INVALID_ARGUMENT" } });
+  const answer = answerTo(read(body));
+  if (answer.kind === "refusal") {
+    return sendJson(response, 400, { error: { code: 400, message: answer.message, status: "INVALID_ARGUMENT" } });
   }
-  if (isStream) return sendEvents(response, events(said, response));
-  return sendJson(response, 200, { ...candidate(partsOf(said), "STOP"), ...ends });
+  if (isStream) return sendEvents(response, events(answer, response));
+  return sendJson(response, 200, { ...candidate(partsOf(answer), "STOP"), ...ends });
 }
 
 /** A call is identified by its index: the second generation of models has no ids. */
-function read({ contents, tools, generationConfig }: GenerateRequest): Asked {
+function read({ contents, tools, generationConfig }: GenerateRequest): UpstreamRequest {
   const parts = contents.at(-1)?.parts ?? [];
   const image = parts.find(({ inlineData }) => inlineData !== undefined)?.inlineData;
   return {
@@ -53,9 +53,9 @@ function read({ contents, tools, generationConfig }: GenerateRequest): Asked {
   };
 }
 
-function partsOf(said: Said): unknown[] {
-  if (said.kind === "calls") return said.calls.map(({ name, args }) => ({ functionCall: { name, args } }));
-  return [{ text: said.kind === "text" ? said.text : "" }];
+function partsOf(answer: Said): unknown[] {
+  if (answer.kind === "calls") return answer.calls.map(({ name, args }) => ({ functionCall: { name, args } }));
+  return [{ text: answer.kind === "text" ? answer.text : "" }];
 }
 
 function candidate(parts: unknown[], finishReason?: string): { candidates: unknown[] } {
@@ -63,10 +63,10 @@ function candidate(parts: unknown[], finishReason?: string): { candidates: unkno
 }
 
 /** Calls arrive whole, followed by the finish reason with an empty text. */
-async function* events(said: Said, response: ServerResponse): AsyncGenerator<string> {
-  if (said.kind === "calls") yield dataEvent({ ...candidate(partsOf(said)), ...ends });
+async function* events(answer: Said, response: ServerResponse): AsyncGenerator<string> {
+  if (answer.kind === "calls") yield dataEvent({ ...candidate(partsOf(answer)), ...ends });
   else {
-    const words = said.kind === "text" ? piecesOf(said.text) : counted(response);
+    const words = answer.kind === "text" ? piecesOf(answer.text) : counted(response);
     for await (const text of words) yield dataEvent({ ...candidate([{ text }]), ...ends });
   }
   yield dataEvent({ ...candidate([{ text: "" }], "STOP"), ...ends });

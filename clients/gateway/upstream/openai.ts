@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { openaiUsage } from "../../support/mock-model.ts";
 import { foreignChunks } from "./foreign-chunks.ts";
-import { answerTo, piecesOf, type Asked, type Call } from "./scene.ts";
+import { answerTo, piecesOf, type UpstreamRequest, type Call } from "./scene.ts";
 import { counted, dataEvent, sendEvents, sendJson } from "./send.ts";
 
 type Part = { type: string; text?: string; image_url?: { url: string } };
@@ -19,22 +19,22 @@ const base = { id: "chatcmpl-scripted", created: 1_700_000_000, model: "gpt-4o-m
 
 /** Responds like OpenAI's `POST /v1/chat/completions`. */
 export async function answerAsOpenai(body: ChatRequest, response: ServerResponse): Promise<void> {
-  const asked = read(body);
-  const foreign = foreignChunks(asked.text.replace("Foreign ", ""));
+  const request = read(body);
+  const foreign = foreignChunks(request.text.replace("Foreign ", ""));
   if (foreign !== undefined) return sendEvents(response, foreign);
-  const said = answerTo(asked);
-  if (said.kind === "refusal") {
+  const answer = answerTo(request);
+  if (answer.kind === "refusal") {
     const error = {
-      message: said.message,
+      message: answer.message,
       type: "invalid_request_error",
       param: "temperature",
       code: "unsupported_value",
     };
     return sendJson(response, 400, { error });
   }
-  if (said.kind === "count") return sendEvents(response, countedChunks(response));
-  const text = said.kind === "text" ? said.text : undefined;
-  const calls = said.kind === "calls" ? said.calls : [];
+  if (answer.kind === "count") return sendEvents(response, countedChunks(response));
+  const text = answer.kind === "text" ? answer.text : undefined;
+  const calls = answer.kind === "calls" ? answer.calls : [];
   if (body.stream === true) {
     return sendEvents(response, chunks(text, calls, body.stream_options?.include_usage === true));
   }
@@ -53,9 +53,10 @@ export async function answerAsOpenai(body: ChatRequest, response: ServerResponse
   return sendJson(response, 200, { ...base, object: "chat.completion", choices, usage: openaiUsage });
 }
 
-function read({ messages, tools, response_format }: ChatRequest): Asked {
-  const asked = messages.findLast(({ role }) => role === "user");
-  const parts = typeof asked?.content === "string" ? [{ type: "text", text: asked.content }] : (asked?.content ?? []);
+function read({ messages, tools, response_format }: ChatRequest): UpstreamRequest {
+  const question = messages.findLast(({ role }) => role === "user");
+  const parts =
+    typeof question?.content === "string" ? [{ type: "text", text: question.content }] : (question?.content ?? []);
   const url = parts.map((part: Part) => part.image_url?.url).find((one) => one !== undefined);
   const [, mediaType, base64] = /^data:(.*?);base64,(.*)$/.exec(url ?? "") ?? [];
   return {

@@ -1,5 +1,5 @@
 /** A request to the model, independent of its wire format. */
-export type Asked = {
+export type UpstreamRequest = {
   /** The text of the last user message. */
   text: string;
   image: { mediaType: string; bytes: number } | undefined;
@@ -32,7 +32,7 @@ const cities = ["Paris", "Rome"];
  * forecast after each call's own result, a person as JSON or by any other tool, a description of an image, a refusal,
  * an endless count; otherwise a capital.
  */
-export function answerTo({ text, image, tools, results, isJson }: Asked): Said {
+export function answerTo({ text, image, tools, results, isJson }: UpstreamRequest): Said {
   if (results.length > 0) {
     const temperatures = cities.map((city, index) =>
       results.find(({ call }) => call === callId(city) || call === `${index}`),

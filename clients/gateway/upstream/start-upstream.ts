@@ -48,12 +48,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (path === "/openai/v1/audio/transcriptions") {
     return answerTranscription(request.headers["content-type"] ?? "", body, response);
   }
-  const asked = JSON.parse(body.toString("utf8")) as never;
-  if (path === "/openai/v1/chat/completions") return answerAsOpenai(asked, response);
-  if (/^\/anthropic\/v1\/messages(?:\?beta=true)?$/.test(path)) return answerAsAnthropic(asked, response);
+  const parsedBody = JSON.parse(body.toString("utf8")) as never;
+  if (path === "/openai/v1/chat/completions") return answerAsOpenai(parsedBody, response);
+  if (/^\/anthropic\/v1\/messages(?:\?beta=true)?$/.test(path)) return answerAsAnthropic(parsedBody, response);
   if (path === "/anthropic/v1/messages/count_tokens") return sendJson(response, 200, { input_tokens: 57 });
   const [, operation] = /^\/gemini\/v1beta\/models\/[\w.-]+:(\w+)/.exec(path) ?? [];
-  if (operation !== undefined) return answerAsGemini(asked, operation === "streamGenerateContent", response);
+  if (operation !== undefined) return answerAsGemini(parsedBody, operation === "streamGenerateContent", response);
   if (path.startsWith("/refusing/")) {
     return sendJson(response, 401, { error: { message: "Incorrect API key provided", code: "invalid_api_key" } });
   }

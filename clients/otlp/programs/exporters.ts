@@ -22,7 +22,7 @@ const root = tracer.startSpan("answer a question", {
   attributes: { "gen_ai.operation.name": "invoke_workflow", "user.id": "user-42", "session.id": "sess-1" },
 });
 context.with(trace.setSpan(context.active(), root), () => {
-  const said = (role: string, content: string): string =>
+  const messageOf = (role: string, content: string): string =>
     JSON.stringify([{ role, parts: [{ type: "text", content }] }]);
   const chat = tracer.startSpan("chat gpt-4o-mini", { kind: SpanKind.CLIENT });
   chat.setAttributes({
@@ -31,8 +31,8 @@ context.with(trace.setSpan(context.active(), root), () => {
     "gen_ai.request.model": "gpt-4o-mini",
     "gen_ai.response.model": "gpt-4o-mini-2024-07-18",
     "gen_ai.request.temperature": 1,
-    "gen_ai.input.messages": said("user", "Capital of France? — ça va?"),
-    "gen_ai.output.messages": said("assistant", "Paris"),
+    "gen_ai.input.messages": messageOf("user", "Capital of France? — ça va?"),
+    "gen_ai.output.messages": messageOf("assistant", "Paris"),
     "gen_ai.usage.input_tokens": 57,
     "gen_ai.usage.cache_read.input_tokens": 32,
     "gen_ai.usage.output_tokens": 17,

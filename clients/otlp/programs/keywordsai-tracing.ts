@@ -1,7 +1,7 @@
 import { KeywordsAITelemetry, withKeywordsAISpanAttributes } from "@keywordsai/tracing";
 import OpenAI from "openai";
 import { key, modelUrl, serverUrl } from "../../support/environment.ts";
-import { askForWeather, weather } from "../../support/weather.ts";
+import { requestWeather, weather } from "../../support/weather.ts";
 
 /** An agent with the product's own SDK: decorated spans, OpenAI calls, a customer, a thread and metadata. */
 const telemetry = new KeywordsAITelemetry({
@@ -23,7 +23,7 @@ await telemetry.withWorkflow({ name: "weather_workflow", version: 1 }, () =>
   telemetry.withAgent({ name: "weather_agent" }, () =>
     withKeywordsAISpanAttributes(async () => {
       await telemetry.withTask({ name: "plan" }, () => Promise.resolve({ steps: ["weather"] }));
-      return askForWeather(openai, (city) =>
+      return requestWeather(openai, (city) =>
         telemetry.withTool({ name: "get_weather", inputParameters: [city] }, () => Promise.resolve(weather)),
       );
     }, params),

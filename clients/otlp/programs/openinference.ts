@@ -6,7 +6,7 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 import OpenAI from "openai";
 import { authorization, modelUrl, serverUrl } from "../../support/environment.ts";
-import { askForWeather, question, weather } from "../../support/weather.ts";
+import { requestWeather, question, weather } from "../../support/weather.ts";
 
 /** An agent with OpenInference's instrumentation of OpenAI. */
 const exporter = new OTLPTraceExporter({ url: `${serverUrl}/api/v1/traces`, headers: authorization });
@@ -27,7 +27,7 @@ scope = setUser(scope, { userId: "user-42" });
 scope = setMetadata(scope, { plan: "pro" });
 await context.with(scope, () =>
   tracer.startActiveSpan("weather agent", withKind(OpenInferenceSpanKind.AGENT, question), async (agent) => {
-    const answer = await askForWeather(openai, (city) =>
+    const answer = await requestWeather(openai, (city) =>
       tracer.startActiveSpan("get_weather", withKind(OpenInferenceSpanKind.TOOL, JSON.stringify({ city })), (tool) => {
         tool.setAttribute(SemanticConventions.OUTPUT_VALUE, JSON.stringify(weather));
         tool.end();

@@ -2,7 +2,7 @@ import * as anthropicModule from "@anthropic-ai/sdk";
 import * as traceloop from "@traceloop/node-server-sdk";
 import OpenAI from "openai";
 import { key, modelUrl, serverUrl } from "../../support/environment.ts";
-import { askForWeather, weather } from "../../support/weather.ts";
+import { requestWeather, weather } from "../../support/weather.ts";
 
 /** OpenLLMetry's SDK with OpenAI and Anthropic. `traceloop.ts agent|stream|anthropic` */
 const [scenario] = process.argv.slice(2);
@@ -24,7 +24,7 @@ async function agent(): Promise<void> {
   await traceloop.withAssociationProperties(associations, () =>
     traceloop.withWorkflow({ name: "weather_workflow" }, () =>
       traceloop.withAgent({ name: "weather_agent" }, () =>
-        askForWeather(openai, (city) => traceloop.withTool({ name: "get_weather" }, getWeather, city)),
+        requestWeather(openai, (city) => traceloop.withTool({ name: "get_weather" }, getWeather, city)),
       ),
     ),
   );

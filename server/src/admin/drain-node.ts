@@ -63,8 +63,8 @@ async function readMetrics(url: string): Promise<ReadMetric> {
 async function listening(child: ChildProcess, ended: Promise<unknown>): Promise<string> {
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new Error("the server was started without pipes");
-  let said = "";
-  stderr.on("data", (chunk: Buffer) => (said = chunk.toString().trim()));
+  let lastLine = "";
+  stderr.on("data", (chunk: Buffer) => (lastLine = chunk.toString().trim()));
   const url = await Promise.race([
     new Promise<string>((resolve) => {
       createInterface({ input: stdout }).on("line", (line) => {
@@ -74,6 +74,6 @@ async function listening(child: ChildProcess, ended: Promise<unknown>): Promise<
     }),
     ended.then(() => undefined),
   ]);
-  if (url === undefined) throw new ServiceError("conflict", said.split("\n")[0] ?? "The server did not start.");
+  if (url === undefined) throw new ServiceError("conflict", lastLine.split("\n")[0] ?? "The server did not start.");
   return url;
 }

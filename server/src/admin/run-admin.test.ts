@@ -136,7 +136,7 @@ describe("users", () => {
 
 test("F1: keys create needs no options if there is one organization", async () => {
   const alone = await openMemoryControl();
-  const ask = (line: string) =>
+  const runLine = (line: string) =>
     runAdmin(line.split(" "), async () => ({
       context: {
         stores: alone.stores,
@@ -149,14 +149,14 @@ test("F1: keys create needs no options if there is one organization", async () =
       },
       close: async () => {},
     }));
-  await ask("organizations create --name Acme --id acme");
-  const made = JSON.parse((await ask("keys create --json")).stdout) as { environment: string; key: string };
+  await runLine("organizations create --name Acme --id acme");
+  const made = JSON.parse((await runLine("keys create --json")).stdout) as { environment: string; key: string };
   expect(made.environment).toBe("prod");
   expect(await alone.stores.apiKeys.findByHash(hashApiKey(made.key), now)).toMatchObject({
     unique_organization_id: "acme",
   });
-  await ask("organizations create --name Other --id other");
-  expect(await ask("keys create")).toMatchObject({ code: 2, stderr: expect.stringContaining("--organization") });
+  await runLine("organizations create --name Other --id other");
+  expect(await runLine("keys create")).toMatchObject({ code: 2, stderr: expect.stringContaining("--organization") });
   await alone.close();
 });
 
@@ -197,8 +197,8 @@ describe("members", () => {
     const ended = await runJson(`keys expire --organization ${id} --id ${key["id"]} --in 24`);
     expect(ended).toMatchObject({ expires_at: "2026-03-02T10:00:00.000Z", last_used_at: null });
     expect(await run(`keys expire --organization ${id} --id ${key["id"]} --in soon`)).toMatchObject({ code: 2 });
-    const kept = await runJson(`keys expire --organization ${id} --id ${key["id"]} --in never`);
-    expect(kept).toMatchObject({ expires_at: null });
+    const unlimited = await runJson(`keys expire --organization ${id} --id ${key["id"]} --in never`);
+    expect(unlimited).toMatchObject({ expires_at: null });
   });
 });
 

@@ -137,13 +137,13 @@ async function finish(deps: EvaluateAlertDeps, alert: Alert, measured: Measured,
     if (!isFirst || changes.length === 0) return () => undefined;
     const at = iso(now());
     await set.alerts.addHistory(changes.map((change) => historyEntry(alert, change, { windowEnd, at })));
-    const told = changes.filter(isTold);
-    if (told.length === 0) return () => undefined;
+    const withEvents = changes.filter(hasEvent);
+    if (withEvents.length === 0) return () => undefined;
     const channels = await set.webhooks.listChannels(alert.unique_organization_id, [alert.id]);
     const context = { windowEnd, publicUrl, channels: channels.filter(({ active }) => active) };
     return await events.publishWithin(
       set,
-      told.map((change) => webhookEvent(alert, change, context)),
+      withEvents.map((change) => webhookEvent(alert, change, context)),
     );
   };
   // A change of values only need not wait for the disk.
@@ -170,7 +170,7 @@ async function judge(
   return { statuses, changes: [...retired.changes, ...changes] };
 }
 
-function isTold(change: AlertChange): change is AlertChange & { event: AlertEventType } {
+function hasEvent(change: AlertChange): change is AlertChange & { event: AlertEventType } {
   return change.event !== null;
 }
 

@@ -34,7 +34,7 @@ export const alertsLimits = {
    * The longest pause between evaluations. There is no pause once the last evaluated window ended longer than
    * `alertLateMs` ago.
    */
-  alertRestMs: 500,
+  alertPauseMs: 500,
   alertLateMs: 1.5 * minuteMs,
   /** How long claimed rules belong to a node. If the node dies, they are due again after this time. */
   alertClaimMs: minuteMs,

@@ -54,7 +54,7 @@ export function createAlertTurns({
         for (const alert of together) underWay.delete(alert.unique_organization_id);
       }
       // The pause lets reads of waiting users run in between.
-      if (!isLate(together, startedMs)) await rest(Math.min(now() - startedMs, alertsLimits.alertRestMs), signal);
+      if (!isLate(together, startedMs)) await rest(Math.min(now() - startedMs, alertsLimits.alertPauseMs), signal);
     }
   };
 }

@@ -307,7 +307,7 @@ function peopleEndpoints(deps: ApiDeps): AnyEndpoint[] {
     deleteApiKey(control),
     createTemporaryKey(control),
     createOrganization(control),
-    updateOrganization({ ...control, settingsChanged: (id) => deps.providerSettings.forget(id) }),
+    updateOrganization({ ...control, settingsChanged: (id) => deps.providerSettings.evict(id) }),
     listMembers(control),
     createMember(control),
     updateMember(control),

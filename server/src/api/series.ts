@@ -90,7 +90,7 @@ export function seriesQuery({
   };
 }
 
-type AskedSeries = {
+type SeriesRequest = {
   interval: "auto" | BucketInterval;
   timezone: string;
   group_by: readonly string[];
@@ -99,7 +99,7 @@ type AskedSeries = {
 };
 
 /** @throws ServiceError `invalid_request` that names what to change */
-export function planSeries(query: AskedSeries, { fromNs, toNs }: TimeWindow) {
+export function planSeries(query: SeriesRequest, { fromNs, toNs }: TimeWindow) {
   const window = { startNs: fromNs, endNs: toNs };
   const interval = query.interval === "auto" ? chooseInterval(window, aboutBuckets) : query.interval;
   const starts = readBuckets(window, interval, query.timezone);
@@ -135,7 +135,7 @@ function refusal(parameter: string, message: string): ServiceError {
 
 /** `isCount`: whether a metric is 0 if there are no spans. */
 export function presentTimeseries(
-  { timezone, metrics }: Pick<AskedSeries, "timezone" | "metrics">,
+  { timezone, metrics }: Pick<SeriesRequest, "timezone" | "metrics">,
   { interval, starts }: ReturnType<typeof planSeries>,
   found: SpanSeriesResult,
   isCount: (metric: string) => boolean,

@@ -47,7 +47,7 @@ function newNode() {
     signedIn,
     tokens,
     takeUsed: authenticator.takeUsed,
-    forgetKey: authenticator.forgetKey,
+    evictKey: authenticator.evictKey,
     key: async (token: string) => authenticator.authenticate({ scheme: "key", token }),
     jwt: async (token: string) => authenticator.authenticate({ scheme: "jwt", token }),
   });
@@ -139,7 +139,7 @@ describe("API keys", () => {
     expect(await there.key(secret)).toBeDefined();
 
     const hash = await stores.apiKeys.revoke(organization.unique_organization_id, record.id, record.created_at);
-    here.forgetKey(hash!);
+    here.evictKey(hash!);
 
     expect(await here.key(secret)).toBeUndefined();
     there.nowMs += 30_000;
@@ -150,14 +150,14 @@ describe("API keys", () => {
     const { organization } = await newOrganization();
     const { secret, record } = await newKey(organization.unique_organization_id);
     let release = () => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
+    const delayed = new Promise<void>((resolve) => (release = resolve));
     const authenticator = createAuthenticator({
       control: controlUp(),
       staleMs,
       apiKeys: {
         findByHash: async (hash, now) => {
           const found = await stores.apiKeys.findByHash(hash, now);
-          await held;
+          await delayed;
           return found;
         },
         countUse: stores.apiKeys.countUse,
@@ -170,7 +170,7 @@ describe("API keys", () => {
     const early = authenticator.authenticate({ scheme: "key", token: secret });
     await stores.apiKeys.list(organization.unique_organization_id, record.created_at);
     await stores.apiKeys.revoke(organization.unique_organization_id, record.id, record.created_at);
-    authenticator.forgetKey(record.hash);
+    authenticator.evictKey(record.hash);
     release();
     await early;
     expect(await authenticator.authenticate({ scheme: "key", token: secret })).toBeUndefined();
@@ -182,7 +182,7 @@ describe("API keys", () => {
     const secret = randomUUID();
     expect(await node.key(secret)).toBeUndefined();
     await newKey(organization.unique_organization_id, {}, secret);
-    node.forgetKey(hashApiKey(secret));
+    node.evictKey(hashApiKey(secret));
     expect(await node.key(secret)).toBeDefined();
   });
 

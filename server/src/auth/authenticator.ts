@@ -14,7 +14,7 @@ export type CachingAuthenticator = Authenticator & {
    * Call after a key was created or revoked: this process applies it from the next request on, other nodes within
    * `limits.cachedKeyMs`.
    */
-  forgetKey: (hash: string) => void;
+  evictKey: (hash: string) => void;
   /** Ids of lasting keys used since the last call, with the time; see `key-cache.ts`. */
   takeUsed: KeyCache["takeUsed"];
 };
@@ -41,7 +41,7 @@ export function createAuthenticator({
       const user = await browsers.find(sessionId);
       return user && userPrincipal(user);
     },
-    forgetKey: keys.forget,
+    evictKey: keys.evict,
     takeUsed: keys.takeUsed,
   };
 }

@@ -4,7 +4,7 @@ import type { User } from "../domain/user.ts";
 import { randomToken } from "../lib/random-token.ts";
 import { authLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
-import { holdAccount } from "./sessions.ts";
+import { lockAccount } from "./sessions.ts";
 
 /** A new session. `id` goes into the cookie and nowhere else: the store has its hash. */
 export type NewBrowserSession = {
@@ -53,7 +53,7 @@ export function createBrowserSessions(deps: BrowserSessionDeps): BrowserSessions
   return {
     begin: ({ id, password_hash }) =>
       transaction(async (set) => {
-        await holdAccount(set, id, password_hash);
+        await lockAccount(set, id, password_hash);
         return create(deps, set, id);
       }),
 

@@ -11,7 +11,7 @@ export type KeyCache = {
   /** The key with this hash: synchronously if it is cached, else from the store. Throws `unavailable`. */
   find: (hash: string) => KeyPrincipal | undefined | Promise<KeyPrincipal | undefined>;
   /** Removes the cached entry of a key that was created or revoked. */
-  forget: (hash: string) => void;
+  evict: (hash: string) => void;
   /**
    * Ids of lasting keys found since the last call, each once in `authLimits.keyUseMs`, with the time of the first use.
    */
@@ -68,17 +68,17 @@ export function createKeyCache({ apiKeys, control, staleMs, nowMs }: KeyCacheDep
     return lookup;
   };
 
-  const ask = async (hash: string): Promise<KeyPrincipal | undefined> => {
+  const verify = async (hash: string): Promise<KeyPrincipal | undefined> => {
     const key = await (lookups.get(hash) ?? lookUp(hash));
     if (key === undefined || (key.max_usage !== null && !(await apiKeys.countUse(key.id)))) return undefined;
-    const kept = known.get(hash);
-    if (kept === undefined) return keyPrincipal(key);
-    uses.note(kept);
-    return kept.principal;
+    const cached = known.get(hash);
+    if (cached === undefined) return keyPrincipal(key);
+    uses.note(cached);
+    return cached.principal;
   };
-  const askOrRecall = async (hash: string, stale: Known | undefined): Promise<KeyPrincipal | undefined> => {
+  const verifyOrReuse = async (hash: string, stale: Known | undefined): Promise<KeyPrincipal | undefined> => {
     try {
-      return await control.orStale("key", () => ask(hash), stale && (() => stale.principal));
+      return await control.orStale("key", () => verify(hash), stale && (() => stale.principal));
     } catch (cause) {
       throw new ServiceError("unavailable", "Credentials cannot be checked just now.", { retryAfterS: 1, cause });
     }
@@ -91,9 +91,9 @@ export function createKeyCache({ apiKeys, control, staleMs, nowMs }: KeyCacheDep
         if (!entry.isUseNoted) uses.note(entry);
         return entry.principal;
       }
-      return unknown.get(hash) === true ? undefined : askOrRecall(hash, entry);
+      return unknown.get(hash) === true ? undefined : verifyOrReuse(hash, entry);
     },
-    forget: (hash) => {
+    evict: (hash) => {
       lookups.delete(hash);
       known.delete(hash);
       unknown.delete(hash);
@@ -105,17 +105,17 @@ export function createKeyCache({ apiKeys, control, staleMs, nowMs }: KeyCacheDep
 /** Records used keys, so that a repeated use only checks a flag. */
 function createUses(nowMs: () => number): { note: (entry: Known) => void; take: KeyCache["takeUsed"] } {
   let noted: Known[] = [];
-  let news = new Map<string, number>();
+  let uses = new Map<string, number>();
   let notedSinceMs = nowMs();
   return {
     note: (entry) => {
       entry.isUseNoted = true;
       noted.push(entry);
-      news.set(entry.principal.organization_key_id, nowMs());
+      uses.set(entry.principal.organization_key_id, nowMs());
     },
     take: () => {
-      const taken = news;
-      news = new Map();
+      const taken = uses;
+      uses = new Map();
       if (nowMs() - notedSinceMs >= authLimits.keyUseMs) {
         for (const entry of noted) entry.isUseNoted = false;
         noted = [];

@@ -39,7 +39,7 @@ export function createSessions({ sessions, transaction, tokens, nowMs }: Session
       const { now: created_at, expires_at } = times();
       const session = { id: randomUUID(), user_id, sequence: 1, created_at, expires_at, ends_at: null };
       await transaction(async (set) => {
-        await holdAccount(set, user_id, password_hash);
+        await lockAccount(set, user_id, password_hash);
         await set.sessions.create(session);
       });
       return tokens.issue(session);
@@ -63,8 +63,8 @@ export function createSessions({ sessions, transaction, tokens, nowMs }: Session
 /**
  * Locks the account, with its password as checked, until the transaction ends. Throws `unauthorized` if they changed.
  */
-export async function holdAccount({ users }: ControlStoreSet, id: string, password_hash: string): Promise<void> {
-  if (await users.hold(id, { password_hash })) return;
+export async function lockAccount({ users }: ControlStoreSet, id: string, password_hash: string): Promise<void> {
+  if (await users.lock(id, { password_hash })) return;
   throw new ServiceError("unauthorized", "The account or its password changed during this request. Sign in again.");
 }
 

@@ -174,8 +174,8 @@ function scheduleUpkeep(
     activeAutomations.refresh(),
   );
   cleanup.push(() => refresh.stop());
-  const forget = scheduleJob({ name: "evaluation memory", everyMs: jobsLimits.retentionEveryMs, logger }, () =>
+  const evict = scheduleJob({ name: "evaluation memory", everyMs: jobsLimits.retentionEveryMs, logger }, () =>
     stores.evaluationRuns.deleteBefore(new Date(now() - evaluationLimits.evaluationMemoryMs).toISOString()),
   );
-  cleanup.push(() => forget.stop());
+  cleanup.push(() => evict.stop());
 }

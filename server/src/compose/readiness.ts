@@ -49,10 +49,10 @@ export function composeReadiness(deps: {
   };
 }
 
-async function check(ask: (signal: AbortSignal) => Promise<void>): Promise<string> {
+async function check(probe: (signal: AbortSignal) => Promise<void>): Promise<string> {
   const signal = AbortSignal.timeout(telemetryLimits.readinessMs);
   const late = new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("does not answer")));
-  const answer = ask(signal).then(
+  const answer = probe(signal).then(
     () => "ok",
     () => "does not answer",
   );

@@ -7,7 +7,7 @@ import type { Events } from "./events.ts";
 export type CompletedTracesDeps = {
   traceWatches: Pick<TraceWatchStore, "claim" | "end">;
   spans: Pick<SpanStore, "retrieveTraces" | "hydrateSpans">;
-  events: Pick<Events, "isHeard" | "publish">;
+  events: Pick<Events, "hasListeners" | "publish">;
   /**
    * Returns the members of a trace as JSON text. `rootFields` are the fields with which the root has to be read for
    * that.
@@ -57,7 +57,7 @@ async function publishTrace(
     id: `${traceId} ${last_received}`,
     traceId,
   };
-  if (!events.isHeard(event)) return;
+  if (!events.hasListeners(event)) return;
   const [root] = await spans.hydrateSpans(scope, [trace.root], rootFields, signal);
   const payload = await presentTrace(trace, root, organizationId);
   await events.publish({ ...event, payload: () => payload });

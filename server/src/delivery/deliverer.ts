@@ -120,8 +120,8 @@ class QueueDeliverer implements Deliverer {
         if (!wasFailing) this.#deps.logger.error({ err: error }, "the queue of webhooks cannot be read or written");
         wasFailing = true;
       }
-      this.#tellIdle();
-      await this.#rest(wasFailing);
+      this.#notifyIdle();
+      await this.#backOff(wasFailing);
     }
   }
 
@@ -281,9 +281,9 @@ class QueueDeliverer implements Deliverer {
     const at = new Date(nowMs).toISOString();
     const since = webhook.failing_since ?? (await webhooks.noteFailure(webhook.id, at));
     const failingMs = since === undefined ? 0 : nowMs - Date.parse(since);
-    const isGone = status === 410;
-    if (!isGone && failingMs < deliveryLimits.webhookDisableAfterMs) return;
-    const reason = isGone
+    const isRemoved = status === 410;
+    if (!isRemoved && failingMs < deliveryLimits.webhookDisableAfterMs) return;
+    const reason = isRemoved
       ? "The receiver answered 410 Gone."
       : `No delivery has succeeded since ${since}. The last error: ${error ?? "unknown"}.`;
     await webhooks.disable(webhook.id, reason, at);
@@ -305,7 +305,7 @@ class QueueDeliverer implements Deliverer {
     return endpoint;
   }
 
-  #tellIdle(): void {
+  #notifyIdle(): void {
     if (this.#inFlight.held + this.#finished.length + this.#due.size > 0) return;
     for (const { waiting } of this.#endpoints.values()) if (waiting > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
@@ -317,7 +317,7 @@ class QueueDeliverer implements Deliverer {
   }
 
   /** Waits for an event or the next poll of the queue. Under load turns are paced, so that each does much. */
-  async #rest(isFailing: boolean): Promise<void> {
+  async #backOff(isFailing: boolean): Promise<void> {
     const pause = (ms: number) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);

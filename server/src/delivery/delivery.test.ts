@@ -41,7 +41,7 @@ test("an event without listeners is not queued", async () => {
     throw new Error("made all the same");
   };
   await events.publish(event("a", { payload }));
-  expect(events.isHeard(event("a"))).toBe(false);
+  expect(events.hasListeners(event("a"))).toBe(false);
 });
 
 describe("a receiver that fails", () => {

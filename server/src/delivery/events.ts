@@ -24,7 +24,7 @@ export type WebhookEvent = EventScope & {
 /** Publishes events to the webhooks that listen for them. */
 export type Events = {
   /** Whether any webhook listens: reads only memory. */
-  isHeard(scope: EventScope): boolean;
+  hasListeners(scope: EventScope): boolean;
   /**
    * Resolves once the event is queued, on disk, for every webhook that listens; immediately if none does. Rejects if
    * the control store fails: then publish it again with the same id.
@@ -75,7 +75,7 @@ export function createEvents(deps: EventsDeps): Events {
     await queue(batch, deps);
   };
   return {
-    isHeard: (scope) => deps.directory.listeners(scope).length > 0,
+    hasListeners: (scope) => deps.directory.listeners(scope).length > 0,
     publish: (event) => publishAll([event]),
     publishAll,
     async publishWithin(set, events) {

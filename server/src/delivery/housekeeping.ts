@@ -28,6 +28,6 @@ export async function purgeDeliveries(
   await inPortions(() => deliveries.dropDelivered(sentBefore, portion));
   for (const id of directory.ids()) {
     await inPortions(() => deliveries.trim(id, keep, portion));
-    await inPortions(() => deliveries.trimPayloads(id, deliveryLimits.webhookKeptBytes, portion));
+    await inPortions(() => deliveries.trimPayloads(id, deliveryLimits.webhookRetainedBytes, portion));
   }
 }

@@ -59,7 +59,7 @@ export const deliveryLimits = {
    * How long payloads of successful deliveries are retained, and the bytes retained of all finished ones of a webhook.
    */
   webhookPayloadMs: 6 * 60 * 60 * 1_000,
-  webhookKeptBytes: 64 * MiB,
+  webhookRetainedBytes: 64 * MiB,
   /** How often a node checks whether traces that webhooks wait for are complete. */
   traceWatchEveryMs: 1_000,
   /** Watches of one organization. Further traces are read back from the span store once half of these are complete. */

@@ -18,7 +18,7 @@ export function nextAttemptMs(options: {
     deliveryLimits.webhookRetryMaxMs,
     deliveryLimits.webhookRetryMinMs * 3 ** Math.min(attempts - 1, 32),
   );
-  const askedMs = Math.min(deliveryLimits.webhookRetryMaxMs, retryAfterMs);
-  const next = nowMs + Math.max(backoffMs * (0.8 + 0.4 * random), askedMs);
+  const requestedMs = Math.min(deliveryLimits.webhookRetryMaxMs, retryAfterMs);
+  const next = nowMs + Math.max(backoffMs * (0.8 + 0.4 * random), requestedMs);
   return next <= endMs ? next : undefined;
 }

@@ -8,14 +8,14 @@ import type { Events, WebhookEvent } from "./events.ts";
  * for a score whose span does not exist any more.
  */
 export function createScoreEvents(deps: {
-  events: Pick<Events, "isHeard" | "publishAll">;
+  events: Pick<Events, "hasListeners" | "publishAll">;
   spans: Pick<SpanStore, "listSpans">;
   presentScore: (score: Score) => object;
 }): (scores: readonly Score[]) => Promise<void> {
   const { events, spans, presentScore } = deps;
   return async (scores) => {
-    const heard = scores.filter((score) => events.isHeard(scopeOf(score)));
-    for (const [organizationId, ofOrganization] of Map.groupBy(heard, (score) => score.unique_organization_id)) {
+    const wanted = scores.filter((score) => events.hasListeners(scopeOf(score)));
+    for (const [organizationId, ofOrganization] of Map.groupBy(wanted, (score) => score.unique_organization_id)) {
       const traces = await tracesOf(spans, organizationId, ofOrganization);
       await events.publishAll(
         ofOrganization.flatMap((score): WebhookEvent[] => {

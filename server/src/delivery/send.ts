@@ -54,8 +54,11 @@ class Exchange {
   begin({ url, headers, body }: Parameters<Send>[0], signal: AbortSignal): void {
     const place = this.#pools.locate(url);
     if (place === undefined) return this.#end("the URL cannot be called");
-    this.#timer = setTimeout(() => this.#cut(`no complete answer within ${this.#timeoutMs / 1000} s`), this.#timeoutMs);
-    const stopped = () => this.#cut("stopped");
+    this.#timer = setTimeout(
+      () => this.#abort(`no complete answer within ${this.#timeoutMs / 1000} s`),
+      this.#timeoutMs,
+    );
+    const stopped = () => this.#abort("stopped");
     signal.addEventListener("abort", stopped, { once: true });
     this.#stopListening = () => signal.removeEventListener("abort", stopped);
     const post = { method: "POST", path: place.path, headers, body };
@@ -79,14 +82,14 @@ class Exchange {
         // A copy: a slice of a chunk would retain all of it.
         this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
         this.#bytes += Math.min(room, chunk.byteLength);
-        if (chunk.byteLength > room) this.#cut(null);
+        if (chunk.byteLength > room) this.#abort(null);
       },
       onResponseEnd: () => this.#end(null),
       onResponseError: (_controller, error) => this.#end(reasonOf(error)),
     };
   }
 
-  #cut(reason: string | null): void {
+  #abort(reason: string | null): void {
     this.#end(reason);
     this.#controller?.abort(new Error("cut"));
   }

@@ -61,8 +61,8 @@ export function createWebhookSecrets(secret: Secret): WebhookSecrets {
     signing: ({ secret: sealed, previous_secret, previous_secret_until, unique_organization_id: id }, nowMs) => {
       const current = open(sealed, id);
       if (current === undefined) return undefined;
-      const isKept = previous_secret !== null && nowMs < Date.parse(previous_secret_until ?? "");
-      const previous = isKept ? open(previous_secret, id) : undefined;
+      const isValid = previous_secret !== null && nowMs < Date.parse(previous_secret_until ?? "");
+      const previous = isValid ? open(previous_secret, id) : undefined;
       return previous === undefined ? [current.key] : [current.key, previous.key];
     },
   };

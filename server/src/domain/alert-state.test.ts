@@ -93,14 +93,14 @@ describe("random windows", () => {
   test("report each group alternately, triggered first, and at most once per cooldown", () => {
     fc.assert(
       fc.property(definition, windows, (of, all) => {
-        const last = new Map<unknown, { minute: number; event: string; toldAt: number }>();
+        const last = new Map<unknown, { minute: number; event: string; notifiedAt: number }>();
         for (const [minute, event, group] of eventsOf(run(of, all))) {
           const before = last.get(group);
           expect(event).not.toBe(before?.event ?? "alert_resolved");
           const isTriggered = event === "alert_triggered";
-          const cooledMs = before === undefined ? Number.POSITIVE_INFINITY : (minute - before.toldAt) * minuteMs;
+          const cooledMs = before === undefined ? Number.POSITIVE_INFINITY : (minute - before.notifiedAt) * minuteMs;
           expect(!isTriggered || cooledMs >= (durationMs(of.cooldown) ?? 0)).toBe(true);
-          last.set(group, { minute, event, toldAt: isTriggered ? minute : (before?.toldAt ?? 0) });
+          last.set(group, { minute, event, notifiedAt: isTriggered ? minute : (before?.notifiedAt ?? 0) });
         }
       }),
     );

@@ -52,14 +52,14 @@ export function nextStatuses(
   const statuses: AlertGroupStatus[] = [];
   const changes: AlertChange[] = [];
   let events = 0;
-  const take = (measurement: AlertMeasurement, previous: AlertGroupStatus | undefined, isKept = true): void => {
+  const take = (measurement: AlertMeasurement, previous: AlertGroupStatus | undefined, isRetained = true): void => {
     const from = previous ?? newStatus(measurement.group, measured.windowEnd);
-    const mayTell = events < bounds.events;
-    const { status, event } = advance(definition, from, measurement, { windowEnd: measured.windowEnd, mayTell });
+    const mayNotify = events < bounds.events;
+    const { status, event } = advance(definition, from, measurement, { windowEnd: measured.windowEnd, mayNotify });
     if (event !== null) events += 1;
     if (event !== null || status.state !== from.state) changes.push({ previous: from.state, status, event });
     // A group that was reported as triggered is kept until its `alert_resolved` is sent.
-    if (isKept || status.is_told) statuses.push(status);
+    if (isRetained || status.is_told) statuses.push(status);
   };
   for (const measurement of measured.measurements) {
     const key = groupKey(measurement.group);
@@ -71,9 +71,9 @@ export function nextStatuses(
       if (statuses.length < bounds.groups || status.is_told) statuses.push(status);
       continue;
     }
-    const isForgotten = isUnseen(definition, status, measured.windowEnd, bounds.memoryMs);
-    const value = isForgotten ? null : measured.emptyValue;
-    take(withoutSpans(status.group, value), status, !isForgotten && statuses.length < bounds.groups);
+    const isExpired = isUnseen(definition, status, measured.windowEnd, bounds.memoryMs);
+    const value = isExpired ? null : measured.emptyValue;
+    take(withoutSpans(status.group, value), status, !isExpired && statuses.length < bounds.groups);
   }
   return { statuses, changes };
 }
@@ -96,7 +96,7 @@ function advance(
   { cooldown, ...definition }: AlertDefinition,
   before: AlertGroupStatus,
   measurement: AlertMeasurement,
-  { windowEnd, mayTell }: { windowEnd: string; mayTell: boolean },
+  { windowEnd, mayNotify }: { windowEnd: string; mayNotify: boolean },
 ): { status: AlertGroupStatus; event: AlertEventType | null } {
   const state = judge(definition, measurement);
   const { previous_number_of_requests: _previous, ...measuredNow } = measurement;
@@ -107,7 +107,7 @@ function advance(
     since: state === before.state ? before.since : windowEnd,
     seen_at: measurement.number_of_requests > 0 ? windowEnd : before.seen_at,
   };
-  if (!mayTell) return { status, event: null };
+  if (!mayNotify) return { status, event: null };
   if (state !== "triggered") {
     return { status: { ...status, is_told: false }, event: before.is_told ? "alert_resolved" : null };
   }

@@ -214,21 +214,21 @@ type Owners = { forest: TraceForest; members: readonly number[][]; outside: Outs
  */
 function ownersOf(facts: readonly UsageFact[], { forest, members, outside }: Owners, field: IdentityField): string[] {
   const { order, above, speakers } = forest;
-  const said = (index: number): string => at(facts, index)[field];
+  const valueOf = (index: number): string => at(facts, index)[field];
   const inherited = above.map(() => "");
   const owners = facts.map(() => "");
   for (const node of order) {
     const parent = at(above, node);
     const fromAbove = parent === -1 ? "" : at(inherited, parent);
-    for (const index of at(members, node)) owners[index] = said(index) || fromAbove;
+    for (const index of at(members, node)) owners[index] = valueOf(index) || fromAbove;
     // A node with several spans is a cycle: what is below one of them is below them all.
     inherited[node] =
       at(members, node)
-        .map(said)
+        .map(valueOf)
         .find((name) => name !== "") ?? fromAbove;
   }
   const reporters = reportersIn(facts);
-  const ofTrace = said(speakers.find((index) => said(index) !== "") ?? 0);
+  const ofTrace = valueOf(speakers.find((index) => valueOf(index) !== "") ?? 0);
   return owners.map((owner, index) => {
     const { unique_id } = at(facts, index);
     const reporter = reporters.get(unique_id);

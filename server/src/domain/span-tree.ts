@@ -24,7 +24,7 @@ export type SpanTree = {
 export function buildSpanTree(spans: readonly TreeSpan[]): SpanTree {
   const order = spans.map((_, index) => index).sort((a, b) => compareSpans(at(spans, a), at(spans, b)));
   const parents = parentsOf(spans, order);
-  cutCycles(parents, order);
+  breakCycles(parents, order);
   const roots: number[] = [];
   const children = spans.map((): number[] => []);
   for (const index of order) {
@@ -63,7 +63,7 @@ export function parentsOf(spans: readonly TreeSpan[], byTime: readonly number[])
 }
 
 /** Walks up from each span once; a walk that meets itself has found a cycle, whose earliest span loses its parent. */
-function cutCycles(parents: number[], order: readonly number[]): void {
+function breakCycles(parents: number[], order: readonly number[]): void {
   const rank = new Map(order.map((index, place) => [index, place]));
   const walkOf = parents.map(() => none);
   for (const start of order) {

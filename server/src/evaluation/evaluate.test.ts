@@ -33,7 +33,7 @@ describe("a judge", () => {
       isPassed: true,
       costUsd: 0.01,
     });
-    const [request, asked] = judge.mock.calls[0] ?? [];
+    const [request, callContext] = judge.mock.calls[0] ?? [];
     expect(request).toMatchObject({
       model: "judge-1",
       temperature: 0,
@@ -49,7 +49,7 @@ describe("a judge", () => {
         },
       },
     });
-    expect(asked).toMatchObject({ organizationId: "org", environment: "prod" });
+    expect(callContext).toMatchObject({ organizationId: "org", environment: "prod" });
   });
 
   test.each([

@@ -46,7 +46,7 @@ export function createJudgeGate(): FairGate {
     maxInFlight: evaluationLimits.judgesInFlight,
     maxEach: evaluationLimits.judgesPerOrganization,
     maxWaiting: evaluationLimits.judgesWaiting,
-    keepsPlaces: true,
+    sharesSlots: true,
   });
 }
 
@@ -55,7 +55,7 @@ export function createEvaluate(deps: { sandbox: Sandbox } & JudgeDeps): Evaluate
   const { sandbox } = deps;
   return async (evaluator, inputs, context) => {
     if (evaluator.llm_config !== null && evaluator.type === "llm") {
-      return await askJudge(deps, evaluator, inputs, context);
+      return await runJudge(deps, evaluator, inputs, context);
     }
     if (evaluator.type === "human") return failure("people score for this evaluator; nothing runs", {});
     const result = await runInSandbox(sandbox, evaluator, inputs, context.signal);
@@ -94,7 +94,7 @@ function scaled(evaluator: Evaluator, value: unknown): unknown {
   return isShare && typeof value === "number" ? value * 100 : value;
 }
 
-async function askJudge(
+async function runJudge(
   { judge, withMedia, judgeGate }: JudgeDeps,
   evaluator: Evaluator,
   inputs: EvaluationInputs,
@@ -104,14 +104,14 @@ async function askJudge(
   if (config === null) return failure("the evaluator has no llm_config", {});
   const prompt = judgePrompt(config, inputs);
   try {
-    const inTurn = (ask: (media: JudgeMedia) => Promise<EvaluationOutcome>) =>
-      judgeGate.run(context.organizationId, context.signal, () => withMedia(prompt, context, ask));
+    const inTurn = (run: (media: JudgeMedia) => Promise<EvaluationOutcome>) =>
+      judgeGate.run(context.organizationId, context.signal, () => withMedia(prompt, context, run));
     return await inTurn(async (media) => {
       const deadline = AbortSignal.timeout(evaluationLimits.judgeMs);
       const signal = AbortSignal.any([context.signal, deadline]);
-      const ask: AskJudge = (shown) => judge(judgeRequest(evaluator, config, prompt, shown), { ...context, signal });
+      const run: RunJudge = (shown) => judge(judgeRequest(evaluator, config, prompt, shown), { ...context, signal });
       try {
-        const { answer, left } = await askWithMedia(ask, media);
+        const { answer, left } = await runWithMedia(run, media);
         const outcome = read(evaluator, judged(evaluator, answer.content), answer.costUsd);
         // The model may succeed on a retry.
         if (!outcome.ok) return { ...outcome, error: `the judge's answer: ${outcome.error}`, isTransient: true };
@@ -129,19 +129,19 @@ async function askJudge(
   }
 }
 
-type AskJudge = (media: JudgeMedia) => Promise<JudgeAnswer>;
+type RunJudge = (media: JudgeMedia) => Promise<JudgeAnswer>;
 
 /** A model that refuses media, as most text-only models do, is called once more without it. */
-async function askWithMedia(
-  ask: AskJudge,
+async function runWithMedia(
+  run: RunJudge,
   media: JudgeMedia,
 ): Promise<{ answer: JudgeAnswer; left: JudgeMedia["left"] }> {
   try {
-    return { answer: await ask(media), left: media.left };
+    return { answer: await run(media), left: media.left };
   } catch (error) {
     if (!(error instanceof JudgeError) || error.isTransient || media.shown.length === 0) throw error;
     const text = withoutMedia(media, `refused: ${error.message.slice(0, evaluationLimits.judgeRefusalChars)}`);
-    return { answer: await ask(text), left: text.left };
+    return { answer: await run(text), left: text.left };
   }
 }
 

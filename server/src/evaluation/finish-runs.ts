@@ -30,7 +30,7 @@ export function createFinisher(deps: FinisherDeps): { add(result: RunResult): vo
    * Each transaction is flushed to disk, so results are batched: until there are enough, no more are in flight, or the
    * time is up.
    */
-  const gather = async (): Promise<void> => {
+  const collect = async (): Promise<void> => {
     if (isEnough()) return;
     const timer = setTimeout(() => wake(), evaluationLimits.evaluationFlushMs);
     await new Promise<void>((resolve) => (wake = resolve));
@@ -40,7 +40,7 @@ export function createFinisher(deps: FinisherDeps): { add(result: RunResult): vo
 
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
-      await gather();
+      await collect();
       const results = waiting.splice(0, evaluationLimits.evaluationFlushRows);
       try {
         await deps.stores.transaction((set) => record(deps, set, results));

@@ -12,7 +12,7 @@ import { JudgeError, type JudgeAnswer, type JudgeContext, type JudgeModel } from
  * Judges are called through this gateway, like any caller's chat: routed, priced and recorded. The gateway records into
  * the intake, whose spans reach evaluation, so it is connected after both exist.
  */
-export type GatewayJudge = { ask: JudgeModel; connect(chat: CallChat): void };
+export type GatewayJudge = { complete: JudgeModel; connect(chat: CallChat): void };
 
 /** Serves a chat, as the gateway does. */
 type CallChat = (call: GatewayCall) => Promise<void>;
@@ -23,14 +23,14 @@ export function createGatewayJudge(now: () => number): GatewayJudge {
     connect(chat) {
       gateway = chat;
     },
-    ask: async (request, context) => {
+    complete: async (request, context) => {
       if (gateway === undefined) throw new JudgeError("the gateway is starting", { isTransient: true });
       const { status, body } = await complete(gateway, request, context, now());
       const answer = parsed(body);
       if (status === 200) return readAnswer(answer);
       const { message } = isObject(answer["error"]) ? answer["error"] : {};
-      const told = typeof message === "string" ? message : "no reason was given";
-      throw new JudgeError(`the judge answered ${status}: ${told}`, { isTransient: status !== 400 });
+      const reason = typeof message === "string" ? message : "no reason was given";
+      throw new JudgeError(`the judge answered ${status}: ${reason}`, { isTransient: status !== 400 });
     },
   };
 }

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => close());
 
 /** Claimed runs of a new automation, as requests for judgements. */
-async function newAsks(count: number, { most, budget }: { most: number; budget: number }) {
+async function newRequests(count: number, { most, budget }: { most: number; budget: number }) {
   const common = { unique_organization_id: "org", created_at: now, updated_at: now };
   const evaluator = await stores.evaluators.create(testEvaluator());
   const condition = await stores.conditions.create({
@@ -80,14 +80,14 @@ function newNode(): JudgeBudget {
  */
 async function judge(
   count: number,
-  { cost, nodes = 1, ...ask }: Record<"most" | "cost" | "budget", number> & { nodes?: number },
+  { cost, nodes = 1, ...request }: Record<"most" | "cost" | "budget", number> & { nodes?: number },
 ) {
   let [made, underWay, peak] = [0, 0, 0];
   const budgets = Array.from({ length: nodes }, newNode);
-  const asks = await newAsks(count, ask);
+  const requests = await newRequests(count, request);
   const { signal } = new AbortController();
   await Promise.all(
-    asks.map(async (each, index) => {
+    requests.map(async (each, index) => {
       const budget = budgets[index % nodes]!;
       if ((await budget.enter(each, signal)) === "spent") return;
       made += 1;
@@ -125,9 +125,9 @@ test("a judgement of unknown price reserves nothing, until the budget is spent",
 test("waiting judgements are released when the server stops", async () => {
   const node = newNode();
   const stopping = new AbortController();
-  const [first, ...others] = await newAsks(3, { most: 9, budget: 5 });
+  const [first, ...others] = await newRequests(3, { most: 9, budget: 5 });
   expect(await node.enter(first!, stopping.signal)).toBe("go");
-  const waiting = others.map((ask) => node.enter(ask, stopping.signal));
+  const waiting = others.map((request) => node.enter(request, stopping.signal));
   stopping.abort(new Error("stop"));
   node.made(first!);
   expect(await Promise.all(waiting)).toEqual(["stopped", "stopped"]);
@@ -140,7 +140,7 @@ test("a failure of the control store rejects the requests that wait, and no late
       ? Promise.reject(new Error("the control store is down"))
       : Promise.resolve({ admitted: judgements.map(({ runId }) => runId), isSpent: false }),
   );
-  const [first, second] = await newAsks(2, { most: 1, budget: 5 });
+  const [first, second] = await newRequests(2, { most: 1, budget: 5 });
   const { signal } = new AbortController();
   await expect(node.enter(first!, signal)).rejects.toThrow("down");
   isDown = false;

@@ -2,7 +2,7 @@ import { evaluationLimits } from "./limits.ts";
 import type { JudgementAdmission, JudgementRequest } from "../storage/control/judgement-ledger.ts";
 
 /** The highest cost of a judgement, its automation, and the daily budget of that. Micro-dollars. */
-export type JudgementAsk = { automationId: string; runId: number; attempt: number; most: number; budget: number };
+export type JudgementEntry = { automationId: string; runId: number; attempt: number; most: number; budget: number };
 
 /**
  * Keeps judges within the daily budgets of automations, on all nodes together: the highest cost of a judgement is
@@ -12,9 +12,9 @@ export type JudgementAsk = { automationId: string; runId: number; attempt: numbe
  */
 export type JudgeBudget = {
   /** `go`: make the judgement, and call `made` afterwards. `spent`: the budget is used up. */
-  enter(ask: JudgementAsk, signal: AbortSignal): Promise<Entry>;
+  enter(request: JudgementEntry, signal: AbortSignal): Promise<Entry>;
   /** The judge has answered, or was not called after all. */
-  made(ask: JudgementAsk): void;
+  made(request: JudgementEntry): void;
   /** Results of the automation are stored: part of its reservations may be available again. */
   recorded(automationId: string): void;
 };
@@ -22,7 +22,7 @@ export type JudgeBudget = {
 type Entry = "go" | "spent" | "stopped";
 
 type Waiting = {
-  ask: JudgementAsk;
+  request: JudgementEntry;
   signal: AbortSignal;
   resolve: (entry: Entry) => void;
   reject: (error: unknown) => void;
@@ -48,12 +48,12 @@ export function createJudgeBudget(
   /** Admits or refuses as many of the first as possible now. False: they wait. */
   const admit = async (line: Line): Promise<boolean> => {
     const first = line.waiting.slice(0, evaluationLimits.judgesPerOrganization - line.underWay);
-    const [{ ask } = {}] = first;
-    if (ask === undefined) return false;
+    const [{ request } = {}] = first;
+    if (request === undefined) return false;
     const leave = (waiting: readonly Waiting[]) => line.waiting.splice(0, waiting.length);
     try {
-      const { automationId, budget } = ask;
-      const judgements = first.map(({ ask: { runId, attempt, most } }) => ({ runId, attempt, most }));
+      const { automationId, budget } = request;
+      const judgements = first.map(({ request: { runId, attempt, most } }) => ({ runId, attempt, most }));
       const { admitted, isSpent } = await reserve({ automationId, budget, judgements });
       line.underWay += admitted.length;
       for (const { resolve } of leave(first.slice(0, admitted.length))) resolve("go");
@@ -79,13 +79,13 @@ export function createJudgeBudget(
   };
 
   return {
-    enter: (ask, signal) =>
+    enter: (request, signal) =>
       new Promise((resolve, reject) => {
-        const line = lines.get(ask.automationId) ?? newLine();
-        lines.set(ask.automationId, line);
-        line.waiting.push({ ask, signal, resolve, reject });
+        const line = lines.get(request.automationId) ?? newLine();
+        lines.set(request.automationId, line);
+        line.waiting.push({ request, signal, resolve, reject });
         // Judgements of the same turn of the event loop are handled together.
-        if (!line.isWorked) setImmediate(() => void work(ask.automationId, line));
+        if (!line.isWorked) setImmediate(() => void work(request.automationId, line));
         line.isWorked = true;
       }),
     made: ({ automationId }) => change(automationId, -1),

@@ -34,7 +34,7 @@ export function createJudgeMedia(spans: Pick<SpanStore, "readMedia">): {
   const gate = new FairGate({
     maxInFlight: evaluationLimits.judgesWithMedia,
     maxWaiting: 2 * evaluationLimits.evaluationRunsInFlight,
-    keepsPlaces: true,
+    sharesSlots: true,
   });
   const withMedia: WithJudgeMedia = async (prompt, { organizationId, signal }, work) => {
     const ids = [...new Set(Array.from(prompt.text.matchAll(mediaReferences()), ([, id = ""]) => id))];

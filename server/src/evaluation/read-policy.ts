@@ -35,12 +35,12 @@ export function checkPolicy(policy: unknown, catalogue: Catalogue<SpanRow>): Con
     }
   }
   return {
-    rules: rules.map(keptMembers),
+    rules: rules.map(storedRule),
     connector: (connector ?? "") === "" ? "AND" : String(connector).toUpperCase(),
   };
 }
 
-function keptMembers({ field, operator, value, connector }: ConditionRule): ConditionRule {
+function storedRule({ field, operator, value, connector }: ConditionRule): ConditionRule {
   return { field, ...definedFields({ operator, value, connector }) };
 }
 

@@ -10,7 +10,7 @@ import type { StoredSpan } from "../storage/spans/span-store.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
 import type { Evaluate, EvaluationFailure, EvaluationOutcome } from "./evaluate.ts";
 import { inputsOf, type EvaluationInputs } from "./evaluation-inputs.ts";
-import type { JudgeBudget, JudgementAsk } from "./judge-budget.ts";
+import type { JudgeBudget, JudgementEntry } from "./judge-budget.ts";
 
 /** The result of one claim of a run. `error` is shown on the automation. */
 export type RunResult = { run: EvaluationRun; costUsd: number | null; error?: string } & (
@@ -65,9 +65,9 @@ export async function runEvaluation(
   if (span.log_method === judgeLogMethod) return dropped;
   const inputs = inputsOf(span);
   const budgetUsd = automation.configuration.daily_budget ?? deps.dailyBudgetUsd;
-  const ask = await askOf(deps, run, { evaluator, inputs, budgetUsd, signal });
-  if (ask !== undefined) {
-    const entry = await deps.judgeBudget.enter(ask, signal);
+  const request = await requestOf(deps, run, { evaluator, inputs, budgetUsd, signal });
+  if (request !== undefined) {
+    const entry = await deps.judgeBudget.enter(request, signal);
     if (entry === "stopped") return { kind: "retried", run, costUsd: null };
     if (entry === "spent") {
       return { kind: "over_budget", run, costUsd: null, error: "The daily budget of this automation is spent." };
@@ -75,7 +75,7 @@ export async function runEvaluation(
   }
   const { organizationId, environment } = { organizationId: run.unique_organization_id, environment: run.environment };
   const outcome = await deps.evaluate(evaluator, inputs, { organizationId, environment, signal }).finally(() => {
-    if (ask !== undefined) deps.judgeBudget.made(ask);
+    if (request !== undefined) deps.judgeBudget.made(request);
   });
   if (signal.aborted && !outcome.ok) return { kind: "retried", run, costUsd: outcome.costUsd };
   if (!outcome.ok && (outcome.isRefused || (outcome.isTransient && mayRetry))) {
@@ -106,11 +106,11 @@ async function activeAutomation({ activeAutomations, automations }: RunDeps, run
 }
 
 /** The amount to reserve if a model judges. */
-async function askOf(
+async function requestOf(
   { judgeCostUsd }: RunDeps,
   run: EvaluationRun,
   judgement: { evaluator: Evaluator; inputs: EvaluationInputs; budgetUsd: number; signal: AbortSignal },
-): Promise<JudgementAsk | undefined> {
+): Promise<JudgementEntry | undefined> {
   const { evaluator, inputs, budgetUsd, signal } = judgement;
   const { llm_config: config } = evaluator;
   if (evaluator.type !== "llm" || config === null) return undefined;

@@ -49,12 +49,12 @@ const writers: readonly Escape[] = [
 function jsonNeedles(needle: string, form: Exclude<TextForm, "plain">, isFolded: boolean): JsonNeedles {
   const levels = [new Set<string>([jsonEscaped(needle)]), new Set<string>(), new Set<string>()] as const;
   const isSame = new RegExp(`^${escapeRegExp(needle)}$`, "iu");
-  const said = isFolded
+  const quoted = isFolded
     ? [needle, ...[needle.toLowerCase(), needle.toUpperCase()].filter((text) => isSame.test(text))]
     : [needle];
-  for (const text of said) for (const write of writers) addForms(text, { form, write, levels });
+  for (const text of quoted) for (const write of writers) addForms(text, { form, write, levels });
   const [first, ...nested] = levels;
-  const known = new Set([...said, ...first]);
+  const known = new Set([...quoted, ...first]);
   return {
     own: [...first].map((text) => ({ text, level: 1 })),
     nested: nested.flatMap((texts, index) =>

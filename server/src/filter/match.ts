@@ -138,8 +138,8 @@ function searchTest(operator: Operator, needles: readonly string[], form: TextFo
       if (form === "either" && !forms.own.some(({ text }) => text === needle)) tests.unshift(search(needle));
       const piece = tests.length === 1 ? undefined : commonPiece(needle);
       if (piece === undefined) return anyTest(tests);
-      const [mayHold, holds] = [search(piece), anyTest(tests)];
-      return (value) => mayHold(value) && holds(value);
+      const [mayContain, holds] = [search(piece), anyTest(tests)];
+      return (value) => mayContain(value) && holds(value);
     }),
   );
 }

@@ -22,8 +22,8 @@ const row = (span_name: string, fields: Partial<SpanRow>, index: number): SpanRo
   ...fields,
 });
 
-const said = 'Grüße,\n"Zoë" wrote a\\new <b> 😀/日本';
-const noted = { note: said };
+const text = 'Grüße,\n"Zoë" wrote a\\new <b> 😀/日本';
+const noted = { note: text };
 const ascii = (text: string) =>
   text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 const dotnet = ascii(JSON.stringify(noted))
@@ -41,8 +41,8 @@ const holding: Record<string, Partial<SpanRow>> = {
   "JSON in JSON in JSON": { completion_message: { role: "tool", content: JSON.stringify(mcp) } },
   "JSON text in output": { output: JSON.stringify({ answer: JSON.stringify(noted) }) },
   "JSON text as output": { output: ascii(JSON.stringify(noted)) },
-  "a JSON string in a message": { completion_message: { role: "assistant", content: JSON.stringify(said) } },
-  "the text itself": { completion_message: { role: "assistant", content: said } },
+  "a JSON string in a message": { completion_message: { role: "assistant", content: JSON.stringify(text) } },
+  "the text itself": { completion_message: { role: "assistant", content: text } },
 };
 const others: Record<string, Partial<SpanRow>> = {
   "a path, no line break": { completion_message: { role: "assistant", content: "a\\new" } },
@@ -76,7 +76,7 @@ async function found(operator: string, value: string[]): Promise<string[]> {
 const everyHolder = Object.keys(holding).toSorted();
 
 test.each([
-  said,
+  text,
   "Grüße",
   "üße",
   'Grüße,\n"Zoë"',

@@ -130,8 +130,8 @@ const row = fc
     { requiredKeys: [...required] },
   )
   .map((value): SpanRow => {
-    const kept = Object.fromEntries(Object.entries(value.metadata ?? {}).filter(([key]) => !key.startsWith("_")));
-    return Object.assign(value, { metadata: kept, metadata_index: indexMetadata(value.metadata ?? {}) });
+    const visible = Object.fromEntries(Object.entries(value.metadata ?? {}).filter(([key]) => !key.startsWith("_")));
+    return Object.assign(value, { metadata: visible, metadata_index: indexMetadata(value.metadata ?? {}) });
   });
 
 const textOperators = [
@@ -173,12 +173,12 @@ function pieceOf(texts: readonly string[]): fc.Arbitrary<string> {
     (part) => part.replace(/k/gi, "\u212A").replace(/s/gi, "\u017F").replace(/[σς]/g, "Σ").replace(/ß/g, "ẞ"),
   ];
   const whole = fc.constantFrom(...texts.filter((one) => one !== ""));
-  const cut = fc.tuple(whole, fc.nat(3), fc.nat(3)).map(([one, start, length]) =>
+  const slice = fc.tuple(whole, fc.nat(3), fc.nat(3)).map(([one, start, length]) =>
     Array.from(one)
       .slice(start, start + length + 1)
       .join(""),
   );
-  return fc.tuple(fc.oneof(whole, cut), fc.constantFrom(...changes)).map(([part, change]) => change(part));
+  return fc.tuple(fc.oneof(whole, slice), fc.constantFrom(...changes)).map(([part, change]) => change(part));
 }
 
 function innermost(text: string): string {
@@ -236,8 +236,8 @@ describe("the two interpreters", () => {
   test("agree on every row and filter", async () => {
     const rows = fc.sample(row, { numRuns: 300, seed: 20_250_101 });
     await table.insert(rows);
-    let held = 0;
-    let asked = 0;
+    let matching = 0;
+    let checked = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(filters(rows), { minLength: 30, maxLength: 30 }), async (inputs) => {
         const trees = inputs.map((input) => parseFilters(input, catalogue).filter);
@@ -247,9 +247,9 @@ describe("the two interpreters", () => {
         for (const one of rows) {
           const verdicts = expected.get(one.unique_id) ?? [];
           for (const [index, matches] of matchers.entries()) {
-            asked += 1;
+            checked += 1;
             const matched = matches(one) ? 1 : 0;
-            held += matched;
+            matching += matched;
             if (matched === verdicts[index]) continue;
             expect.fail(
               `in memory ${matched}, in the table ${String(verdicts[index])}: ${JSON.stringify(inputs[index])} on ${JSON.stringify(one)}`,
@@ -260,8 +260,8 @@ describe("the two interpreters", () => {
       { numRuns: 100, endOnFailure: true },
     );
     // The generator is useful only if both outcomes occur.
-    expect(held / asked).toBeGreaterThan(0.1);
-    expect(held / asked).toBeLessThan(0.9);
+    expect(matching / checked).toBeGreaterThan(0.1);
+    expect(matching / checked).toBeLessThan(0.9);
   });
 
   test("agree on scores, by the id and the slug of their evaluator", async () => {
@@ -293,22 +293,22 @@ describe("the two interpreters", () => {
       fc.record({ scores__nobody: score }),
       fc.record({ evaluator_id: evaluator }),
     );
-    let held = 0;
+    let matching = 0;
     for (const inputs of fc.sample(fc.array(input, { minLength: 30, maxLength: 30 }), { numRuns: 30, seed: 7 })) {
       const trees = inputs.map((one) => parseFilters(one, catalogueOfScores).filter);
       const matchers = trees.map((tree) => compileMatcher(tree, catalogueOfScores));
       const expected = await table.verdicts(trees, { catalogue: catalogueOfScores, organizationId: "scored" });
       for (const one of rows) {
         const inMemory = matchers.map((matches) => (matches(one) ? 1 : 0));
-        held += inMemory.filter((verdict) => verdict === 1).length;
+        matching += inMemory.filter((verdict) => verdict === 1).length;
         for (const [index, verdict] of inMemory.entries()) {
           if (verdict === expected.get(one.unique_id)?.[index]) continue;
           expect.fail(`in memory ${verdict}: ${JSON.stringify(inputs[index])} on ${JSON.stringify(one.scores)}`);
         }
       }
     }
-    expect(held / (rows.length * 30 * 30)).toBeGreaterThan(0.1);
-    expect(held / (rows.length * 30 * 30)).toBeLessThan(0.9);
+    expect(matching / (rows.length * 30 * 30)).toBeGreaterThan(0.1);
+    expect(matching / (rows.length * 30 * 30)).toBeLessThan(0.9);
   });
 
   test("fold the case of every letter alike", async () => {

@@ -16,10 +16,10 @@ const span: SpanRow = {
 describe("the catalogue of spans", () => {
   test("has every column except internal ones and requests as they were sent", () => {
     const own = ["organization_id", "version", "is_deleted", "is_resend", "received_at", "extra", "cost_details"];
-    const kept = ["metadata_index", "metadata_reserved", "full_request", "full_response"];
+    const unfiltered = ["metadata_index", "metadata_reserved", "full_request", "full_response"];
     const catalogue = createSpanCatalogue();
     const missing = Object.keys(spanColumns).filter((name) => catalogue.find(name) === undefined);
-    expect(missing.toSorted()).toEqual([...own, ...kept].toSorted());
+    expect(missing.toSorted()).toEqual([...own, ...unfiltered].toSorted());
   });
 
   test("reads the store of scores if there is one", () => {

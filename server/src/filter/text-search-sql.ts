@@ -105,13 +105,13 @@ function jsonSql(within: Within, needle: string, { own, nested }: JsonNeedles, f
     parts.push(matchSql(value, patterns, { flags, scope, within: start }));
   const texts = [...new Set([...plain, ...[...anchored, ...nested].map(({ text }) => text)])];
   return both("AND", [
-    ...mayHoldSql(within, needle, texts, parts.length === 1 && anchored.length === 0),
+    ...mayContainSql(within, needle, texts, parts.length === 1 && anchored.length === 0),
     both("OR", parts),
   ]);
 }
 
 /** @param isWhole whether a search for the texts is the whole test */
-function mayHoldSql(within: Within, needle: string, texts: readonly string[], isWhole: boolean): string[] {
+function mayContainSql(within: Within, needle: string, texts: readonly string[], isWhole: boolean): string[] {
   const tests = isWhole ? [] : [literalSql(within, texts)];
   const piece = commonPiece(needle, within.isFolded);
   // Searching for one literal text is as fast as searching for a piece of it.

@@ -51,9 +51,10 @@ function open(key: string, declaredBytes: number, headers = "") {
   );
   return { socket, send: (bytes: Buffer) => socket.write(bytes), status: () => answer.slice(9, 12) };
 }
-const heldBytes = async () =>
+const reservedBytes = async () =>
   Number(/^http_request_body_held_bytes (\d+)/m.exec(await server.registry.metrics())?.[1] ?? Number.NaN);
-const expectHeld = (bytes: number) => vi.waitFor(async () => expect(await heldBytes()).toBe(bytes), { timeout: 5_000 });
+const expectHeld = (bytes: number) =>
+  vi.waitFor(async () => expect(await reservedBytes()).toBe(bytes), { timeout: 5_000 });
 const post = (key: string, bytes: number) =>
   fetch(`${server.url}/upload`, {
     method: "POST",
@@ -109,7 +110,7 @@ describe("K8: the bytes of a body are returned exactly once", () => {
         const left = server.logLines.length;
         socket.destroy();
         await vi.waitFor(() => expect(server.logLines.length).toBeGreaterThan(left));
-        expect(await heldBytes()).toBe(MiB);
+        expect(await reservedBytes()).toBe(MiB);
         release();
         await vi.waitFor(() => expect(waiting).toBe(0));
       },
@@ -156,7 +157,7 @@ describe("K9: uploads of one organization leave room for others", () => {
       timeout: 5_000,
     });
     // Below a quarter of the total, the remaining uploads may be slow.
-    await vi.waitFor(async () => expect(await heldBytes()).toBeLessThanOrEqual(8 * MiB));
+    await vi.waitFor(async () => expect(await reservedBytes()).toBeLessThanOrEqual(8 * MiB));
     expect(await server.registry.metrics()).toMatch(/^http_slow_uploads_total [123]$/m);
   });
 });
@@ -166,18 +167,18 @@ test("any order of take and release stays within the bounds, and returns all byt
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const memory = new BodyMemory(16 * MiB);
-      const holds = Array.from({ length: 10 }, (_, index) => memory.hold(`party ${index % 3}`));
+      const holds = Array.from({ length: 10 }, (_, index) => memory.reserve(`party ${index % 3}`));
       const held = holds.map(() => 0);
       for (const { hold, bytes, isRelease } of steps) {
         if (isRelease) holds[hold]?.release();
         if (isRelease) held[hold] = 0;
         else if (holds[hold]?.take(bytes) === true) held[hold] = (held[hold] ?? 0) + bytes;
-        expect(memory.heldBytes).toBe(held.reduce((sum, each) => sum + each, 0));
-        expect(memory.heldBytes).toBeLessThanOrEqual(16 * MiB);
+        expect(memory.reservedBytes).toBe(held.reduce((sum, each) => sum + each, 0));
+        expect(memory.reservedBytes).toBeLessThanOrEqual(16 * MiB);
       }
       for (const hold of [...holds, ...holds]) hold.release();
-      expect(memory.heldBytes).toBe(0);
-      expect(memory.hold("another").take(httpLimits.smallBodyBytes)).toBe(true);
+      expect(memory.reservedBytes).toBe(0);
+      expect(memory.reserve("another").take(httpLimits.smallBodyBytes)).toBe(true);
     }),
   );
 });

@@ -11,41 +11,41 @@ import { httpLimits } from "./limits.ts";
 export class BodyMemory {
   readonly #maxBytes: number;
   readonly #share: FairShare;
-  readonly #reading = new Set<BodyHold>();
+  readonly #reading = new Set<BodyReservation>();
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#share = new FairShare(maxBytes);
   }
 
-  get heldBytes(): number {
+  get reservedBytes(): number {
     return this.#share.held;
   }
 
-  hold(party: string): BodyHold {
-    return new BodyHold(this, party);
+  reserve(party: string): BodyReservation {
+    return new BodyReservation(this, party);
   }
 
-  /** For `BodyHold`. Returns false, and takes nothing, if the bytes do not fit. */
+  /** For `BodyReservation`. Returns false, and takes nothing, if the bytes do not fit. */
   take(party: string, bytes: number, isSmall: boolean): boolean {
     return this.#share.take(party, bytes, isSmall ? undefined : this.#maxBytes * (1 - httpLimits.smallBodiesShare));
   }
 
-  /** For `BodyHold`. */
-  giveBack(party: string, bytes: number): void {
+  /** For `BodyReservation`. */
+  release(party: string, bytes: number): void {
     this.#share.giveBack(party, bytes);
   }
 
-  /** For `BodyHold`: uploads in progress. */
-  get reading(): Set<BodyHold> {
+  /** For `BodyReservation`: uploads in progress. */
+  get reading(): Set<BodyReservation> {
     return this.#reading;
   }
 
   /** While memory is short, ends uploads that delivered less than `minBytes` since the last sweep. Returns how many. */
   endSlowUploads(minBytes: number): number {
-    const isShort = this.heldBytes > this.#maxBytes * httpLimits.bodyBytesCalm;
+    const isShort = this.reservedBytes > this.#maxBytes * httpLimits.bodyBytesCalm;
     let ended = 0;
-    for (const hold of this.#reading) if (hold.isSlow(minBytes) && isShort && hold.end()) ended += 1;
+    for (const reserve of this.#reading) if (reserve.isSlow(minBytes) && isShort && reserve.end()) ended += 1;
     return ended;
   }
 }
@@ -54,7 +54,7 @@ export class BodyMemory {
  * The bytes of one request. They are returned once, however often `release` is called; after that, `take` returns
  * false.
  */
-export class BodyHold {
+export class BodyReservation {
   readonly #memory: BodyMemory;
   readonly #party: string;
   #bytes = 0;
@@ -81,7 +81,7 @@ export class BodyHold {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#memory.reading.delete(this);
-    if (this.#bytes > 0) this.#memory.giveBack(this.#party, this.#bytes);
+    if (this.#bytes > 0) this.#memory.release(this.#party, this.#bytes);
   }
 
   /** Marks the start of an upload. @param onSlow ends the upload */

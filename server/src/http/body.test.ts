@@ -291,9 +291,9 @@ describe("raw bodies", () => {
   test.each(["nonsense", "a/b/c", ";"])("the operation decides whether %j is a content type", async (type) => {
     for (const { lines, next } of lanes) {
       const head = `HTTP/1.1\r\nhost: here\r\ncontent-type: ${type}\r\n${lines}content-length: 2\r\n\r\n`;
-      const ask = (path: string) => rawExchange(server.url, `POST ${path} ${head}{}${next}`);
-      expect(await ask("/large")).toContain(`"contentType":"${type === ";" ? "" : type}"`);
-      expect(await ask("/locked")).toContain("HTTP/1.1 401");
+      const send = (path: string) => rawExchange(server.url, `POST ${path} ${head}{}${next}`);
+      expect(await send("/large")).toContain(`"contentType":"${type === ";" ? "" : type}"`);
+      expect(await send("/locked")).toContain("HTTP/1.1 401");
     }
   });
 });

@@ -19,11 +19,11 @@ export function createClientAddresses(trust: ProxyTrust | undefined): ClientAddr
   return {
     isProxy: (peer) => isTrusted(peer, 0),
     of: (peer, forwardedFor) => {
-      const said = (forwardedFor ?? "").split(",").map(addressIn);
+      const forwarded = (forwardedFor ?? "").split(",").map(addressIn);
       let address = peer;
       for (let hop = 0; isTrusted(address, hop); hop += 1) {
-        const before = said.at(-1 - hop);
-        if (before === undefined || hop >= said.length) break;
+        const before = forwarded.at(-1 - hop);
+        if (before === undefined || hop >= forwarded.length) break;
         address = before;
       }
       return address;

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
-import type { BodyHold } from "./body-memory.ts";
+import type { BodyReservation } from "./body-memory.ts";
 import { corsHeaders } from "./cors.ts";
-import type { AnyEndpoint, Asked, Context } from "./endpoint.ts";
+import type { AnyEndpoint, InnerRequest, Context } from "./endpoint.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Kernel } from "./kernel.ts";
 import { perform } from "./perform.ts";
@@ -28,14 +28,14 @@ export class RequestContext implements Context {
   /** The whole response was sent, although the connection still receives the rest of the request. */
   isAnswered = false;
   /** The memory hold of its body, once the body is read. */
-  bodyHold: BodyHold | undefined;
+  bodyReservation: BodyReservation | undefined;
   /** Extra response headers, set if the body was refused. */
   refusalHeaders: OutgoingHttpHeaders | undefined;
 
   readonly #kernel: Kernel;
   readonly #startedMs = performance.now();
   #abort: AbortController | undefined;
-  #gone = false;
+  #isDisconnected = false;
 
   constructor(kernel: Kernel, incoming: Incoming, response: ResponseWriter) {
     this.#kernel = kernel;
@@ -97,13 +97,13 @@ export class RequestContext implements Context {
 
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
-    if (this.#gone) this.#abort.abort();
+    if (this.#isDisconnected) this.#abort.abort();
     return this.#abort.signal;
   }
 
   /** Whether the client closed the connection before it had the whole response. */
-  get gone(): boolean {
-    return this.#gone;
+  get isDisconnected(): boolean {
+    return this.#isDisconnected;
   }
 
   elapsedMs(): number {
@@ -118,12 +118,12 @@ export class RequestContext implements Context {
     return this.response;
   }
 
-  perform(endpoint: AnyEndpoint, asked: Asked): Promise<Reply> {
-    return perform(this.#kernel, endpoint, this, asked);
+  perform(endpoint: AnyEndpoint, request: InnerRequest): Promise<Reply> {
+    return perform(this.#kernel, endpoint, this, request);
   }
 
-  markGone(): void {
-    this.#gone = true;
+  markDisconnected(): void {
+    this.#isDisconnected = true;
     this.#abort?.abort();
   }
 

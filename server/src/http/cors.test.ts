@@ -103,20 +103,23 @@ describe.each(cases)("%s %s", (method, path, status) => {
 });
 
 describe("a preflight", () => {
-  const asks = {
+  const preflight = {
     "access-control-request-method": "POST",
     "access-control-request-headers": "authorization,x-api-key,x-new",
   };
 
   test.each(["/post", "/get/1", "/v1/keyed", "/nowhere"])("is answered for %s without a key", async (path) => {
-    for (const [server, told] of [
+    for (const [server, allowed] of [
       [servers.some, page],
       [servers.all, "*"],
     ] as const) {
-      const answer = await fetch(new URL(path, server.url), { method: "OPTIONS", headers: { origin: page, ...asks } });
+      const answer = await fetch(new URL(path, server.url), {
+        method: "OPTIONS",
+        headers: { origin: page, ...preflight },
+      });
       expect([answer.status, await answer.text()]).toEqual([204, ""]);
       expect(Object.fromEntries(answer.headers)).toMatchObject({
-        "access-control-allow-origin": told,
+        "access-control-allow-origin": allowed,
         "access-control-allow-methods": expect.stringMatching(/\bPOST\b.*\bDELETE\b/),
         "access-control-allow-headers": "authorization,x-api-key,x-new",
         "access-control-max-age": expect.stringMatching(/^\d+$/),
@@ -125,9 +128,9 @@ describe("a preflight", () => {
   });
 
   test.each<[server: keyof typeof servers, headers: Record<string, string>]>([
-    ["off", { origin: page, ...asks }],
-    ["some", { origin: "https://evil.example", ...asks }],
-    ["some", asks],
+    ["off", { origin: page, ...preflight }],
+    ["some", { origin: "https://evil.example", ...preflight }],
+    ["some", preflight],
     ["some", { origin: page }],
   ])("is none with CORS %s and %j", async (name, headers) => {
     const answer = await fetch(new URL("/post", servers[name].url), { method: "OPTIONS", headers });

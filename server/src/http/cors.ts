@@ -52,10 +52,10 @@ export function corsHeaders(origins: CorsOrigins, origin: string | undefined): O
 export function preflightReply(origins: CorsOrigins, { method, headers }: Incoming): Reply | undefined {
   if (method !== "OPTIONS" || headers["access-control-request-method"] === undefined) return undefined;
   if (corsHeaders(origins, headers.origin) === undefined) return undefined;
-  const asked = headers["access-control-request-headers"];
+  const requested = headers["access-control-request-headers"];
   return new Reply(204, undefined, {
     "access-control-allow-methods": methods,
-    ...(asked !== undefined && { "access-control-allow-headers": asked }),
+    ...(requested !== undefined && { "access-control-allow-headers": requested }),
     "access-control-max-age": String(maxAgeS),
   });
 }

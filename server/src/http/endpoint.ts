@@ -5,7 +5,7 @@ import { auditedPermissions, type Permission } from "../domain/permissions.ts";
 import type { Auth, PrincipalOf } from "./authenticate.ts";
 import type { Dialect } from "./error-reply.ts";
 import type { RateLimitRule } from "./rate-limit.ts";
-import type { BodyWatch } from "./read-body.ts";
+import type { BodyObserver } from "./read-body.ts";
 import type { RawJson, Reply } from "./reply.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 
@@ -45,7 +45,7 @@ type RawBody = {
    * Watches the chunks of a body while it arrives, and may refuse it before it is complete. Bodies with a content
    * encoding are not watched.
    */
-  watch?: (context: Context) => BodyWatch;
+  watch?: (context: Context) => BodyObserver;
   documents?: z.ZodType;
   example?: Example;
   /** Media types for the API reference. Default `application/json`. */
@@ -105,11 +105,11 @@ export type Context<Principal = unknown, Params = unknown, Query = unknown, Body
    * counted in the metrics of its route. Resolves to the response that a separate request would get, errors included
    * (in the default dialect).
    */
-  perform(endpoint: AnyEndpoint, asked: Asked): Promise<Reply>;
+  perform(endpoint: AnyEndpoint, request: InnerRequest): Promise<Reply>;
 };
 
 /** A request for an operation without HTTP. */
-export type Asked = {
+export type InnerRequest = {
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
   body: unknown;
@@ -173,7 +173,7 @@ export type EndpointSpec<
    * Set for endpoints that read much of the span store: when many run, they wait in a fair queue
    * (`limits.readsInFlight`).
    */
-  takesTurns?: boolean;
+  waitsInQueue?: boolean;
   /**
    * Refuses pages of other origins (`refuseForeignOrigin`), as protocols require of servers that people run on their
    * own machine.
@@ -217,7 +217,7 @@ export type AnyEndpoint = {
   readonly isAudited: boolean;
   readonly auditTarget: ((context: Context) => string) | undefined;
   readonly limit: RateLimitRule | "none";
-  readonly takesTurns: boolean;
+  readonly waitsInQueue: boolean;
   readonly refusesForeignOrigins: boolean;
   readonly dialect: Dialect;
   readonly params: z.ZodType | undefined;
@@ -247,18 +247,18 @@ export function endpoint<
     parameters: spec.parameters ?? [],
     environment: spec.environment,
     isAudited: spec.isAudited ?? isManaging(spec),
-    auditTarget: forgetTargetTypes(spec.auditTarget),
+    auditTarget: eraseTargetTypes(spec.auditTarget),
     limit: spec.limit ?? "none",
-    takesTurns: spec.takesTurns ?? false,
+    waitsInQueue: spec.waitsInQueue ?? false,
     refusesForeignOrigins: spec.refusesForeignOrigins ?? false,
     dialect: spec.dialect ?? "default",
     params: spec.params,
     query: spec.query,
     body: spec.body,
-    onBodyRefused: forgetRefusalTypes(spec.onBodyRefused),
+    onBodyRefused: eraseRefusalTypes(spec.onBodyRefused),
     success: spec.success,
     docs: spec.docs ?? {},
-    handler: forgetHandlerTypes(spec.handler),
+    handler: eraseHandlerTypes(spec.handler),
   };
 }
 
@@ -267,16 +267,16 @@ function isManaging({ method, permission }: { method: Method; permission?: Permi
 }
 
 /** Safe because the kernel fills every context from the schemas of the endpoint that the handler was declared with. */
-function forgetHandlerTypes(handler: unknown): AnyEndpoint["handler"] {
+function eraseHandlerTypes(handler: unknown): AnyEndpoint["handler"] {
   return handler as AnyEndpoint["handler"];
 }
 
 /** Safe for the same reason. */
-function forgetTargetTypes(target: unknown): AnyEndpoint["auditTarget"] {
+function eraseTargetTypes(target: unknown): AnyEndpoint["auditTarget"] {
   return target as AnyEndpoint["auditTarget"];
 }
 
 /** Safe for the same reason. */
-function forgetRefusalTypes(told: unknown): AnyEndpoint["onBodyRefused"] {
-  return told as AnyEndpoint["onBodyRefused"];
+function eraseRefusalTypes(handler: unknown): AnyEndpoint["onBodyRefused"] {
+  return handler as AnyEndpoint["onBodyRefused"];
 }

@@ -21,7 +21,11 @@ const list = endpoint({
 
 const from = (address: string): HttpServerOptions["trustProxy"] => ({ networks: [{ address, prefixBits: 8 }] });
 const loopback = from("127.0.0.0");
-const said = { "x-forwarded-proto": "https", "x-forwarded-host": "spans.example.com", "x-forwarded-prefix": "/obs/" };
+const forwardedHeaders = {
+  "x-forwarded-proto": "https",
+  "x-forwarded-host": "spans.example.com",
+  "x-forwarded-prefix": "/obs/",
+};
 const direct = { host: "a.com:81" };
 
 /** `expected`: the start of links; undefined for the address that the server listens on. */
@@ -33,7 +37,7 @@ type Case = [
 ];
 
 /** Small POST requests use the fast path, GET requests go to Node. */
-function ask(url: string, method: string, headers: Record<string, string>): Promise<string> {
+function send(url: string, method: string, headers: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
     const body = method === "POST" ? "{}" : "";
     const length = { "content-type": "application/json", "content-length": String(body.length) };
@@ -45,12 +49,22 @@ function ask(url: string, method: string, headers: Record<string, string>): Prom
 
 describe.each(["GET", "POST"])("F6: the URL of a %s request", (method) => {
   test.each<Case>([
-    ["one proxy is trusted", { trustProxy: { hops: 1 } }, said, "https://spans.example.com/obs"],
-    ["its network is trusted", { trustProxy: loopback }, said, "https://spans.example.com/obs"],
-    ["no proxy is trusted", {}, { ...direct, ...said }, "http://a.com:81"],
-    ["another network is trusted", { trustProxy: from("10.0.0.0") }, { ...direct, ...said }, "http://a.com:81"],
+    ["one proxy is trusted", { trustProxy: { hops: 1 } }, forwardedHeaders, "https://spans.example.com/obs"],
+    ["its network is trusted", { trustProxy: loopback }, forwardedHeaders, "https://spans.example.com/obs"],
+    ["no proxy is trusted", {}, { ...direct, ...forwardedHeaders }, "http://a.com:81"],
+    [
+      "another network is trusted",
+      { trustProxy: from("10.0.0.0") },
+      { ...direct, ...forwardedHeaders },
+      "http://a.com:81",
+    ],
     ["the proxy sends nothing", { trustProxy: loopback }, direct, "http://a.com:81"],
-    ["the public URL is fixed", { trustProxy: loopback, publicUrl: "https://b.com/x/" }, said, "https://b.com/x"],
+    [
+      "the public URL is fixed",
+      { trustProxy: loopback, publicUrl: "https://b.com/x/" },
+      forwardedHeaders,
+      "https://b.com/x",
+    ],
     ...(
       [
         ["x-forwarded-prefix", "", "https://spans.example.com"],
@@ -64,12 +78,12 @@ describe.each(["GET", "POST"])("F6: the URL of a %s request", (method) => {
     ).map(([name, value, expected]): Case => [
       `a trusted proxy sends ${name}: ${value}`,
       { trustProxy: loopback },
-      { ...said, [name]: value },
+      { ...forwardedHeaders, [name]: value },
       expected,
     ]),
   ])("where %s", async (_name, options, headers, expected) => {
     const server = await startServer({ endpoints: [list], ...options });
-    const answer = await ask(`${server.url}${list.path}`, method, headers);
+    const answer = await send(`${server.url}${list.path}`, method, headers);
     await server.close();
     expect(JSON.parse(answer)).toEqual({ url: `${expected ?? server.url}${list.path}` });
   });

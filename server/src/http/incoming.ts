@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
-import type { BodyHold } from "./body-memory.ts";
+import type { BodyReservation } from "./body-memory.ts";
 import type { ClientAddresses } from "./client-address.ts";
-import { readBody, type BodyWatch } from "./read-body.ts";
+import { readBody, type BodyObserver } from "./read-body.ts";
 
 /** A request as the kernel sees it, independent of the parser that read it. */
 export type Incoming = {
@@ -21,7 +21,7 @@ export type Incoming = {
   /** The whole body as sent, if it has already arrived. */
   readonly wholeBody: Buffer | undefined;
   /** See `readBody`. */
-  readBody(maxBytes: number, hold: BodyHold, watch?: BodyWatch): Promise<Buffer>;
+  readBody(maxBytes: number, reservation: BodyReservation, watch?: BodyObserver): Promise<Buffer>;
   /** Discards what still arrives, for at most `waitMs` milliseconds. */
   drain(waitMs: number): Promise<void>;
 };
@@ -48,7 +48,7 @@ export function incomingOf(request: FastifyRequest, addresses: ClientAddresses):
     },
     isComplete: () => message.complete,
     wholeBody: undefined,
-    readBody: (maxBytes, hold, watch) => readBody(message, maxBytes, hold, watch),
+    readBody: (maxBytes, reservation, watch) => readBody(message, maxBytes, reservation, watch),
     drain: (waitMs) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs);
@@ -70,8 +70,8 @@ export function forwarded(
   headers: IncomingHttpHeaders,
   name: ForwardedHeader,
 ): string | undefined {
-  const said = lineOf(headers[name])?.split(",").at(-1)?.trim();
-  return said === undefined || said === "" || !addresses.isProxy(peer) ? undefined : said;
+  const lastValue = lineOf(headers[name])?.split(",").at(-1)?.trim();
+  return lastValue === undefined || lastValue === "" || !addresses.isProxy(peer) ? undefined : lastValue;
 }
 
 /** Joins the values of a header that was sent several times. */

@@ -20,7 +20,7 @@ export const httpLimits = {
   plainSweepMs: 1_000,
   shutdownSweepMs: 20,
   /** How long a stream may still write after it was notified of the shutdown, before its connection is closed. */
-  shutdownCutMs: 1_000,
+  shutdownAbortMs: 1_000,
   bodyBytesInFlight: 512 * MiB,
   /** The part of it that only bodies of at most `smallBodyBytes` may use. */
   smallBodiesShare: 1 / 8,

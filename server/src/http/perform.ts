@@ -3,7 +3,7 @@ import { refusedToBlocked } from "../domain/permissions.ts";
 import { requirePermission, type Principal } from "../domain/principal.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { auditedAction } from "./audit.ts";
-import type { AnyEndpoint, Asked, Context } from "./endpoint.ts";
+import type { AnyEndpoint, InnerRequest, Context } from "./endpoint.ts";
 import { errorReply } from "./error-reply.ts";
 import type { Kernel } from "./kernel.ts";
 import { jsonPayload, Reply } from "./reply.ts";
@@ -42,7 +42,7 @@ function refuseBlocked(kernel: Kernel, principal: Principal | undefined): void {
 
 /** Runs the handler of a validated request, in the fair queue if it takes turns, and writes its audit entry. */
 export async function run(kernel: Kernel, endpoint: AnyEndpoint, context: Caller): Promise<unknown> {
-  const result = endpoint.takesTurns
+  const result = endpoint.waitsInQueue
     ? await inTurn(kernel, context, async () => endpoint.handler(context))
     : await endpoint.handler(context);
   if (endpoint.isAudited && context.principal !== undefined) {
@@ -78,10 +78,15 @@ export function checkParams(schema: NonNullable<AnyEndpoint["params"]>, params: 
 const innerMethod = "inner";
 
 /** `Context.perform`: does what a separate request would do, except for parsing it. Never rejects. */
-export async function perform(kernel: Kernel, endpoint: AnyEndpoint, caller: Caller, asked: Asked): Promise<Reply> {
+export async function perform(
+  kernel: Kernel,
+  endpoint: AnyEndpoint,
+  caller: Caller,
+  request: InnerRequest,
+): Promise<Reply> {
   const started = performance.now();
   const route = endpoint.path;
-  const answered = await answer(kernel, endpoint, caller, asked).catch((error: unknown) => {
+  const answered = await answer(kernel, endpoint, caller, request).catch((error: unknown) => {
     const { requestId, signal } = caller;
     if (!(error instanceof ServiceError) && !signal.aborted) {
       kernel.logger.error({ err: error, request_id: requestId, route }, "request failed");
@@ -93,22 +98,22 @@ export async function perform(kernel: Kernel, endpoint: AnyEndpoint, caller: Cal
   return answered;
 }
 
-async function answer(kernel: Kernel, endpoint: AnyEndpoint, caller: Caller, asked: Asked): Promise<Reply> {
+async function answer(kernel: Kernel, endpoint: AnyEndpoint, caller: Caller, request: InnerRequest): Promise<Reply> {
   const { permission, success } = endpoint;
   if (caller.principal !== undefined && permission !== undefined) requirePermission(caller.principal, permission);
   await admit(kernel, endpoint, endpoint.path, caller);
-  const result = await run(kernel, endpoint, innerContext(endpoint, caller, asked));
+  const result = await run(kernel, endpoint, innerContext(endpoint, caller, request));
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
 }
 
-function innerContext(endpoint: AnyEndpoint, caller: Caller, asked: Asked): Caller {
-  const rawQuery = new URLSearchParams(asked.query);
+function innerContext(endpoint: AnyEndpoint, caller: Caller, request: InnerRequest): Caller {
+  const rawQuery = new URLSearchParams(request.query);
   const search = rawQuery.size === 0 ? "" : `?${rawQuery.toString()}`;
   return {
     principal: caller.principal,
-    params: endpoint.params === undefined ? asked.params : checkParams(endpoint.params, asked.params),
-    query: endpoint.query === undefined ? undefined : validate(endpoint.query, asked.query),
-    body: endpoint.body?.kind === "json" ? checkBody(endpoint.body, asked.body) : undefined,
+    params: endpoint.params === undefined ? request.params : checkParams(endpoint.params, request.params),
+    query: endpoint.query === undefined ? undefined : validate(endpoint.query, request.query),
+    body: endpoint.body?.kind === "json" ? checkBody(endpoint.body, request.body) : undefined,
     method: endpoint.method,
     headers: caller.headers,
     rawQuery,
@@ -120,7 +125,7 @@ function innerContext(endpoint: AnyEndpoint, caller: Caller, asked: Asked): Call
     signal: caller.signal,
     startedAtMs: caller.startedAtMs,
     elapsedMs: () => caller.elapsedMs(),
-    perform: (inner, innerAsked) => caller.perform(inner, innerAsked),
+    perform: (inner, innerRequest) => caller.perform(inner, innerRequest),
     hijack() {
       throw new Error(`${endpoint.id} writes its own response, which cannot be used here`);
     },

@@ -117,7 +117,7 @@ export function environmentQuery() {
   );
 }
 
-/** `environment` with its older spellings, for routes that read. `askedEnvironment` resolves them. */
+/** `environment` with its older spellings, for routes that read. `requestedEnvironment` resolves them. */
 export function readEnvironmentQuery() {
   return {
     ...environmentQuery(),
@@ -130,7 +130,7 @@ export function readEnvironmentQuery() {
 }
 
 /** @throws ServiceError `invalid_request` if the older spelling contradicts `environment` */
-export function askedEnvironment(query: {
+export function requestedEnvironment(query: {
   environment: Environment | "all" | undefined;
   is_test?: boolean | undefined;
   all_envs?: boolean | undefined;

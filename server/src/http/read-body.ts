@@ -1,29 +1,29 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceError } from "../domain/errors.ts";
-import type { BodyHold } from "./body-memory.ts";
+import type { BodyReservation } from "./body-memory.ts";
 import { tooLarge } from "./content-coding.ts";
 
 /** The client disconnected before the request was answered: no response can be sent. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   constructor() {
     super("the client closed the connection");
-    this.name = "ClientGone";
+    this.name = "ClientDisconnected";
   }
 }
 
 /** Receives each chunk of a body; calling `refuse`, immediately or later, stops the reading. */
-export type BodyWatch = (chunk: Buffer, refuse: (error: ServiceError) => void) => void;
+export type BodyObserver = (chunk: Buffer, refuse: (error: ServiceError) => void) => void;
 
 /**
  * Reads a body as sent, at most `maxBytes` of it. `hold` takes memory for each chunk, and may end a slow upload.
  * `watch` receives the chunks as they arrive, and may refuse the rest. Throws `payload_too_large` as soon as the bound
- * is known to be exceeded, `unavailable`, or `ClientGone`.
+ * is known to be exceeded, `unavailable`, or `ClientDisconnected`.
  */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  hold: BodyHold,
-  watch?: BodyWatch,
+  reservation: BodyReservation,
+  watch?: BodyObserver,
 ): Promise<Buffer> {
   const declaredBytes = Number(request.headers["content-length"] ?? 0);
   if (declaredBytes > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
@@ -35,14 +35,14 @@ export function readBody(
     const settle = (error?: Error): void => {
       isSettled = true;
       request.off("data", onData).off("end", onEnd).off("close", onClose);
-      hold.stopReading();
+      reservation.stopReading();
       if (error === undefined)
         resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
       else reject(error);
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size <= maxBytes && hold.take(chunk.length)) {
+      if (size <= maxBytes && reservation.take(chunk.length)) {
         chunks.push(chunk);
         watch?.(chunk, refuse);
         return;
@@ -57,8 +57,8 @@ export function readBody(
       settle(error);
     };
     const onEnd = (): void => settle();
-    const onClose = (): void => settle(new ClientGone());
-    hold.startReading(() => {
+    const onClose = (): void => settle(new ClientDisconnected());
+    reservation.startReading(() => {
       request.pause();
       settle(tooSlow());
     });

@@ -26,7 +26,7 @@ async function start(reads: Partial<FairGateBounds>) {
         ...shared,
         id: "read",
         path: "/read/{name}/",
-        takesTurns: true,
+        waitsInQueue: true,
         handler: async ({ params }) => {
           await new Promise<void>((finish) => reading.push({ path: params.name, finish }));
           return params.name;
@@ -82,7 +82,7 @@ test.each([
 });
 
 test("slow reads of one organization leave places for reads of another, which start immediately", async () => {
-  const { get, reading, begun, waiting } = await start({ maxInFlight: 10, maxWaiting: 100, keepsPlaces: true });
+  const { get, reading, begun, waiting } = await start({ maxInFlight: 10, maxWaiting: 100, sharesSlots: true });
   const answers = Array.from({ length: 20 }, (_, at) => get(`/read/a${at}/`));
   await waiting(12);
   answers.push(get("/read/b/", "key-b1"));

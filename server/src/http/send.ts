@@ -25,7 +25,7 @@ export async function send(context: RequestContext, reply: Reply, closing: boole
     headers["content-length"] = 0;
   }
   // The client may have disconnected while the body was compressed.
-  if (context.gone) return;
+  if (context.isDisconnected) return;
 
   const unread = isLongUpload(context.incoming);
   if (closing || unread) headers["connection"] = "close";
@@ -81,7 +81,7 @@ async function sendPieces(context: RequestContext, data: Pieces, isGzip: boolean
   response.once("close", () => goOn());
   const source = isGzip ? Readable.from(data.pieces).pipe(gzipFastStream()) : data.pieces;
   for await (const piece of source as AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
-    if (context.gone) return;
+    if (context.isDisconnected) return;
     if (response.write(piece)) continue;
     await new Promise<void>((resolve) => {
       goOn = resolve;

@@ -5,7 +5,7 @@ import { httpLimits } from "./limits.ts";
 import { authenticate, type Auth } from "./authenticate.ts";
 import { authenticateBrowser, sessionIdsIn } from "./browser-session.ts";
 import { decodeContent } from "./content-coding.ts";
-import type { BodyHold } from "./body-memory.ts";
+import type { BodyReservation } from "./body-memory.ts";
 import { preflightReply } from "./cors.ts";
 import type { RequestContext } from "./context.ts";
 import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
@@ -13,7 +13,7 @@ import { errorReply, type Dialect } from "./error-reply.ts";
 import type { Kernel } from "./kernel.ts";
 import { refuseForeignOrigin } from "./origin.ts";
 import { admit, checkBody, checkParams, run } from "./perform.ts";
-import { busy, ClientGone } from "./read-body.ts";
+import { busy, ClientDisconnected } from "./read-body.ts";
 import { jsonPayload, Reply } from "./reply.ts";
 import { send } from "./send.ts";
 import { validate } from "./validate.ts";
@@ -60,7 +60,7 @@ export async function serve(
     }
   } finally {
     // Not when the client disconnects: the handler may still use the body.
-    context.bodyHold?.release();
+    context.bodyReservation?.release();
   }
 }
 
@@ -119,16 +119,16 @@ async function bodyOf(
 ): Promise<unknown> {
   const maxBytes = spec.kind === "raw" ? spec.maxBytes : httpLimits.controlBodyBytes;
   const bytes =
-    takeWhole(kernel, endpoint.path, context, maxBytes) ??
+    readBuffered(kernel, endpoint.path, context, maxBytes) ??
     (await readBounded(kernel, endpoint.path, context, maxBytes, spec).catch(async (error: unknown) => {
-      if (error instanceof ServiceError) await tellRefused(endpoint, context, error);
+      if (error instanceof ServiceError) await reportRefused(endpoint, context, error);
       throw error;
     }));
   if (spec.kind === "raw") return { bytes, contentType: context.contentType };
   return checkBody(spec, parseJson(bytes, context.contentType));
 }
 
-async function tellRefused(endpoint: AnyEndpoint, context: RequestContext, error: ServiceError): Promise<void> {
+async function reportRefused(endpoint: AnyEndpoint, context: RequestContext, error: ServiceError): Promise<void> {
   context.refusalHeaders = await endpoint.onBodyRefused?.(context, error);
 }
 
@@ -136,17 +136,17 @@ async function tellRefused(endpoint: AnyEndpoint, context: RequestContext, error
  * Returns a complete body that needs no decoding and is within bounds: the usual case, without awaiting anything.
  * Undefined otherwise.
  */
-function takeWhole(kernel: Kernel, pattern: string, context: RequestContext, maxBytes: number): Buffer | undefined {
+function readBuffered(kernel: Kernel, pattern: string, context: RequestContext, maxBytes: number): Buffer | undefined {
   const { wholeBody } = context.incoming;
   if (wholeBody === undefined || context.headers["content-encoding"] !== undefined) return undefined;
-  if (wholeBody.length > maxBytes || !holdOf(kernel, context).take(wholeBody.length)) return undefined;
+  if (wholeBody.length > maxBytes || !reservationOf(kernel, context).take(wholeBody.length)) return undefined;
   kernel.metrics.bodyBytes.inc({ route: pattern }, wholeBody.length);
   return wholeBody;
 }
 
-function holdOf(kernel: Kernel, context: RequestContext): BodyHold {
-  context.bodyHold ??= kernel.bodyMemory.hold(context.principal?.organization_id ?? "");
-  return context.bodyHold;
+function reservationOf(kernel: Kernel, context: RequestContext): BodyReservation {
+  context.bodyReservation ??= kernel.bodyMemory.reserve(context.principal?.organization_id ?? "");
+  return context.bodyReservation;
 }
 
 async function readBounded(
@@ -156,11 +156,11 @@ async function readBounded(
   maxBytes: number,
   spec: BodySpec,
 ): Promise<Buffer> {
-  const hold = holdOf(kernel, context);
+  const reservation = reservationOf(kernel, context);
   const raw = spec.kind === "raw" ? spec : undefined;
   try {
     const isPlain = context.headers["content-encoding"] === undefined;
-    const sent = await context.incoming.readBody(maxBytes, hold, isPlain ? raw?.watch?.(context) : undefined);
+    const sent = await context.incoming.readBody(maxBytes, reservation, isPlain ? raw?.watch?.(context) : undefined);
     kernel.metrics.bodyBytes.inc({ route: pattern }, sent.length);
     const encoding = context.headers["content-encoding"];
     if (encoding === undefined) return sent;
@@ -168,14 +168,14 @@ async function readBounded(
     // than a few.
     return await kernel.unpacking.run(context.principal?.organization_id ?? "", context.signal, async () => {
       const bytes = await decodeContent(sent, encoding, maxBytes);
-      if (bytes !== sent && !hold.take(bytes.length)) throw busy();
+      if (bytes !== sent && !reservation.take(bytes.length)) throw busy();
       return bytes;
     });
   } catch (cause) {
     const error = cause instanceof GateRefusal ? busy() : cause;
     // Released immediately, not with the response: otherwise bodies that arrive together would all be refused, each for
     // the memory of the others.
-    hold.release();
+    reservation.release();
     if (error instanceof ServiceError && (error.code === "payload_too_large" || error.code === "unavailable")) {
       kernel.metrics.bodyRefusals.inc({ code: error.code });
       if (error.code === "payload_too_large" && raw?.tooLarge !== undefined)
@@ -213,7 +213,7 @@ function parseJson(bytes: Buffer, contentType: string): unknown {
 const halfPair = /\\ud[89a-f]/i;
 
 async function fail(kernel: Kernel, route: Route, context: RequestContext, error: unknown): Promise<void> {
-  if (context.gone || error instanceof ClientGone) return;
+  if (context.isDisconnected || error instanceof ClientDisconnected) return;
   if (!(error instanceof ServiceError) || error.code === "internal") {
     kernel.logger.error({ err: error, request_id: context.requestId, route: route.pattern }, "request failed");
   }
@@ -241,7 +241,7 @@ const probes: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics", "p
 function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   const { response, incoming } = context;
   const isOut = response.writableFinished || context.isAnswered;
-  if (!isOut) context.markGone();
+  if (!isOut) context.markDisconnected();
   const status = isOut ? response.statusCode : 499;
   const ms = context.elapsedMs();
   const { method } = incoming;

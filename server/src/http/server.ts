@@ -68,7 +68,7 @@ const readBounds: FairGateBounds = {
   maxInFlight: httpLimits.readsInFlight,
   maxWaiting: httpLimits.readsWaiting,
   maxWaitMs: httpLimits.readWaitMs,
-  keepsPlaces: true,
+  sharesSlots: true,
 };
 
 /** Fastify handles connections and routing; `serve.ts` processes the requests. */
@@ -100,7 +100,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     hijacked: new Set(),
   };
   kernel.metrics.watchInFlight(() => kernel.inFlight);
-  kernel.metrics.watchBodyMemory(() => kernel.bodyMemory.heldBytes);
+  kernel.metrics.watchBodyMemory(() => kernel.bodyMemory.reservedBytes);
   const sweepEveryMs = bounds.slowUploadEveryMs ?? httpLimits.slowUploadEveryMs;
   const slowUploads = setInterval(() => {
     const ended = kernel.bodyMemory.endSlowUploads((httpLimits.slowUploadBytesPerS * sweepEveryMs) / 1000);
@@ -136,7 +136,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       const sweep = setInterval(() => {
         const lateMs = performance.now() - deadlineMs;
         if (lateMs > 0) for (const context of kernel.hijacked) context.stop();
-        const isOver = kernel.inFlight === 0 || lateMs > httpLimits.shutdownCutMs;
+        const isOver = kernel.inFlight === 0 || lateMs > httpLimits.shutdownAbortMs;
         fastPath.close(isOver);
         if (isOver) app.server.closeAllConnections();
       }, httpLimits.shutdownSweepMs);

@@ -17,14 +17,14 @@ afterEach(async () => {
 });
 
 const clock = { ms: Date.parse("2026-03-01T10:00:00.000Z") };
-function newNode(node = { mayLead: true, isCut: false }) {
-  const cut = async () => {
-    if (node.isCut) throw new Error("no connection");
+function newNode(node = { mayLead: true, isDisconnected: false }) {
+  const disconnect = async () => {
+    if (node.isDisconnected) throw new Error("no connection");
   };
   const leader = startLeader({
     leases: {
-      take: async (lease) => (await cut(), stores.leases.take(lease)),
-      release: async (lease) => (await cut(), stores.leases.release(lease)),
+      take: async (lease) => (await disconnect(), stores.leases.take(lease)),
+      release: async (lease) => (await disconnect(), stores.leases.release(lease)),
     },
     mayLead: () => node.mayLead,
     logger: pino({ level: "silent" }),
@@ -70,13 +70,13 @@ test("a disconnected node stops working when its lease ends, and its running wor
       }),
   );
   await began.promise;
-  one.node.isCut = true;
+  one.node.isDisconnected = true;
   clock.ms += jobsLimits.leaseMs;
   expect(one.isLeader()).toBe(false);
   await ended;
   expect(String(reason)).toContain("another node does this now");
   await expect.poll(() => other.works()).toBe(true);
-  one.node.isCut = false;
+  one.node.isDisconnected = false;
   expect(await one.works()).toBe(false);
 });
 

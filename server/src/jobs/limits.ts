@@ -40,7 +40,7 @@ export const jobsLimits = {
   erasedNamesEveryMs: 60 * 60 * 1_000,
   /** Spans that one request reprices, and that it reads. */
   repricedSpans: 20_000,
-  repricedLookedAt: 200_000,
+  repricedExamined: 200_000,
   repricedPage: 1_000,
   /** The time to retry after, for a request that is refused because another one reprices spans of the organization. */
   repricingRetryS: 5,

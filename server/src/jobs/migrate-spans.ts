@@ -30,15 +30,15 @@ export async function migrateSpans({
     await spans.migrate();
     isDone = true;
   };
-  let isTold = false;
-  const tellUnusable = (error: unknown): void => {
-    if (error instanceof NewerTables && !isTold) logger.error({ err: error }, "spans stay in the journal");
-    isTold ||= error instanceof NewerTables;
+  let isLogged = false;
+  const logUnusable = (error: unknown): void => {
+    if (error instanceof NewerTables && !isLogged) logger.error({ err: error }, "spans stay in the journal");
+    isLogged ||= error instanceof NewerTables;
   };
   const keepTrying = async (): Promise<void> => {
     while (!isDone && !signal.aborted) {
       await sleep(domainLimits.writerRetryMaxMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) await attempt().catch(tellUnusable);
+      if (!signal.aborted) await attempt().catch(logUnusable);
     }
     if (isDone) logger.info("the span store answers; its tables are up to date");
   };

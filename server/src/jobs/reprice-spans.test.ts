@@ -98,10 +98,10 @@ test("M15: an aborted run does the rest when it is run again", async () => {
 
 test("M15: spans that were resent or deleted since the plan stay as they are", async () => {
   const org = `org_${randomUUID()}`;
-  const [again, gone] = await insertCalls(org, 2);
+  const [again, deleted] = await insertCalls(org, 2);
   const newer = [
     { ...again, version: "2000", cost: 7, is_resend: 1 },
-    { ...gone, version: "3000", is_deleted: 1, is_resend: 1 },
+    { ...deleted, version: "3000", is_deleted: 1, is_resend: 1 },
   ];
   const ndjson = Buffer.from(newer.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const outrun = newRepricing({

@@ -32,7 +32,7 @@ export type OwnSelection = SpanSelection & { scope: { organization_id: string; e
 export type RepricingPlan = {
   changes: PlannedChange[];
   /** Number of spans read, and of those without a price today. The latter keep their cost. */
-  lookedAt: number;
+  examined: number;
   unpriced: number;
   /** Stored time of the last span read, if there are more: continue from there. */
   stoppedAt: string | undefined;
@@ -78,7 +78,7 @@ async function plan(
   signal: AbortSignal,
 ): Promise<RepricingPlan> {
   const of = { organizationId: selection.scope.organization_id, at: new Date(now()).toISOString() };
-  const made: RepricingPlan = { changes: [], lookedAt: 0, unpriced: 0, stoppedAt: undefined };
+  const made: RepricingPlan = { changes: [], examined: 0, unpriced: 0, stoppedAt: undefined };
   let after: SpanPlace | undefined;
   do {
     const { rows, next } = await spans.listSpans(
@@ -87,7 +87,7 @@ async function plan(
     );
     for (const span of rows) {
       const found = repriceSpan(prices, span, of);
-      made.lookedAt += 1;
+      made.examined += 1;
       if (found.kind === "unpriced") made.unpriced += 1;
       if (found.kind === "changed") made.changes.push({ ...keyOf(span), ...found.price, before: slim(span) });
     }
@@ -121,8 +121,8 @@ async function apply(
 
 const newestFirst = { field: "timestamp", descending: true } as const;
 
-function isFull({ changes, lookedAt }: RepricingPlan): boolean {
-  return changes.length + jobsLimits.repricedPage > jobsLimits.repricedSpans || lookedAt >= jobsLimits.repricedLookedAt;
+function isFull({ changes, examined }: RepricingPlan): boolean {
+  return changes.length + jobsLimits.repricedPage > jobsLimits.repricedSpans || examined >= jobsLimits.repricedExamined;
 }
 
 function keyOf({ timestamp, unique_id, environment, version }: StoredSpan) {

@@ -21,7 +21,7 @@ export type FairGateBounds = {
   /**
    * Places in flight are shared fairly too, so that some stay free for the next party: set it if work may take long.
    */
-  keepsPlaces?: boolean;
+  sharesSlots?: boolean;
 };
 
 type Waiter = { enter: () => void };
@@ -60,7 +60,7 @@ export class FairGate {
 
   #enter(party: string): boolean {
     if (this.#inFlight.of(party) >= (this.#bounds.maxEach ?? Infinity)) return false;
-    if (this.#bounds.keepsPlaces) return this.#inFlight.take(party, 1);
+    if (this.#bounds.sharesSlots) return this.#inFlight.take(party, 1);
     if (this.#inFlight.held >= this.#bounds.maxInFlight) return false;
     this.#inFlight.add(party, 1);
     return true;

@@ -9,7 +9,7 @@ const timesFree = 4;
  */
 export class FairShare {
   readonly #max: number;
-  readonly #held = new Map<string, number>();
+  readonly #used = new Map<string, number>();
   #total = 0;
 
   constructor(max: number) {
@@ -38,7 +38,7 @@ export class FairShare {
 
   /** Held by one party. */
   of(party: string): number {
-    return this.#held.get(party) ?? 0;
+    return this.#used.get(party) ?? 0;
   }
 
   /** How many units the party could take now, one after the other. */
@@ -53,13 +53,13 @@ export class FairShare {
   /** Takes without any check. */
   add(party: string, amount: number): void {
     this.#total += amount;
-    this.#held.set(party, this.of(party) + amount);
+    this.#used.set(party, this.of(party) + amount);
   }
 
   giveBack(party: string, amount: number): void {
     this.#total -= amount;
     const left = this.of(party) - amount;
-    if (left > 0) this.#held.set(party, left);
-    else this.#held.delete(party);
+    if (left > 0) this.#used.set(party, left);
+    else this.#used.delete(party);
   }
 }

@@ -39,14 +39,14 @@ function textOf(bytes: Buffer): string {
 
 function cleaned(text: string, parsed: JsonParse): JsonParse {
   const isSuspect = parsed.ok && text.includes("\\u") && suspectEscape.test(text);
-  forgetMatchedText();
+  clearMatchedText();
   return parsed.ok && isSuspect ? { ok: true, value: cleanDeep(parsed.value) } : parsed;
 }
 
 /**
  * The engine retains the text of the last successful match until the next one: here that may be a body of megabytes.
  */
-function forgetMatchedText(): void {
+function clearMatchedText(): void {
   nothing.test("");
 }
 

@@ -1,10 +1,10 @@
 import { isRawNumber } from "./json.ts";
 
 /** Bounds of texts, lists and objects, and of the nesting depth. */
-type Cut = { chars: number; items: number; depth: number };
+type ShrinkLimits = { chars: number; items: number; depth: number };
 
 /** In order of severity. The last one leaves at most 6^4 texts of 60 characters, with names of the same length. */
-const cuts: readonly Cut[] = [
+const steps: readonly ShrinkLimits[] = [
   { chars: 40_000, items: 1_000, depth: 32 },
   { chars: 10_000, items: 500, depth: 32 },
   { chars: 4_000, items: 200, depth: 32 },
@@ -24,34 +24,34 @@ const cuts: readonly Cut[] = [
 export function shrinkJson(
   value: unknown,
   { max, size }: { max: number; size: (json: string) => number },
-): { json: string; isCut: boolean } {
+): { json: string; isTruncated: boolean } {
   const whole = JSON.stringify(value);
-  if (size(whole) <= max) return { json: whole, isCut: false };
-  for (const cut of cuts) {
-    const json = JSON.stringify(shrink(value, cut));
-    if (size(json) <= max) return { json, isCut: true };
+  if (size(whole) <= max) return { json: whole, isTruncated: false };
+  for (const limits of steps) {
+    const json = JSON.stringify(shrink(value, limits));
+    if (size(json) <= max) return { json, isTruncated: true };
   }
   throw new RangeError(`nothing of the value fits into ${max}`);
 }
 
-function shrink(value: unknown, cut: Cut): unknown {
-  if (typeof value === "string") return cutText(value, cut.chars);
+function shrink(value: unknown, limits: ShrinkLimits): unknown {
+  if (typeof value === "string") return truncateText(value, limits.chars);
   if (typeof value !== "object" || value === null || isRawNumber(value)) return value;
-  if (cut.depth === 0) return "… [cut: what lies deeper]";
-  const deeper = { ...cut, depth: cut.depth - 1 };
+  if (limits.depth === 0) return "… [cut: what lies deeper]";
+  const deeper = { ...limits, depth: limits.depth - 1 };
   if (Array.isArray(value)) {
-    const items = value.slice(0, cut.items).map((item: unknown) => shrink(item, deeper));
-    return value.length > cut.items ? [...items, `… [cut: ${value.length - cut.items} more]`] : items;
+    const items = value.slice(0, limits.items).map((item: unknown) => shrink(item, deeper));
+    return value.length > limits.items ? [...items, `… [cut: ${value.length - limits.items} more]`] : items;
   }
   const members = Object.entries(value);
-  const kept = members
-    .slice(0, cut.items)
-    .map(([name, member]): [string, unknown] => [cutText(name, cut.chars), shrink(member, deeper)]);
-  if (members.length > cut.items) kept.push(["…", `[cut: ${members.length - cut.items} more members]`]);
-  return Object.fromEntries(kept);
+  const shortened = members
+    .slice(0, limits.items)
+    .map(([name, member]): [string, unknown] => [truncateText(name, limits.chars), shrink(member, deeper)]);
+  if (members.length > limits.items) shortened.push(["…", `[cut: ${members.length - limits.items} more members]`]);
+  return Object.fromEntries(shortened);
 }
 
-function cutText(text: string, chars: number): string {
+function truncateText(text: string, chars: number): string {
   if (text.length <= chars) return text;
   return `${text.slice(0, chars).toWellFormed()}… [cut: ${text.length - chars} more characters]`;
 }

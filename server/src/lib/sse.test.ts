@@ -7,7 +7,7 @@ function split(pieces: readonly Buffer[], max = 1_000) {
   const splitter = createSseSplitter(max);
   const events = pieces.flatMap((piece) => splitter.push(piece));
   return {
-    said: events.filter(({ data }) => data !== undefined).map(({ name, data }) => ({ name, data })),
+    parsed: events.filter(({ data }) => data !== undefined).map(({ name, data }) => ({ name, data })),
     bytes: Buffer.concat([...events.map(({ raw }) => raw), splitter.rest()]).toString("latin1"),
     rest: splitter.rest().toString(),
   };
@@ -31,8 +31,8 @@ const stream =
 
 describe("server-sent events", () => {
   test("are parsed with every line ending; comments and incomplete events are separate", () => {
-    const { said, rest } = split([Buffer.from(stream)]);
-    expect(said).toEqual([
+    const { parsed, rest } = split([Buffer.from(stream)]);
+    expect(parsed).toEqual([
       { name: "a", data: "北京 🌍" },
       { name: "", data: "one\n two" },
       { name: "", data: "" },
@@ -45,8 +45,8 @@ describe("server-sent events", () => {
     const bytes = Buffer.from(stream);
     const whole = split([bytes]);
     expect(whole.bytes).toBe(bytes.toString("latin1"));
-    for (let cut = 0; cut <= bytes.length; cut += 1) {
-      expect(split([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(whole);
+    for (let offset = 0; offset <= bytes.length; offset += 1) {
+      expect(split([bytes.subarray(0, offset), bytes.subarray(offset)])).toEqual(whole);
     }
     expect(split(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
   });
@@ -56,15 +56,15 @@ describe("server-sent events", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(3), { maxLength: 60 }), (pieces, sizes) => {
         const bytes = Buffer.from(pieces.join(""));
-        const cuts: Buffer[] = [];
+        const slices: Buffer[] = [];
         let from = 0;
         for (const size of sizes) {
-          cuts.push(bytes.subarray(from, from + size));
+          slices.push(bytes.subarray(from, from + size));
           from += size;
         }
-        const cut = split([...cuts, bytes.subarray(from)]);
-        expect(cut.said).toEqual(split([bytes]).said);
-        expect(cut.bytes).toBe(bytes.toString("latin1"));
+        const offset = split([...slices, bytes.subarray(from)]);
+        expect(offset.parsed).toEqual(split([bytes]).parsed);
+        expect(offset.bytes).toBe(bytes.toString("latin1"));
       }),
     );
   });

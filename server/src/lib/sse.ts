@@ -77,9 +77,9 @@ class Splitter implements SseSplitter {
   #isLineEmpty = true;
   #isAfterCr = false;
   /** Whether the block may have a data line. */
-  #mayHoldData = false;
+  #mayContainData = false;
   // Streams of models contain no CR: their lines are found by the engine's native search.
-  #mayHoldCr = false;
+  #mayContainCr = false;
 
   constructor(maxBlockBytes: number) {
     this.#maxBlockBytes = maxBlockBytes;
@@ -92,12 +92,12 @@ class Splitter implements SseSplitter {
   }
 
   read(bytes: Buffer, reader: SseReader): void {
-    this.#mayHoldCr = bytes.includes(cr);
+    this.#mayContainCr = bytes.includes(cr);
     for (let at = 0; ;) {
       if (reader.skip !== undefined && this.#buffer.length === 0) at = this.#skip(bytes, at, reader.skip(bytes, at));
       let end = this.#findEnd(bytes, at);
       if (end === -1) return this.#append(bytes.subarray(at));
-      const isSilent = !this.#mayHoldData;
+      const isSilent = !this.#mayContainData;
       this.#begin(bytes, end);
       if (isSilent) end = this.#endOfSilence(bytes, end);
       const raw = this.#buffer.drainWith(bytes.subarray(at, end));
@@ -113,7 +113,7 @@ class Splitter implements SseSplitter {
   end(): SseEvent | undefined {
     const rest = this.#buffer.view();
     const last = rest.at(-1);
-    if (last === undefined || !this.#mayHoldData) return undefined;
+    if (last === undefined || !this.#mayContainData) return undefined;
     // An LF after a CR belongs to the same line end.
     return readBlock(this.#buffer.drainWith(Buffer.from(last === lf ? "\n" : "\n\n")));
   }
@@ -127,7 +127,7 @@ class Splitter implements SseSplitter {
   #begin(bytes: Buffer, at: number): void {
     this.#isLineEmpty = true;
     this.#isAfterCr = bytes[at - 1] === cr;
-    this.#mayHoldData = false;
+    this.#mayContainData = false;
   }
 
   #append(bytes: Buffer): void {
@@ -146,9 +146,9 @@ class Splitter implements SseSplitter {
       }
       this.#isAfterCr = byte === cr;
       if (byte !== lf && byte !== cr) {
-        if (this.#isLineEmpty && (byte === letterD || byte === markStart)) this.#mayHoldData = true;
+        if (this.#isLineEmpty && (byte === letterD || byte === markStart)) this.#mayContainData = true;
         this.#isLineEmpty = false;
-        if (this.#mayHoldCr) continue;
+        if (this.#mayContainCr) continue;
         const lineEnd = bytes.indexOf(lf, at);
         at = lineEnd === -1 ? bytes.length : lineEnd;
       } else if (this.#isLineEmpty) {
@@ -163,7 +163,7 @@ class Splitter implements SseSplitter {
   #endOfSilence(bytes: Buffer, end: number): number {
     for (;;) {
       const next = this.#findEnd(bytes, end);
-      const goesOn = next !== -1 && !this.#mayHoldData;
+      const goesOn = next !== -1 && !this.#mayContainData;
       // Bytes that were scanned of a block with data will be read again.
       this.#begin(bytes, goesOn ? next : end);
       if (!goesOn) return end;
@@ -173,12 +173,12 @@ class Splitter implements SseSplitter {
 }
 
 function readBlock(raw: Buffer): SseEvent {
-  const mayHoldCr = raw.includes(cr);
+  const mayContainCr = raw.includes(cr);
   let name = "";
   const data: string[] = [];
   let at = raw[0] === markStart && raw.indexOf(byteOrderMark) === 0 ? byteOrderMark.length : 0;
   while (at < raw.length) {
-    const end = mayHoldCr ? endOfLine(raw, at) : raw.indexOf(lf, at);
+    const end = mayContainCr ? endOfLine(raw, at) : raw.indexOf(lf, at);
     const line = valueOf("data", raw, at, end);
     if (line !== undefined) data.push(line);
     else name = valueOf("event", raw, at, end) ?? name;

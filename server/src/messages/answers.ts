@@ -15,11 +15,11 @@ export type Answers = {
 export function answersOf(given: readonly Message[], choices: unknown): Answers {
   const numbered = numberedChoices(given);
   if (numbered !== undefined) return { answer: numbered[0], ...(numbered.length > 1 && { all: numbered }) };
-  const said = given.filter(({ role }) => role === "assistant");
-  const [first] = said;
+  const assistantMessages = given.filter(({ role }) => role === "assistant");
+  const [first] = assistantMessages;
   if (first === undefined) return { answer: given[0], ...(given.length > 1 && { all: given }) };
   const hasResults = given.some(({ role }) => role === "tool");
-  const areChoices = !hasResults && ((typeof choices === "number" && choices > 1) || said.every(isWhole));
+  const areChoices = !hasResults && ((typeof choices === "number" && choices > 1) || assistantMessages.every(isWhole));
   if (areChoices) return { answer: first, ...(given.length > 1 && { all: given }) };
   const answer = given.slice(startOfAnswer(given)).filter(({ role }) => role === "assistant");
   return { answer: joined(answer), ...(hasResults && { all: given }) };
@@ -43,8 +43,8 @@ function isWhole({ content, tool_calls }: Message): boolean {
 }
 
 function startOfAnswer(given: readonly Message[]): number {
-  const lastSaid = given.findLastIndex(({ role }) => role === "assistant");
-  return given.findLastIndex(({ role }, index) => role === "tool" && index < lastSaid) + 1;
+  const lastContent = given.findLastIndex(({ role }) => role === "assistant");
+  return given.findLastIndex(({ role }, index) => role === "tool" && index < lastContent) + 1;
 }
 
 function joined(messages: readonly Message[]): Message | undefined {
@@ -77,12 +77,12 @@ function joinedText(texts: ReadonlyArray<string | undefined>): string | undefine
 
 /** Joins the chunks of a stream into one message. */
 export function joinedChunks(chunks: readonly Message[]): Message[] {
-  const said = chunks.filter(({ role }) => role === "assistant");
-  const [first] = said;
-  if (first === undefined || said.length !== chunks.length) return [...chunks];
-  const texts = said.map(({ content }) => (typeof content === "string" ? content : undefined));
-  const thoughts = said.map(({ reasoning_content }) => reasoning_content ?? "").join("");
-  const calls = said.flatMap(({ tool_calls }) => tool_calls ?? []);
+  const assistantChunks = chunks.filter(({ role }) => role === "assistant");
+  const [first] = assistantChunks;
+  if (first === undefined || assistantChunks.length !== chunks.length) return [...chunks];
+  const texts = assistantChunks.map(({ content }) => (typeof content === "string" ? content : undefined));
+  const thoughts = assistantChunks.map(({ reasoning_content }) => reasoning_content ?? "").join("");
+  const calls = assistantChunks.flatMap(({ tool_calls }) => tool_calls ?? []);
   const text = texts.join("");
   return [
     {

@@ -50,8 +50,8 @@ export function ofChoice(messages: readonly Message[], index: unknown): Message[
 const itemType = /^(?:reasoning|compaction|item_reference|mcp_\w+|(?:\w+_)?(?:call|call_output))$/;
 
 /** Whether a value looks like a message, or a list of them. */
-export function holdsMessages(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0 && (value as unknown[]).every(holdsMessages);
+export function containsMessages(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0 && (value as unknown[]).every(containsMessages);
   if (!isObject(value) || isRawNumber(value)) return false;
   const { type } = value;
   if ("role" in value || value["lc"] === 1 || Array.isArray(value["parts"])) return true;

@@ -1,6 +1,6 @@
 import { isObject } from "../lib/json.ts";
 import { wordIn } from "./json-word.ts";
-import { holdsMessages, toMessages, withSystem, type Message } from "./message.ts";
+import { containsMessages, toMessages, withSystem, type Message } from "./message.ts";
 import { toolsOf } from "./tool-calls.ts";
 
 export type Request = { prompt: Message[]; tools: unknown[] | undefined };
@@ -13,23 +13,23 @@ const systemMembers = ["instructions", "system", "system_instruction", "systemIn
  * messages. Returns undefined if it is none of these.
  */
 export function readRequest(given: unknown): Request | undefined {
-  if (holdsMessages(given)) return { prompt: toMessages(given, "user"), tools: undefined };
+  if (containsMessages(given)) return { prompt: toMessages(given, "user"), tools: undefined };
   if (!isObject(given)) return undefined;
-  const said = messageMembers.map((member) => given[member]).find((value) => value !== undefined && value !== null);
+  const content = messageMembers.map((member) => given[member]).find((value) => value !== undefined && value !== null);
   const tools = toolsOf(given["tools"]) ?? toolsOf(given["functions"]);
   const system = systemMembers.map((member) => systemText(given[member])).find((message) => message !== undefined);
   // Instructions alone, or a text in `input`, do not identify a request; a text beside instructions, tools or a model
   // does.
-  const isAsked = (system ?? tools) !== undefined || typeof given["model"] === "string";
-  const isText = typeof said === "string" && said !== "" && isAsked;
-  const inner = isText ? { prompt: toMessages(said, "user"), tools: undefined } : readRequest(said);
+  const isRequest = (system ?? tools) !== undefined || typeof given["model"] === "string";
+  const isText = typeof content === "string" && content !== "" && isRequest;
+  const inner = isText ? { prompt: toMessages(content, "user"), tools: undefined } : readRequest(content);
   return inner && { prompt: withSystem(inner.prompt, system), tools: tools ?? inner.tools };
 }
 
 /** Instructions beside the messages: a message, a list of messages or of parts, or plain text. */
 export function systemText(given: unknown): Message | undefined {
   if (typeof given === "string") return given === "" ? undefined : { role: "system", content: wordIn(given) };
-  if (holdsMessages(given)) return joined(toMessages(given, "system"));
+  if (containsMessages(given)) return joined(toMessages(given, "system"));
   return Array.isArray(given) && given.length > 0
     ? toMessages({ role: "system", parts: given }, "system")[0]
     : undefined;

@@ -1,5 +1,5 @@
 import { isObject } from "../lib/json.ts";
-import { holdsMessages, ofChoice, toMessages, type Message } from "./message.ts";
+import { containsMessages, ofChoice, toMessages, type Message } from "./message.ts";
 
 /** Member with the list of answers → member of each answer that contains the message. */
 const answerMembers = [
@@ -14,7 +14,7 @@ const answerMembers = [
  * messages. Returns undefined if it is none of these.
  */
 export function readResponse(given: unknown): Message[] | undefined {
-  if (holdsMessages(given)) return toMessages(given, "assistant");
+  if (containsMessages(given)) return toMessages(given, "assistant");
   if (!isObject(given)) return undefined;
   for (const [list, member] of answerMembers) {
     const answers = given[list];
@@ -23,10 +23,10 @@ export function readResponse(given: unknown): Message[] | undefined {
     const messages = items.map((answer) =>
       isObject(answer) ? (answer[member] ?? textMessage(answer["text"]) ?? answer) : undefined,
     );
-    if (!holdsMessages(messages)) continue;
+    if (!containsMessages(messages)) continue;
     return messages.flatMap((message, at) => ofChoice(toMessages(message, "assistant"), numberOf(items[at])));
   }
-  return holdsMessages(given["message"]) ? toMessages(given["message"], "assistant") : undefined;
+  return containsMessages(given["message"]) ? toMessages(given["message"], "assistant") : undefined;
 }
 
 /** Chat completions and Gemini's candidates are numbered. */

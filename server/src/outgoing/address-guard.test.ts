@@ -182,16 +182,16 @@ describe("connections", () => {
 
   test("use the address that was checked: a name that becomes private later is refused each time", async () => {
     await expect(get(`http://flip.example:${port}`, { resolve: privately })).rejects.toThrow(AddressRefused);
-    let asked = 0;
+    let lookups = 0;
     const resolve: Resolve = (_host, done) => {
-      asked += 1;
-      done(null, [{ address: asked === 1 ? "127.0.0.2" : "127.0.0.1", family: 4 }]);
+      lookups += 1;
+      done(null, [{ address: lookups === 1 ? "127.0.0.2" : "127.0.0.1", family: 4 }]);
     };
     // The first result is allowed but unreachable; there must be no second lookup and no connection to its result.
     const before = paths.length;
     const allowed: AllowedUpstream[] = [{ kind: "network", address: "127.0.0.2", prefixBits: 32 }];
     await expect(get(`http://flip.example:${port}`, { resolve, allowed })).rejects.toThrow("ECONNREFUSED");
-    expect(asked).toBe(1);
+    expect(lookups).toBe(1);
     expect(paths.length).toBe(before);
   });
 

@@ -61,14 +61,14 @@ export function createPriceBook({ maxModels, own }: { maxModels: number; own?: O
     const before = known.get(model)?.get(provider);
     if (before !== undefined) return before;
     // Model names come from callers: clear the cache rather than grow without bound.
-    if (size >= maxModels) forget();
+    if (size >= maxModels) clear();
     const found = findEntry([...(own?.tables() ?? []), ...packaged], model, provider);
     const entry: Known = { found, plans: new Map() };
     known.set(model, (known.get(model) ?? new Map<string, Known>()).set(provider, entry));
     size += 1;
     return entry;
   };
-  const forget = (): void => {
+  const clear = (): void => {
     known.clear();
     size = 0;
   };
@@ -77,7 +77,7 @@ export function createPriceBook({ maxModels, own }: { maxModels: number; own?: O
     if (own !== undefined) {
       if (own.revision() !== revision) {
         revision = own.revision();
-        forget();
+        clear();
       }
       const entry = own.find(organizationId, model, provider, timestampNs);
       if (entry !== undefined) {
@@ -179,7 +179,7 @@ function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): P
 }
 
 /** Tiers and regions come from callers: only this many plans are kept per rates. */
-const keptPlans = 16;
+const cachedPlans = 16;
 
 function planOf(plans: Known["plans"], entry: PriceEntry, rates: Rates, usage: Usage): RatePlan {
   const { serviceTier: tier = "", region = "" } = usage;
@@ -189,7 +189,7 @@ function planOf(plans: Known["plans"], entry: PriceEntry, rates: Rates, usage: U
   let plan = ofRates.get(key);
   if (plan === undefined) {
     plan = planRates(entry, rates, tier, region);
-    if (ofRates.size < keptPlans) ofRates.set(key, plan);
+    if (ofRates.size < cachedPlans) ofRates.set(key, plan);
   }
   return plan;
 }

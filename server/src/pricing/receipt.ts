@@ -87,7 +87,7 @@ export function assuming(receipt: ReceiptText, assumption: Assumption): ReceiptT
 }
 
 /** The number of earlier costs that a receipt keeps. */
-const previousKept = 10;
+const maxPrevious = 10;
 
 /** The receipt of a repriced span, with its earlier costs, the last first. */
 export function withPrevious(
@@ -96,7 +96,7 @@ export function withPrevious(
 ): ReceiptText {
   const earlier = before.receipt.split("|").filter((section) => section.startsWith("p "));
   const last = `p ${before.costUsd ?? "null"}:${encodeURIComponent(before.source)}:${encodeURIComponent(before.at)}`;
-  return [receipt, last, ...earlier.slice(0, previousKept - 1)].join("|");
+  return [receipt, last, ...earlier.slice(0, maxPrevious - 1)].join("|");
 }
 
 export type CostDetails = {

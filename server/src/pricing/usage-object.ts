@@ -158,12 +158,12 @@ const wholeWithDetails =
     details(raw, value);
   };
 
-const heardAndSeen = modalities({ AUDIO: "audioInput", IMAGE: "imageInput", VIDEO: "videoInput" });
-const heardAndSeenOfCache = modalities({ AUDIO: "audioCacheRead", IMAGE: "imageCacheRead", VIDEO: "videoCacheRead" });
-const spokenAndDrawn = modalities({ AUDIO: "audioOutput", IMAGE: "imageOutput", VIDEO: "videoOutput" });
+const audioAndImageInput = modalities({ AUDIO: "audioInput", IMAGE: "imageInput", VIDEO: "videoInput" });
+const audioAndImageCached = modalities({ AUDIO: "audioCacheRead", IMAGE: "imageCacheRead", VIDEO: "videoCacheRead" });
+const audioAndImageOutput = modalities({ AUDIO: "audioOutput", IMAGE: "imageOutput", VIDEO: "videoOutput" });
 
 /** Gemini in Python has a list of modalities under the name of OpenAI's object. */
-const ofPrompt = either(ofInput, heardAndSeen);
+const ofPrompt = either(ofInput, audioAndImageInput);
 
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["prompt_tokens_details", ofPrompt],
@@ -184,13 +184,13 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   // `{type: "duration", seconds}`
   ["seconds", (raw, value) => put(raw, "audioSeconds", value)],
   ["billed_units", readBilledUnits],
-  ["promptTokensDetails", heardAndSeen],
-  ["cacheTokensDetails", heardAndSeenOfCache],
-  ["cache_tokens_details", heardAndSeenOfCache],
-  ["candidatesTokensDetails", spokenAndDrawn],
-  ["candidates_tokens_details", spokenAndDrawn],
-  ["responseTokensDetails", spokenAndDrawn],
-  ["response_tokens_details", spokenAndDrawn],
+  ["promptTokensDetails", audioAndImageInput],
+  ["cacheTokensDetails", audioAndImageCached],
+  ["cache_tokens_details", audioAndImageCached],
+  ["candidatesTokensDetails", audioAndImageOutput],
+  ["candidates_tokens_details", audioAndImageOutput],
+  ["responseTokensDetails", audioAndImageOutput],
+  ["response_tokens_details", audioAndImageOutput],
 ]);
 
 /** Cohere bills other counts than the tokenizer's. */

@@ -36,10 +36,10 @@ export const customerIdentifier: Reader<string> = (value) => {
 /** Names are labels: a long one is truncated rather than refused. */
 export const name: Reader<string> = (value) => {
   if (typeof value !== "string") return new Problem("must be a string");
-  return value === "" ? undefined : cutText(value, httpLimits.nameChars);
+  return value === "" ? undefined : truncateText(value, httpLimits.nameChars);
 };
 
-function cutText(text: string, maxChars: number): string {
+function truncateText(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : text.slice(0, maxChars).toWellFormed();
 }
 

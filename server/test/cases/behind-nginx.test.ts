@@ -90,13 +90,13 @@ describe.skipIf(!hasNginx).each([
       headers: { authorization: `Bearer ${testKeys.prod}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "gpt-4o", stream: true, messages: [{ role: "user", content: "Count." }] }),
     });
-    let said = "";
+    let output = "";
     // The upstream sends the next word only after this one has arrived.
     for await (const bytes of answer.body ?? []) {
-      said += Buffer.from(bytes).toString();
+      output += Buffer.from(bytes).toString();
       goOn();
     }
-    expect(said).toMatch(/one[\s\S]*two[\s\S]*three[\s\S]*\[DONE\]/);
+    expect(output).toMatch(/one[\s\S]*two[\s\S]*three[\s\S]*\[DONE\]/);
   });
 
   test("60 MB are accepted, and more is refused in the form of the route", async () => {

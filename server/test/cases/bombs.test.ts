@@ -43,7 +43,7 @@ const mainThreadMs = (): number => {
 type Cost<T> = { result: T; busyMs: number; grownMiB: number; othersServed: number };
 
 /** Runs `work` while a second client repeats a small request. */
-async function whileOthersAsk<T>(work: () => Promise<T>): Promise<Cost<T>> {
+async function whileOthersRequest<T>(work: () => Promise<T>): Promise<Cost<T>> {
   const [rssBefore, busyBefore] = [rssBytes(), mainThreadMs()];
   let isDone = false;
   let peak = rssBefore;
@@ -68,7 +68,9 @@ async function expectRefused(
   headers: Record<string, string> = {},
   statuses = [413],
 ): Promise<void> {
-  const { result, busyMs, grownMiB, othersServed } = await whileOthersAsk(() => server.prod.post(path, body, headers));
+  const { result, busyMs, grownMiB, othersServed } = await whileOthersRequest(() =>
+    server.prod.post(path, body, headers),
+  );
   expect(statuses).toContain(result.status);
   expect(bodyOf(result)["code"]).toMatch(
     /^(payload_too_large|invalid_request|validation_failed|unsupported_media_type)$/,
@@ -97,7 +99,9 @@ describe("millions of nothing", () => {
   ])("an export in %s of empty %s is refused before it costs others their time", async (encoding, _of, body) => {
     const headers = { "content-type": `application/${encoding === "json" ? encoding : "x-protobuf"}` };
     const packed = { ...headers, "content-encoding": "gzip" };
-    const { result, busyMs } = await whileOthersAsk(() => server.prod.post("/api/v2/traces", gzipSync(body), packed));
+    const { result, busyMs } = await whileOthersRequest(() =>
+      server.prod.post("/api/v2/traces", gzipSync(body), packed),
+    );
     expect(result.status).toBe(413);
     expect(busyMs).toBeLessThan(busyMsMax);
   });
@@ -123,7 +127,7 @@ describe("small bodies that unpack into large ones", () => {
       result: statuses,
       busyMs,
       grownMiB,
-    } = await whileOthersAsk(() =>
+    } = await whileOthersRequest(() =>
       Promise.all(
         Array.from(
           { length: 20 },
@@ -221,7 +225,7 @@ describe("large but allowed data", () => {
     const long = "k".repeat(MiB);
     const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`attribute.${i}`, i]));
     const metadata = { first: "yes", [long]: 1, ...many };
-    const { result: span, busyMs } = await whileOthersAsk(() => createSpan(server.prod, { metadata }));
+    const { result: span, busyMs } = await whileOthersRequest(() => createSpan(server.prod, { metadata }));
     expect(busyMs).toBeLessThan(busyMsMax);
     await settle(server.prod);
     expect((await retrieveSpan(server.prod, span["unique_id"]))["metadata"]).toEqual(metadata);
@@ -250,7 +254,7 @@ describe("large but allowed data", () => {
     const row = spanOf(1 * MiB);
     const body = `{"logs":[${Array.from({ length: 63 }, () => row).join(",")}]}`;
     const padded = body + " ".repeat(64 * MiB - body.length);
-    const { result, busyMs } = await whileOthersAsk(() => server.prod.post(bulkPath, padded));
+    const { result, busyMs } = await whileOthersRequest(() => server.prod.post(bulkPath, padded));
     expect(result.json).toMatchObject({ success_count: 63 });
     expect(busyMs).toBeLessThan(busyMsMax);
     expect((await server.prod.post(bulkPath, `${padded} `)).status).toBe(413);

@@ -142,7 +142,7 @@ describe("a thread of 200 turns", () => {
 });
 
 /** The spans of a thread, and what each of them adds to it. */
-function told(
+function conversation(
   what: string,
   spans: (thread: string) => Row[],
   turns: Turn[],
@@ -155,10 +155,10 @@ function told(
 describe("new messages", () => {
   const system = (time: string): Message => ({ role: "system", content: `It is ${time}.` });
   const start = [user("a"), assistant("A")];
-  const said = [user("go on"), assistant("So far.")];
+  const messages = [user("go on"), assistant("So far.")];
 
   test.each([
-    told(
+    conversation(
       "after an edit is the message that differs, and what follows it for the first time",
       (thread) => [
         call(thread, 1, [user("a")], assistant("A")),
@@ -171,7 +171,7 @@ describe("new messages", () => {
         ["3", [assistant("A changed"), user("c"), assistant("C")], 3],
       ],
     ),
-    told(
+    conversation(
       "where the front is cut, or changes with the time of day, is what was never said",
       (thread) => [
         call(thread, 1, [system("one"), user("a")], assistant("A")),
@@ -184,7 +184,7 @@ describe("new messages", () => {
         ["3", [user("c"), assistant("C")], 3],
       ],
     ),
-    told(
+    conversation(
       "on branches that go on side by side is what each says",
       (thread) => [
         call(thread, 1, [user("a")], assistant("A")),
@@ -199,20 +199,20 @@ describe("new messages", () => {
         ["4", [user("on"), assistant("O")], 4],
       ],
     ),
-    told(
+    conversation(
       "is what is said another time",
       (thread) => [
         call(thread, 1, [user("go on")], assistant("So far.")),
-        call(thread, 2, [...said, user("go on")], assistant("So far.")),
-        call(thread, 3, [...said, ...said, user("go on")], assistant("The end.")),
+        call(thread, 2, [...messages, user("go on")], assistant("So far.")),
+        call(thread, 3, [...messages, ...messages, user("go on")], assistant("The end.")),
       ],
       [
-        ["1", said, 0],
-        ["2", said, 2],
+        ["1", messages, 0],
+        ["2", messages, 2],
         ["3", [user("go on"), assistant("The end.")], 4],
       ],
     ),
-    told(
+    conversation(
       "of turns that all say one time is what the longer has more",
       (thread) =>
         [[user("a")], [...start, user("b")], [...start, user("b"), user("c")]].map((messages) =>

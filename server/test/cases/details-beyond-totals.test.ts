@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { ask, event, reply } from "../support/messages.ts";
+import { requestOf, event, reply } from "../support/messages.ts";
 import { throughOtlp, traceOf } from "../support/otlp.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
 import { retrieveSpan, roundTrip } from "../support/spans.ts";
@@ -32,7 +32,7 @@ const right = { prompt_tokens: 150, prompt_cache_creation_tokens: 50, total_toke
 
 const called = async (path: string, stated: Row): Promise<Row> => {
   gateway.upstream.script(answers(200, { ...reply, usage: stated }));
-  const answer = await prod.post(path, ask());
+  const answer = await prod.post(path, requestOf());
   expect(answer.status).toBe(200);
   return retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
 };
@@ -91,7 +91,7 @@ const ways: ReadonlyArray<[name: string, span: () => Promise<Row>]> = [
       const start = event("message_start", { message: { ...reply, content: [], stop_reason: null, usage } });
       const end = event("message_delta", { delta: { stop_reason: "end_turn" }, usage: { output_tokens: 5 } });
       gateway.upstream.script(streams(start + end + event("message_stop")));
-      const answer = await prod.post("/v1/messages", ask({ stream: true }));
+      const answer = await prod.post("/v1/messages", requestOf({ stream: true }));
       return retrieveSpan(prod, answer.headers.get("x-spanway-log-id"));
     },
   ],

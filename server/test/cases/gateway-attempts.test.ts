@@ -79,10 +79,10 @@ describe("a failed response is charged if its usage is stated", () => {
   });
 
   test("in addition to the response of the fallback", async () => {
-    let asked = 0;
+    let requests = 0;
     const script: Script = (...args) => {
-      asked += 1;
-      return answers(200, asked === 1 ? { error, usage } : completion({ usage }))(...args);
+      requests += 1;
+      return answers(200, requests === 1 ? { error, usage } : completion({ usage }))(...args);
     };
     const members = { stream: false, fallback_models: ["gpt-4o-mini"], request_breakdown: true };
     const answer = await complete(script, members);
@@ -102,8 +102,8 @@ describe("a failed response is charged if its usage is stated", () => {
 
   test("in addition to a free model, and if every model fails", async () => {
     const once = (rest: Script): Script => {
-      let asked = 0;
-      return (...args) => ((asked += 1) === 1 ? answers(200, { error, usage }) : rest)(...args);
+      let requests = 0;
+      return (...args) => ((requests += 1) === 1 ? answers(200, { error, usage }) : rest)(...args);
     };
     const echo = await complete(once(answers(200, {})), { stream: false, fallback_models: ["spanway/echo"] });
     expect(await spanOf(echo)).toMatchObject({ status_code: 200, cost: expect.closeTo(costUsd, 12) });

@@ -53,8 +53,8 @@ describe("M5: every response names its span under all names of the product", () 
       },
     ],
     ["of a bad request", () => call({ temperature: 7 })],
-  ])("%s", async (_, ask) => {
-    const { headers } = await ask();
+  ])("%s", async (_, send) => {
+    const { headers } = await send();
     const ids = names.map((name) => headers.get(name));
     expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(ids).size).toBe(1);

@@ -27,17 +27,17 @@ function send(body: Row): ClientRequest {
 }
 
 /** Resolves once the upstream has its request, and has done what comes before the client disconnects. */
-function stage(before: Script): { ready: Promise<void>; cutAtMs: Promise<number> } {
+function stage(before: Script): { ready: Promise<void>; disconnectedAtMs: Promise<number> } {
   const ready = Promise.withResolvers<void>();
-  const cut = Promise.withResolvers<number>();
+  const disconnected = Promise.withResolvers<number>();
   gateway.upstream.script(async (connection, request) => {
     await before(connection, request);
     ready.resolve();
     await connection.closed(5_000);
-    cut.resolve(Date.now());
+    disconnected.resolve(Date.now());
     return undefined;
   });
-  return { ready: ready.promise, cutAtMs: cut.promise };
+  return { ready: ready.promise, disconnectedAtMs: disconnected.promise };
 }
 
 describe("a client that disconnects", () => {
@@ -73,13 +73,13 @@ describe("a client that disconnects", () => {
       undefined,
     ],
   ])("%s closes the upstream and is one span, 499", async (phase, stream, before, text) => {
-    const { ready, cutAtMs } = stage(before);
+    const { ready, disconnectedAtMs } = stage(before);
     const request = send({ stream, customer_identifier: phase });
     await ready;
     await sleep(50);
     const leftAtMs = Date.now();
     request.destroy();
-    gapsMs.push((await cutAtMs) - leftAtMs);
+    gapsMs.push((await disconnectedAtMs) - leftAtMs);
 
     const { results } = await gateway.app.prod.waitForSpans(1, { customer_identifier: phase });
     await settleCalls(gateway.app.prod);
@@ -101,9 +101,9 @@ describe("a client that reads slowly", () => {
   test("pauses the upstream; others are served meanwhile; its disconnect closes the upstream", async () => {
     const piece = chunk({ content: "x".repeat(64 * 1024) });
     let written = 0;
-    const cut = Promise.withResolvers<number>();
+    const disconnected = Promise.withResolvers<number>();
     gateway.upstream.script(async (connection) => {
-      connection.socket.once("close", () => cut.resolve(Date.now()));
+      connection.socket.once("close", () => disconnected.resolve(Date.now()));
       await connection.write(streamHead);
       for (let n = 0; n < 800 && !connection.socket.destroyed; n += 1) {
         await connection.write(piece);
@@ -132,7 +132,7 @@ describe("a client that reads slowly", () => {
 
     const leftAtMs = Date.now();
     request.destroy();
-    expect((await cut.promise) - leftAtMs).toBeLessThan(2_000);
+    expect((await disconnected.promise) - leftAtMs).toBeLessThan(2_000);
   });
 
   test("gets everything in the end, byte for byte", async () => {

@@ -80,9 +80,9 @@ describe("lists of a message", () => {
     ];
     expect(listed(answer, "thinking_blocks")).toMatchObject(blocks.map((each, index) => ({ ...each, index })));
     expect(listed(answer, "annotations").map(({ index }) => index)).toEqual([0, 1]);
-    const { completion_message: said } = await spanOf(answer);
-    expect(said).toMatchObject({ thinking_blocks: blocks });
-    for (const each of (said as { annotations: Row[] }).annotations) expect(each).not.toHaveProperty("index");
+    const { completion_message: completion } = await spanOf(answer);
+    expect(completion).toMatchObject({ thinking_blocks: blocks });
+    for (const each of (completion as { annotations: Row[] }).annotations) expect(each).not.toHaveProperty("index");
   });
 
   test("P4: so do lists of an OpenAI-shaped stream, for each choice; existing indexes are kept", async () => {
@@ -168,8 +168,8 @@ test("P11: CR, CRLF, a byte order mark and data in several lines reach the calle
   const lines = helloStream.map((each) => each.replace(/^data: \{"id"/, 'data: {\ndata: "id"'));
   for (const end of ["\r", "\r\n"]) {
     const bytes = Buffer.from(`\uFEFF${[...lines, done].join("").replaceAll("\n", end)}`);
-    for (const cut of [1, 2, 7, 60, bytes.indexOf("lo."), bytes.length - 1]) {
-      const answer = await chat(streams(bytes.subarray(0, cut), bytes.subarray(cut)));
+    for (const offset of [1, 2, 7, 60, bytes.indexOf("lo."), bytes.length - 1]) {
+      const answer = await chat(streams(bytes.subarray(0, offset), bytes.subarray(offset)));
       expect(answer.text).not.toMatch(/[\r\uFEFF]/);
       expect(textOf(eventsOf(answer.text.replaceAll("data: {\ndata: ", "data: {")))).toBe("Hello.");
     }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { retrieveCustomer } from "../support/customers.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { ask, gatewayWays, type GatewayWay } from "../support/gateway-operations.ts";
+import { send, gatewayWays, type GatewayWay } from "../support/gateway-operations.ts";
 import { answers, head, streamHead, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan, settleCalls } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
@@ -26,7 +26,7 @@ const streamed = gatewayWays.filter(([, { isStream }]) => isStream);
 const uncounted = gatewayWays.filter(([, { operation }]) => operation.wholeUncounted !== undefined);
 
 const call = ({ operation, isStream }: GatewayWay, members: Row = {}): Promise<Answer> =>
-  ask(client, operation, { ...(isStream && { stream: true }), ...members });
+  send(client, operation, { ...(isStream && { stream: true }), ...members });
 
 const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
 
@@ -161,9 +161,9 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     const answer = await call(way, operation.refused);
     expect([answer.status, answer.headers.get("x-spanway-attempts")]).toEqual([400, "0"]);
     const span = await spanOf(answer);
-    const { [operation.recordedAs]: asked } = span;
+    const { [operation.recordedAs]: recorded } = span;
     expect(span).toMatchObject({ status_code: 400, failed: true, cost: 0, stream: isStream });
-    expect(JSON.stringify(asked)).toMatch(/hello|Hello|a\.mp3/);
+    expect(JSON.stringify(recorded)).toMatch(/hello|Hello|a\.mp3/);
   });
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { retrieveCustomer } from "../support/customers.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { ask, gatewayWays, type GatewayWay } from "../support/gateway-operations.ts";
+import { send, gatewayWays, type GatewayWay } from "../support/gateway-operations.ts";
 import { answers, head, streamHead, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan, settleCalls } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
@@ -25,7 +25,7 @@ const streamed = gatewayWays.filter(([, { isStream }]) => isStream);
 const counted = gatewayWays.filter(([, { operation }]) => operation.wholeUncounted !== undefined);
 
 const call = ({ operation, isStream }: GatewayWay, members: Row = {}): Promise<Answer> =>
-  ask(client, operation, { ...(isStream && { stream: true }), ...members });
+  send(client, operation, { ...(isStream && { stream: true }), ...members });
 
 const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(client, answer.headers.get("x-spanway-log-id"));
 
@@ -121,18 +121,18 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     for (let n = 0; n < 3; n += 1) await call(way);
     gateway.upstream.script(good(way));
     const answer = await call(way, { fallback_models: [way.operation.otherModel] });
-    const asked = way.operation.otherModel.split("/").at(-1) ?? "";
-    expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, asked]);
+    const model = way.operation.otherModel.split("/").at(-1) ?? "";
+    expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, model]);
   });
 
   test("a caller who disconnects: 499, and the upstream call is aborted", async () => {
     const { operation, isStream } = way;
     const begun = Promise.withResolvers<void>();
-    const cut = Promise.withResolvers<boolean>();
+    const disconnected = Promise.withResolvers<boolean>();
     gateway.upstream.script(async (connection) => {
       await connection.write(isStream ? streamHead + operation.begin : `${head(200)} `);
       begun.resolve();
-      cut.resolve(await connection.closed(5_000));
+      disconnected.resolve(await connection.closed(5_000));
       return undefined;
     });
     const customer_identifier = `leaves ${name}`;
@@ -155,7 +155,7 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     await sleep(50);
     left.abort();
     await request;
-    expect(await cut.promise).toBe(true);
+    expect(await disconnected.promise).toBe(true);
     const { results } = await gateway.app.prod.waitForSpans(1, { customer_identifier });
     expect(results).toMatchObject([{ status_code: 499, failed: true }]);
   });
@@ -165,12 +165,12 @@ describe.each(streamed)("P19: %s", (_name, way) => {
   test("a truncated response is an error event, charged for the content sent", async () => {
     gateway.upstream.script(broken(way));
     const answer = await call(way, membersOf(way));
-    const { broken: told } = way.operation;
-    const errorEvent = new RegExp(`data: \\{.*"error":.*"${told.type}"`);
+    const { broken: brokenCode } = way.operation;
+    const errorEvent = new RegExp(`data: \\{.*"error":.*"${brokenCode.type}"`);
     expect([answer.status, answer.text]).toEqual([200, expect.stringMatching(errorEvent)]);
     const { span, cost, charged } = await money(answer, "acme");
     expect(span).toMatchObject({
-      status_code: told.status,
+      status_code: brokenCode.status,
       failed: true,
       completion_message: { content: "Hello." },
       attempts: [{ status_code: null }],

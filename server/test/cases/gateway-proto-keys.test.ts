@@ -74,12 +74,12 @@ const complete = (body: string): Promise<Answer> => app.prod.post("/v1/chat/comp
 const names = ["constructor", "toString", "__proto__"];
 
 describe.each(providers)("of %s", (model, reply) => {
-  const ask = (members: string, messages: unknown = [question]): string =>
+  const bodyOf = (members: string, messages: unknown = [question]): string =>
     `{"model":${JSON.stringify(model)},"messages":${JSON.stringify(messages)},"retries":0,${members}}`;
 
   test.each(names)("a member %j of the request is passed on like any unknown one", async (name) => {
     upstream.script(answers(200, reply("stop")));
-    const answer = await complete(ask(`"max_tokens":9,"${name}":{"user":"polluted","stop":["x"]}`));
+    const answer = await complete(bodyOf(`"max_tokens":9,"${name}":{"user":"polluted","stop":["x"]}`));
     expect([answer.status, answer.text.includes(text)]).toEqual([200, true]);
     const sent = upstream.requests.at(-1)?.body ?? "";
     expect(sent).toContain(`"${name}":{"user":"polluted","stop":["x"]}`);
@@ -89,9 +89,9 @@ describe.each(providers)("of %s", (model, reply) => {
   test.each(names)("a value %j is an unknown value", async (name) => {
     upstream.script(answers(200, reply("stop")));
     const refused = [
-      await complete(ask(`"reasoning_effort":"${name}"`)),
+      await complete(bodyOf(`"reasoning_effort":"${name}"`)),
       await complete(
-        ask(`"user":"u"`, [
+        bodyOf(`"user":"u"`, [
           { role: "user", content: [{ type: "input_audio", input_audio: { data: "AAAA", format: name } }] },
         ]),
       ),
@@ -105,7 +105,7 @@ describe.each(providers)("of %s", (model, reply) => {
 
   test.each(names)("a response that ends with %j has a finish reason", async (name) => {
     upstream.script(answers(200, reply(name)));
-    const answer = await complete(ask(`"user":"u"`));
+    const answer = await complete(bodyOf(`"user":"u"`));
     expect([answer.status, (answer.json as { choices: Row[] }).choices[0]?.["finish_reason"]]).toEqual([
       200,
       model === "gpt-4o" ? name : "stop",
@@ -115,6 +115,6 @@ describe.each(providers)("of %s", (model, reply) => {
   test.each(names)("an error of type %j is an error of the provider", async (name) => {
     const error = { type: name, status: name, message: "No.", code: name };
     upstream.script(answers(418, { error, __type: name, message: "No." }));
-    expect(await complete(ask(`"user":"u"`))).toMatchObject({ status: 424, json: { error: { message: "No." } } });
+    expect(await complete(bodyOf(`"user":"u"`))).toMatchObject({ status: 424, json: { error: { message: "No." } } });
   });
 });

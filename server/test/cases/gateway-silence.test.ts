@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ask, gatewayOperations, type GatewayOperation } from "../support/gateway-operations.ts";
+import { send, gatewayOperations, type GatewayOperation } from "../support/gateway-operations.ts";
 import {
   answers,
   head,
@@ -81,7 +81,7 @@ const withoutComments = (text: string): string => text.replace(/^:\n/gm, "");
 
 describe.each(namesOf(streaming))("a stream of %s", { concurrent: true }, (_name, operation) => {
   const stream = (client: TestClient, members: Row = {}): Promise<Answer> =>
-    ask(client, operation, { stream: true, ...members });
+    send(client, operation, { stream: true, ...members });
   const good = streams(operation.begin, operation.end);
 
   test.each(operation.keepAlives.map((each) => [each]))(
@@ -178,7 +178,7 @@ describe.each(namesOf(gatewayOperations))("a whole response of %s", { concurrent
 
   test("P9: that contains only blank lines is aborted while there is time for another model", async () => {
     const client = await callerOf(firstThen(forever(jsonHead, "\n"), answers(200, operation.whole)));
-    const answer = await ask(client, operation, { fallback_models: [operation.otherModel] });
+    const answer = await send(client, operation, { fallback_models: [operation.otherModel] });
     expect([answer.status, answer.headers.get("x-spanway-attempts")]).toEqual([200, "2"]);
   });
 
@@ -191,7 +191,7 @@ describe.each(namesOf(gatewayOperations))("a whole response of %s", { concurrent
     };
     const client = await callerOf(firstThen(stalls, answers(200, operation.whole)));
     const began = performance.now();
-    const answer = await ask(client, operation, { fallback_models: [operation.otherModel] });
+    const answer = await send(client, operation, { fallback_models: [operation.otherModel] });
     expect([answer.status, answer.headers.get("x-spanway-attempts")]).toEqual([200, "2"]);
     expect(performance.now() - began).toBeLessThan(idleMs * 2.5);
   });

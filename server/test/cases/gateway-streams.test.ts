@@ -55,21 +55,21 @@ const slowly =
   };
 
 describe("text beyond ASCII", () => {
-  const said = "北京 🌍 naïve";
+  const text = "北京 🌍 naïve";
   const stream = Buffer.from(
-    [chunk({ role: "assistant" }), chunk({ content: said }), chunk({}, "stop"), done].join(""),
+    [chunk({ role: "assistant" }), chunk({ content: text }), chunk({}, "stop"), done].join(""),
   );
 
   test("survives a write for each byte: the response's bytes are the upstream's", async () => {
     const answer = await complete(slowly(...Array.from(stream, (byte) => Buffer.from([byte]))));
     expect(answer.text).toBe(stream.toString());
-    expect(contentOf(await spanOf(answer))).toBe(said);
+    expect(contentOf(await spanOf(answer))).toBe(text);
   });
 
   test("survives a split at every position of a character", async () => {
-    const start = stream.indexOf(Buffer.from(said));
-    for (let cut = start; cut <= start + Buffer.byteLength(said); cut += 1) {
-      const answer = await complete(slowly(stream.subarray(0, cut), stream.subarray(cut)));
+    const start = stream.indexOf(Buffer.from(text));
+    for (let offset = start; offset <= start + Buffer.byteLength(text); offset += 1) {
+      const answer = await complete(slowly(stream.subarray(0, offset), stream.subarray(offset)));
       expect(answer.text).toBe(stream.toString());
     }
   });
@@ -202,8 +202,8 @@ test("the tier that served the call is charged, not the requested one", async ()
     ] as const) {
       const answer = await complete(script, { stream, service_tier: "auto", request_breakdown: true });
       expect((await spanOf(answer))["cost"]).toBeCloseTo(standardUsd * factor, 12);
-      const told = (stream ? eventsOf(answer.text).at(-2) : answer.json) as { request_breakdown: Row };
-      expect(told.request_breakdown["cost"]).toBeCloseTo(standardUsd * factor, 12);
+      const shown = (stream ? eventsOf(answer.text).at(-2) : answer.json) as { request_breakdown: Row };
+      expect(shown.request_breakdown["cost"]).toBeCloseTo(standardUsd * factor, 12);
     }
   }
 });

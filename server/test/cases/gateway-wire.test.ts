@@ -48,7 +48,7 @@ const chunked = (text: string, size: number): string => {
   );
 };
 
-async function ask(script: Script, members: Row = {}): Promise<Answer> {
+async function send(script: Script, members: Row = {}): Promise<Answer> {
   gateway.upstream.script(script);
   return client.post("/v1/chat/completions", { model: "gpt-4o", messages: [question], retries: 0, ...members });
 }
@@ -89,7 +89,7 @@ describe("unusual responses are accepted", () => {
       wire([`HTTP/1.1 200 OK\r\nContent-Type: APPLICATION/JSON; Charset=UTF-8\r\n\r\n${whole}`]),
     ],
   ])("whole: %s", async (_what, script) => {
-    const answer = await ask(script);
+    const answer = await send(script);
     expect([answer.status, answer.json]).toEqual([200, completion()]);
     expect(await recorded()).toMatchObject({ status_code: 200, total_tokens: 12 });
   });
@@ -118,13 +118,13 @@ describe("unusual responses are accepted", () => {
     ["103 before it", wire(["HTTP/1.1 103 Early Hints\r\n\r\n", `HTTP/1.1 200 OK\r\n${events}\r\n`, hello])],
     ["no content type at all", wire(["HTTP/1.1 200 OK\r\n\r\n", hello])],
   ])("streamed: %s", async (_what, script) => {
-    const answer = await ask(script, { stream: true });
-    const said = answer.text
+    const answer = await send(script, { stream: true });
+    const received = answer.text
       .replaceAll(/\r\n?/g, "\n")
       .replaceAll(/data:(?! )/g, "data: ")
       .replaceAll(/^\uFEFF|^(?:id|event|retry): .*\n/gm, "");
-    expect([answer.status, textOf(eventsOf(said))]).toEqual([200, "Hello."]);
-    expect(eventsOf(said).at(-1)).toBe("[DONE]");
+    expect([answer.status, textOf(eventsOf(received))]).toEqual([200, "Hello."]);
+    expect(eventsOf(received).at(-1)).toBe("[DONE]");
     expect(await recorded()).toMatchObject({ status_code: 200 });
   });
 });
@@ -159,7 +159,7 @@ describe("invalid responses are 424, and one span each", () => {
     ["HTML", wire(["HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<html>busy</html>"])],
   ])("%s", async (_what, script) => {
     for (const members of [{}, { stream: true }]) {
-      const answer = await ask(script, members);
+      const answer = await send(script, members);
       expect(answer).toMatchObject({
         status: 424,
         json: { error: { message: expect.any(String), type: "upstream_error" } },
@@ -172,9 +172,9 @@ describe("invalid responses are 424, and one span each", () => {
 
   test("bytes beyond the stated length belong neither to the response nor to the next one", async () => {
     const extra = `HTTP/1.1 200 OK\r\n${json}content-length: ${whole.length}\r\n\r\n${whole}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nstolen`;
-    const first = await ask(wire([extra], "keep"));
+    const first = await send(wire([extra], "keep"));
     expect(first.status).toBe(200);
-    const next = await ask(
+    const next = await send(
       wire([`HTTP/1.1 200 OK\r\n${json}content-length: ${whole.length}\r\n\r\n${whole}`], "keep"),
       { retries: 1 },
     );
@@ -187,7 +187,7 @@ describe("a connection that is closed as it is reused, without a byte of a respo
 
   /** Serves the first request of the connection, then does something else. */
   const thenUsed = async (then: Script): Promise<Answer> => {
-    const first = await ask(wire([reply], "keep"));
+    const first = await send(wire([reply], "keep"));
     expect(first.status).toBe(200);
     let isUsed = false;
     const second: Script = (...args) => {
@@ -195,7 +195,7 @@ describe("a connection that is closed as it is reused, without a byte of a respo
       isUsed = true;
       return then(...args);
     };
-    return ask(second);
+    return send(second);
   };
 
   test.each<["close" | "reset"]>([["close"], ["reset"]])(
@@ -232,8 +232,8 @@ describe("a connection that is closed as it is reused, without a byte of a respo
   });
 
   test("fails the call if the next connection does the same: it never responded", async () => {
-    await ask(wire([reply], "keep"));
-    expect((await ask(wire([], "close"))).status).toBe(424);
+    await send(wire([reply], "keep"));
+    expect((await send(wire([], "close"))).status).toBe(424);
     expect(gateway.upstream.requests).toHaveLength(3);
   });
 });
@@ -247,7 +247,7 @@ test("a connection that closes just as it is reused fails no call", async () => 
   };
   const statuses: number[] = [];
   for (let n = 0; n < 60; n += 1) {
-    statuses.push((await ask(fickle, { retries: 2 })).status);
+    statuses.push((await send(fickle, { retries: 2 })).status);
     await sleep(Math.random() * 4);
   }
   expect(statuses.filter((status) => status !== 200)).toEqual([]);

@@ -23,13 +23,13 @@ const scores = answers(200, completion({ choices: [{ index: 0, message: verdict,
 beforeEach(() => gateway.upstream.script(scores));
 
 type Part = { type: string; text?: string } & Row;
-type Asked = { model: string; messages: [unknown, { content: string | Part[] }] };
+type JudgeRequest = { model: string; messages: [unknown, { content: string | Part[] }] };
 /** The requests about a text that the judge's provider received, newest last. */
-const askedAbout = (text: string): Asked[] =>
-  gateway.upstream.requests.flatMap(({ body }) => (body.includes(text) ? [JSON.parse(body) as Asked] : []));
-const partsOf = ({ messages: [, { content }] }: Asked): Part[] =>
+const requestsAbout = (text: string): JudgeRequest[] =>
+  gateway.upstream.requests.flatMap(({ body }) => (body.includes(text) ? [JSON.parse(body) as JudgeRequest] : []));
+const partsOf = ({ messages: [, { content }] }: JudgeRequest): Part[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : content;
-const mediaOf = (asked: Asked) => partsOf(asked).filter(({ type }) => type !== "text");
+const mediaOf = (request: JudgeRequest) => partsOf(request).filter(({ type }) => type !== "text");
 
 const judge = (client: TestClient, fields: Row = {}) =>
   newEvaluator(client, {
@@ -168,14 +168,14 @@ describe("O24: a judge of an automation receives", () => {
 
   test.each(kinds)("%s", (name, _span, expected) => {
     expect(scoreOf.get(name)).toMatchObject({ status: "success", boolean_value: true, explanation: "A cat." });
-    const [asked, ...others] = askedAbout(nameOf(name));
+    const [judgeRequest, ...others] = requestsAbout(nameOf(name));
     expect(others).toEqual([]);
-    expect(mediaOf(asked!)).toEqual(expected);
+    expect(mediaOf(judgeRequest!)).toEqual(expected);
     // The texts contain no base64, and no provider is sent a URL of this server.
-    const texts = partsOf(asked!).flatMap(({ text }) => text ?? []);
+    const texts = partsOf(judgeRequest!).flatMap(({ text }) => text ?? []);
     expect(texts.join("").length).toBeLessThan(2_000);
-    expect(JSON.stringify(mediaOf(asked!))).not.toContain("/api/media/");
-    expect(typeof asked?.messages[1].content).toBe(expected.length === 0 ? "string" : "object");
+    expect(JSON.stringify(mediaOf(judgeRequest!))).not.toContain("/api/media/");
+    expect(typeof judgeRequest?.messages[1].content).toBe(expected.length === 0 ? "string" : "object");
     // Each follows its reference in the prompt.
     for (const label of texts.slice(1)) expect(texts[0]).toContain(label.replace(/:$/, ""));
     expect(texts).toHaveLength(expected.length + 1);
@@ -193,7 +193,7 @@ describe("O24: a judge of an automation receives", () => {
 
 describe("a picture that a judge cannot receive is named to it and in the explanation:", () => {
   const refusesParts: Script = (connection, request) =>
-    Array.isArray((JSON.parse(request.body) as Asked).messages[1].content)
+    Array.isArray((JSON.parse(request.body) as JudgeRequest).messages[1].content)
       ? answers(400, { error: { message: "image_url is not supported", type: "invalid_request_error" } })(
           connection,
           request,
@@ -228,11 +228,11 @@ describe("a picture that a judge cannot receive is named to it and in the explan
     const { prompt_messages: messages } = await retrieveSpan(client, unique_id);
     const outcome = await run(client, await judge(client), { input: messages, output: `about ${name}`, metadata: {} });
     expect(outcome).toMatchObject({ status: "success", boolean_value: true });
-    const [, told] = notShown.exec(String(outcome["explanation"])) ?? [];
-    expect(told).toMatch(reason);
-    const asked = askedAbout(`about ${name}`).at(-1)!;
-    expect(mediaOf(asked)).toHaveLength(shown);
-    expect(partsOf(asked)[0]?.text).toMatch(/Not shown to the judge: \/api\/media\//);
+    const [, notShownReason] = notShown.exec(String(outcome["explanation"])) ?? [];
+    expect(notShownReason).toMatch(reason);
+    const judgeRequest = requestsAbout(`about ${name}`).at(-1)!;
+    expect(mediaOf(judgeRequest)).toHaveLength(shown);
+    expect(partsOf(judgeRequest)[0]?.text).toMatch(/Not shown to the judge: \/api\/media\//);
   });
 
   test("of another organization, of a deleted trace, or of nobody", async () => {
@@ -243,16 +243,16 @@ describe("a picture that a judge cannot receive is named to it and in the explan
       const { results } = await owner.list({ trace_unique_id: [trace] });
       return String((await retrieveSpan(owner, results[0]?.["unique_id"]))["input"]);
     };
-    const [kept, deleted] = [await referenceIn("kept"), await referenceIn("deleted")];
+    const [retained, deleted] = [await referenceIn("kept"), await referenceIn("deleted")];
     await owner.request("DELETE", "/api/traces/deleted/?start_time=2000-01-01");
     const runOf = async (client: TestClient, input: string) => {
       const { explanation } = await run(client, await judge(client), { input });
-      return [explanation, mediaOf(askedAbout(input).at(-1)!).length];
+      return [explanation, mediaOf(requestsAbout(input).at(-1)!).length];
     };
-    expect(await runOf(owner, kept)).toEqual(["A cat.", 1]);
+    expect(await runOf(owner, retained)).toEqual(["A cat.", 1]);
     const nobodys = `/api/media/${"0".repeat(64)}/`;
     for (const [client, at] of [
-      [other, kept],
+      [other, retained],
       [owner, deleted],
       [owner, nobodys],
     ] as const)
@@ -265,9 +265,9 @@ test("a judge with another wire format receives the picture in its own form", as
   const evaluator = await judge(client, { model: "anthropic/claude-sonnet-4-5" });
   const image = png(2_000);
   await run(client, evaluator, { input: messageWith(imagePart(image)), output: "about Claude" });
-  const [asked] = askedAbout("about Claude");
-  expect(JSON.stringify(asked)).toContain(JSON.stringify(image.toString("base64")));
-  expect(JSON.stringify(asked)).toContain('"media_type":"image/png"');
+  const [judgeRequest] = requestsAbout("about Claude");
+  expect(JSON.stringify(judgeRequest)).toContain(JSON.stringify(image.toString("base64")));
+  expect(JSON.stringify(judgeRequest)).toContain('"media_type":"image/png"');
 });
 
 test("a picture counts in the reservation of the daily budget", async () => {
@@ -279,19 +279,19 @@ test("a picture counts in the reservation of the daily budget", async () => {
     // One picture is at most 50,000 tokens of this model, which cost $0.0075.
     configuration: { sampling_rate: 1, daily_budget: 0.01 },
   });
-  const held = Promise.withResolvers<void>();
+  const blocked = Promise.withResolvers<void>();
   gateway.upstream.script(async (...call) => {
-    await held.promise;
+    await blocked.promise;
     return await scores(...call);
   });
-  const asked = () => askedAbout("about the budget");
+  const judgeRequest = () => requestsAbout("about the budget");
   for (const _ of [1, 2, 3])
     await createSpan(client, { log_type: "chat", prompt_messages: messageWith(imagePart(large)) });
-  await eventually(() => Promise.resolve(asked().length > 0 || undefined));
+  await eventually(() => Promise.resolve(judgeRequest().length > 0 || undefined));
   await sleep(1_500);
-  expect(asked()).toHaveLength(1);
-  held.resolve();
-  await eventually(() => Promise.resolve(asked().length === 3 || undefined));
+  expect(judgeRequest()).toHaveLength(1);
+  blocked.resolve();
+  await eventually(() => Promise.resolve(judgeRequest().length === 3 || undefined));
 });
 
 test("code and rules see the reference as text", async () => {

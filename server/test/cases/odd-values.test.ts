@@ -35,13 +35,13 @@ describe("one odd row among ten affects at most itself", () => {
     ['"25"', "25"],
     ['"2.5e1"', "25"],
     ["-0.0", "0"],
-  ])("a latency of %s is read as %s", async (sent, kept) => {
+  ])("a latency of %s is read as %s", async (sent, stored) => {
     const row = `{"log_type":"odd","span_name":${JSON.stringify(`latency ${sent}`)},"latency":${sent}}`;
     const answer = await prod.post(bulkPath, bulkText(row));
     expect(answer.json).toMatchObject({ success_count: 10, error_count: 0 });
     await settle(prod);
     const { results } = await listSpans(prod, { log_type: "odd", span_name: `latency ${sent}` });
-    expect(results).toMatchObject([{ latency: JSON.parse(kept) as unknown }]);
+    expect(results).toMatchObject([{ latency: JSON.parse(stored) as unknown }]);
   });
 
   test.each<[string, unknown]>([
@@ -174,12 +174,12 @@ describe("hostile keys", () => {
     await settle(prod);
     const { text } = await prod.get(`/api/request-logs/${String(created["unique_id"])}/`);
     const document = JSON.parse(tree) as Row;
-    const kept = JSON.stringify(document);
+    const stored = JSON.stringify(document);
     // At the top level of metadata, a leading _ reserves a key.
     const shown = JSON.stringify(Object.fromEntries(Object.entries(document).filter(([key]) => !key.startsWith("_"))));
     expect(text.includes(`"metadata":${shown}`)).toBe(true);
     for (const field of ["properties", "variables"])
-      expect([field, text.includes(`"${field}":${kept}`)]).toEqual([field, true]);
+      expect([field, text.includes(`"${field}":${stored}`)]).toEqual([field, true]);
     expect(({} as Row)["polluted"]).toBeUndefined();
     expect(await roundTrip(prod, { input: "after" })).toMatchObject({ input: "after", metadata: {}, properties: {} });
   });

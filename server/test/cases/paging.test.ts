@@ -137,7 +137,7 @@ describe("while spans arrive between pages", () => {
         own.prod,
         Array.from({ length: total }, (_, i) => span(i)),
       );
-      const gone = new Set<string>();
+      const removed = new Set<string>();
       const seen: string[] = [];
       let path: string | null = `/api/request-logs/list/?${always}&sort_by=${sort}&page_size=10`;
       for (let page = 1; path !== null; page += 1) {
@@ -146,8 +146,8 @@ describe("while spans arrive between pages", () => {
         path = list.next;
         if (page > 4) continue;
         // One span that was read is deleted, and others are added before and among them.
-        const victim = seen.find((name) => /^\d+$/.test(name) && !gone.has(name)) ?? "";
-        gone.add(victim);
+        const victim = seen.find((name) => /^\d+$/.test(name) && !removed.has(name)) ?? "";
+        removed.add(victim);
         const deleted = await own.prod.request(
           "DELETE",
           `/api/traces/${encodeURIComponent(`trace ${victim}`)}/?${always}`,

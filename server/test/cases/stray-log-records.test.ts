@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe("S11: details of a call that name the span around it", () => {
-  const said = {
+  const message = {
     prompt_messages: [{ role: "user", content: "Weather?" }],
     completion_message: { role: "assistant", content: "Sunny." },
   };
@@ -65,10 +65,10 @@ describe("S11: details of a call that name the span around it", () => {
     await prod.post("/api/v2/traces", spanWithoutContent(other, { parentSpanId: workflow.spanId, ...later }));
     await prod.post("/api/v2/traces", spanWithoutContent(call, { parentSpanId: workflow.spanId }));
     await sendBoth(prod, arrival, around(workflow, { plan: "pro" }), details);
-    const row = await whenSpan(prod, call, ({ completion_message: said }) => said !== null);
-    expect(row).toMatchObject({ ...said, log_type: "chat", total_tokens: 74, customer_identifier: "u1" });
-    const unsaid = { prompt_messages: null, completion_message: null };
-    expect(await whenSpan(prod, workflow, () => true)).toMatchObject({ log_type: "workflow", ...unsaid });
-    expect(await whenSpan(prod, other, () => true)).toMatchObject({ log_type: "chat", ...unsaid });
+    const row = await whenSpan(prod, call, ({ completion_message: message }) => message !== null);
+    expect(row).toMatchObject({ ...message, log_type: "chat", total_tokens: 74, customer_identifier: "u1" });
+    const unstated = { prompt_messages: null, completion_message: null };
+    expect(await whenSpan(prod, workflow, () => true)).toMatchObject({ log_type: "workflow", ...unstated });
+    expect(await whenSpan(prod, other, () => true)).toMatchObject({ log_type: "chat", ...unstated });
   });
 });

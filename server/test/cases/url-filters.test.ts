@@ -111,7 +111,7 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
     );
   });
   const always = id === "group_spans" ? "start_time=2000-01-01&group_by=model" : "start_time=2000-01-01";
-  const ask = (query: string) => {
+  const send = (query: string) => {
     const [name = ""] = query.split("=");
     const others = always.split("&").filter((parameter) => !parameter.startsWith(`${name}=`));
     return own.post(`${path}?${[...others, query].join("&")}`, {});
@@ -120,7 +120,7 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
   const shownIn = (answer: Answer) => {
     if (id.startsWith("export_")) return answer.text;
     const {
-      looked_at: looked,
+      looked_at: lookedAt,
       count,
       number_of_requests: number,
       results,
@@ -128,9 +128,9 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
       facets,
       series,
     } = jsonOf(answer) as { results?: Row[] } & Row;
-    return JSON.stringify([count, looked, number, Object.keys(results?.[0] ?? {}), fields, facets, series]);
+    return JSON.stringify([count, lookedAt, number, Object.keys(results?.[0] ?? {}), fields, facets, series]);
   };
-  const said = (answer: Answer) => {
+  const outcomeOf = (answer: Answer) => {
     const { warnings = [] } = (answer.json ?? {}) as Row;
     return JSON.stringify(warnings);
   };
@@ -138,31 +138,31 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
   test.each([...urlParameters])("%s with a value of nonsense is refused, applied or named", async (name) => {
     // An unknown sort field of groups means the default, as the interface specifies.
     if (id === "group_spans" && name === "sort_by") return;
-    const [all, answer] = [await ask(""), await ask(`${name}=nonsense`)];
+    const [all, answer] = [await send(""), await send(`${name}=nonsense`)];
     expect(all.status).toBe(200);
-    expect(answer.status === 400 || said(answer).includes(name) || shownIn(answer) !== shownIn(all)).toBe(true);
+    expect(answer.status === 400 || outcomeOf(answer).includes(name) || shownIn(answer) !== shownIn(all)).toBe(true);
   });
 
   test.each(["is_test=true", "environment=test"])("%s reads only test data, or nothing", async (query) => {
-    const answer = await ask(query);
-    const [prods, tests] = [await ask("environment=prod"), await ask("environment=test")];
+    const answer = await send(query);
+    const [prods, tests] = [await send("environment=prod"), await send("environment=test")];
     const isApplied = answer.status === 200 && shownIn(answer) !== shownIn(prods) && shownIn(answer) === shownIn(tests);
-    const isHeld =
+    const isMatched =
       id === "list_threads"
-        ? said(answer).includes("environment has no effect")
+        ? outcomeOf(answer).includes("environment has no effect")
         : id === "reprice_spans"
           ? answer.status === 403
           : isApplied;
-    expect([answer.text, isHeld]).toEqual([answer.text, true]);
+    expect([answer.text, isMatched]).toEqual([answer.text, true]);
   });
 
   test.each(["is_test=true&environment=prod", "is_test=false&environment=test", "all_envs=true&environment=prod"])(
     "%s is 400",
-    async (query) => expect((await ask(query)).status).toBe(400),
+    async (query) => expect((await send(query)).status).toBe(400),
   );
 
   test("several log types are alternatives", async () => {
-    const [none, some, all] = [await ask("log_type=nope"), await ask("log_type=nope,tool,chat"), await ask("")];
+    const [none, some, all] = [await send("log_type=nope"), await send("log_type=nope,tool,chat"), await send("")];
     expect(shownIn(some)).toBe(shownIn(all));
     expect(shownIn(none)).not.toBe(shownIn(all));
   });

@@ -74,10 +74,10 @@ describe("a backup of a server that takes spans", () => {
     const writers = [write()];
     await expect.poll(() => acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(500);
     const before = acknowledged.length;
-    const said = await runAdminProcess(own, ["backup", backup]);
+    const output = await runAdminProcess(own, ["backup", backup]);
     isWriting = false;
     await Promise.all(writers);
-    expect(said).toMatch(/stores +journal,control,spans/);
+    expect(output).toMatch(/stores +journal,control,spans/);
     expect(acknowledged.length).toBeGreaterThan(before);
     expect(existsSync(join(own, "spans", ".backup"))).toBe(false);
     await settle(prod);
@@ -93,11 +93,11 @@ describe("a backup of a server that takes spans", () => {
     const spans = await spansOf(again.prod, "c");
     expect(spans.size).toBeGreaterThan(before);
     for (const [id, row] of spans) expect(row).toEqual(original.get(id));
-    const kept = new Set(
+    const expected = new Set(
       [...spans.values()].map((row) => `${String(row["trace_unique_id"])} ${String(row["span_unique_id"])}`),
     );
     for (const log of acknowledged.slice(0, before)) {
-      expect(kept).toContain(`${String(log["trace_unique_id"])} ${String(log["span_unique_id"])}`);
+      expect(expected).toContain(`${String(log["trace_unique_id"])} ${String(log["span_unique_id"])}`);
     }
     expect(await summarize(again.prod, { customer_identifier: "c" })).toMatchObject({
       number_of_requests: spans.size,

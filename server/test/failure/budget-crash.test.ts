@@ -109,15 +109,15 @@ test("who was told that a budget is used up is told to webhooks as well, once, w
   }
   await passHolds({ kind: "sqlite", path: join(path, "control.db") });
   const server = await start(path);
-  const told = () => receiver.on("/reached").map(({ json }) => String(json["customer_identifier"]));
-  const missing = () => [...refused].filter((customer) => !told().includes(customer));
+  const notifiedCustomers = () => receiver.on("/reached").map(({ json }) => String(json["customer_identifier"]));
+  const missing = () => [...refused].filter((customer) => !notifiedCustomers().includes(customer));
   await expect.poll(missing, { timeout: 20_000, interval: 100 }).toEqual([]);
   // Those who did not get an answer may have been told of; all others are now.
   const all = Array.from({ length: rounds * perRound }, (_, i) => {
     return `round ${Math.floor(i / perRound)} customer ${i % perRound}`;
   });
   expect(count(await statusesOf(all.map((name) => call(server, name, { total_budget: 0 }))), 429)).toBe(all.length);
-  await expect.poll(() => new Set(told()).size, { timeout: 20_000, interval: 100 }).toBe(all.length);
+  await expect.poll(() => new Set(notifiedCustomers()).size, { timeout: 20_000, interval: 100 }).toBe(all.length);
   const ids = receiver.on("/reached").map(({ headers }) => headers["webhook-id"]);
   expect(new Set(ids).size).toBe(all.length);
 }, 90_000);

@@ -65,7 +65,7 @@ describe.skipIf(postgresUrl === undefined)(`while Postgres does not answer${post
   /** Makes what a node has read too old to be used while the store answers. */
   const outdate = () => sleep(customersLimits.cachedCustomerMs + 500);
 
-  test.each(["cut", "hang"] as const)(
+  test.each(["disconnect", "hang"] as const)(
     "%s: spans and calls go on with what was known, budgets up to what was left of them",
     async (fault) => {
       const lab = { provider: "openai", api_key: "sk-of-the-organization", base_url: `${gateway.upstream.url}/v1` };
@@ -129,7 +129,7 @@ describe.skipIf(postgresUrl === undefined)(`while Postgres does not answer${post
     try {
       const other = createClient(second.url, prod.authorization.slice("Bearer ".length));
       expect((await call(undefined, {}, other)).status).toBe(200);
-      proxy.cut();
+      proxy.disconnect();
       await expect.poll(() => second.output(), { timeout: 10_000 }).toContain("the control store does not answer");
       const statuses = [];
       for (const customer of [poor, poor, randomUUID()]) statuses.push((await call(customer, {}, other)).status);
@@ -145,7 +145,7 @@ describe.skipIf(postgresUrl === undefined)(`while Postgres does not answer${post
   test("what is known ends after SPANWAY_STALE_SECONDS, and begins again with the store", async () => {
     expect((await call()).status).toBe(200);
     await outdate();
-    proxy.cut();
+    proxy.disconnect();
     await isDown();
     expect((await call()).status).toBe(200);
     await expect.poll(() => ready(), { timeout: staleS * 2_000 }).toBe(503);

@@ -75,8 +75,8 @@ describe.skipIf(postgresUrl === undefined)(`copying the embedded stores to serve
     // A first try that ends half way: the spans are there, the control store is not.
     await runAdminProcess(broken.path, ["copy", broken.path], { SPANWAY_SPANS_URL: clickhouse.url });
     await broken.remove();
-    const said = await runAdminProcess(folder.path, ["copy", folder.path], servers);
-    expect(said).toMatch(/\n +spans +\d{3} +\d+\n/);
+    const output = await runAdminProcess(folder.path, ["copy", folder.path], servers);
+    expect(output).toMatch(/\n +spans +\d{3} +\d+\n/);
     expect(await runAdminProcess(folder.path, ["copy", folder.path], servers).catch(String)).toContain(
       "has organizations already",
     );

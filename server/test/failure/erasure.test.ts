@@ -116,18 +116,18 @@ test("M11: nothing that was received before brings a deleted customer back, by w
   await sendAll();
   expect(await found()).toEqual(all(200));
   for (const { customer } of sends) await erase(customer);
-  const expectGone = async () => {
+  const expectDeleted = async () => {
     expect(await found()).toEqual(all(404));
     for (const span of await wholeSpans()) expect(span).not.toMatch(/erased-\d/);
   };
-  await expectGone();
+  await expectDeleted();
   await sendAll();
-  await expectGone();
+  await expectDeleted();
   await sendAll({ output: "what it said", prompt_tokens: 3, completion_tokens: 2 });
-  await expectGone();
+  await expectDeleted();
   await restart("SIGKILL");
   await sendAll({ output: "what it said at last", prompt_tokens: 3, completion_tokens: 2 });
-  await expectGone();
+  await expectDeleted();
 
   // What is new is another customer's of that name.
   for (const { customer } of sends) {
@@ -157,12 +157,12 @@ test("M11: log records that are joined later leave a span without its customer",
     body: { kvlistValue: { values: [{ key: "content", value: { stringValue: "said late" } }] } },
   });
   expect((await server.prod.post("/api/v1/logs", logs)).status).toBe(200);
-  const said = async () => {
+  const names = async () => {
     const { results } = await listSpans(server.prod, { span_unique_id: { operator: "", value: [place.spanId] } });
     return bodyOf(await server.prod.get(`/api/request-logs/${String(results[0]?.["unique_id"])}/`));
   };
-  await expect.poll(async () => JSON.stringify(await said()), { timeout: 20_000 }).toContain("said late");
-  expect((await said())["customer_identifier"]).toBeNull();
+  await expect.poll(async () => JSON.stringify(await names()), { timeout: 20_000 }).toContain("said late");
+  expect((await names())["customer_identifier"]).toBeNull();
   expect(await status("joined")).toBe(404);
 }, 60_000);
 
@@ -198,16 +198,16 @@ test("M11: a call that was under way is recorded without its customer, one that 
       customer_identifier,
       customer_params: { customer_identifier, name: "Called", total_budget: 100 },
     });
-  const told = Promise.withResolvers<void>();
+  const notified = Promise.withResolvers<void>();
   upstream.script(async (connection, request) => {
-    await told.promise;
+    await notified.promise;
     return answers(200, completion())(connection, request);
   });
   const underWay = call("called");
   await expect.poll(() => upstream.requests.length, { timeout: 5_000 }).toBe(1);
   expect(await retrieveCustomer(server.prod, "called")).toMatchObject({ name: "Called", total_budget: 100 });
   await erase("called");
-  told.resolve();
+  notified.resolve();
   const answer = await underWay;
   expect(answer.status).toBe(200);
   const span = await retrieveSpan(server.prod, answer.headers.get("x-spanway-log-id"));
@@ -309,9 +309,9 @@ test("M11: in whatever order spans are sent, sent again and customers deleted, a
           [...owner].map(([span, customer]) => [`s${span}`, customer === "" ? null : nameOf(customer)]),
         ),
       );
-      const gone = [...deleted.keys()].filter((customer) => !namedSince.has(customer));
-      const found = await Promise.all(gone.map((customer) => status(nameOf(customer))));
-      expect(found).toEqual(gone.map(() => 404));
+      const erased = [...deleted.keys()].filter((customer) => !namedSince.has(customer));
+      const found = await Promise.all(erased.map((customer) => status(nameOf(customer))));
+      expect(found).toEqual(erased.map(() => 404));
       expect(refused).toEqual([]);
     }),
     { numRuns: 6, endOnFailure: true },

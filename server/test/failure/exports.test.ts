@@ -54,11 +54,11 @@ test.each(
     ),
   ),
 )("so does %s as %s (%s)", async (route, format, fault) => {
-  const ask = () => app.prod.post(`${route}?${always}&format=${format}`, {});
+  const exportSpans = () => app.prod.post(`${route}?${always}&format=${format}`, {});
   await clickHouse.setFaults({ breakStreams: fault });
-  await expect(ask()).rejects.toThrow(/terminated|fetch failed/);
+  await expect(exportSpans()).rejects.toThrow(/terminated|fetch failed/);
   await clickHouse.setFaults({});
-  expect((await ask()).status).toBe(200);
+  expect((await exportSpans()).status).toBe(200);
 });
 
 test.each(formats)("an export as %s without a store is refused, and no file", async (format) => {

@@ -34,7 +34,7 @@ async function start() {
 }
 
 /** Requests over one connection, which the server has accepted before. */
-function createKeptClient(url: string) {
+function createKeepAliveClient(url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return (method: string, path: string, body?: unknown, token: string = testKeys.prod) =>
     new Promise<Answer>((resolve, reject) => {
@@ -55,8 +55,8 @@ test("K13: without file descriptors every route answers, none with 500, and all 
   const operations = await operationsOf(url);
   expect(operations.length).toBeGreaterThan(80);
   const person = bodyOf(await createClient(url).post("/api/auth/login/", testAdmin));
-  const ask = createKeptClient(url);
-  expect((await ask("GET", "/livez")).status).toBe(200);
+  const send = createKeepAliveClient(url);
+  expect((await send("GET", "/livez")).status).toBe(200);
   const idle: Socket[] = [];
   for (let i = 0; i < descriptors + 50; i += 1) {
     idle.push(connect(Number(new URL(url).port), "127.0.0.1").on("error", () => undefined));
@@ -66,15 +66,15 @@ test("K13: without file descriptors every route answers, none with 500, and all 
 
   const answers: string[] = [];
   for (const { method, path, body } of operations) {
-    const asKey = await ask(method, path, body);
+    const asKey = await send(method, path, body);
     const { status, retryAfter } =
-      asKey.status === 401 ? await ask(method, path, body, String(person["access"])) : asKey;
+      asKey.status === 401 ? await send(method, path, body, String(person["access"])) : asKey;
     answers.push(`${method} ${path} ${status}${status === 503 && path !== "/readyz" ? ` ${retryAfter}` : ""}`);
   }
   expect(answers.filter((line) => / 500$| 503 undefined$/.test(line))).toEqual([]);
   const short = { status: 503, retryAfter: "5" };
-  expect(await ask("POST", "/api/request-logs/list/", {})).toEqual(short);
-  expect(await ask("POST", `/api/evaluators/${String(evaluator["id"])}/run/`, { inputs: {} })).toEqual(short);
+  expect(await send("POST", "/api/request-logs/list/", {})).toEqual(short);
+  expect(await send("POST", `/api/evaluators/${String(evaluator["id"])}/run/`, { inputs: {} })).toEqual(short);
   const chat = {
     model: "openai/gpt-4o",
     messages: [{ role: "user", content: "hello" }],
@@ -82,14 +82,14 @@ test("K13: without file descriptors every route answers, none with 500, and all 
     customer_credentials: { openai: { api_key: "none", api_base: "https://1.1.1.1/v1" } },
     retries: 0,
   };
-  expect(await ask("POST", "/api/chat/completions", chat)).toEqual(short);
+  expect(await send("POST", "/api/chat/completions", chat)).toEqual(short);
 
   for (const socket of idle) socket.destroy();
   await eventually(async () => {
-    const { status } = await ask("POST", "/api/request-logs/list/", {});
+    const { status } = await send("POST", "/api/request-logs/list/", {});
     return status === 200 || undefined;
   });
-  expect((await ask("POST", `/api/evaluators/${String(evaluator["id"])}/run/`, { inputs: {} })).status).toBe(200);
+  expect((await send("POST", `/api/evaluators/${String(evaluator["id"])}/run/`, { inputs: {} })).status).toBe(200);
   child.kill("SIGTERM");
   await exited;
 }, 90_000);

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { afterAll, expect, test } from "vitest";
 import { operationsOf } from "../support/api-operations.ts";
 import { eventually } from "../support/evaluation.ts";
-import { ask, gatewayOperations } from "../support/gateway-operations.ts";
+import { send, gatewayOperations } from "../support/gateway-operations.ts";
 import { protobufType, traceOf } from "../support/otlp.ts";
 import { encodeTraces } from "../support/otlp-encoder.ts";
 import { eventRecord, logsOf, newIds, spanWithoutContent, whenSpan, type Ids } from "../support/otlp-logs.ts";
@@ -117,7 +117,7 @@ const gatewayRoutes: Route[] = gatewayOperations.flatMap((operation) => {
     name: `${name}, ${form}`,
     async post(client, tag) {
       upstream?.script(script);
-      return await ask(client, operation, { ...members, custom_identifier: tag });
+      return await send(client, operation, { ...members, custom_identifier: tag });
     },
   }));
 });

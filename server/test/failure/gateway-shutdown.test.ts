@@ -80,9 +80,9 @@ test("SIGTERM lets a stream finish, tells one that does not and a call without a
   expect(await finishing.ended).toMatchObject({ isWhole: true, text: expect.stringContaining("[DONE]") });
   const refused = await mute!;
   expect([refused.status, refused.json]).toMatchObject([503, { error: { code: "unavailable", message: stopped503 } }]);
-  const told = await endless.ended;
-  expect(told).toMatchObject({ isWhole: true, text: expect.stringContaining("Endless") });
-  expect(eventsOf(told.text).at(-1)).toMatchObject({
+  const ending = await endless.ended;
+  expect(ending).toMatchObject({ isWhole: true, text: expect.stringContaining("Endless") });
+  expect(eventsOf(ending.text).at(-1)).toMatchObject({
     error: { code: "unavailable", type: "server_error", message: stopped503 },
   });
   expect(await stopped).toEqual({ code: 0 });
@@ -91,14 +91,14 @@ test("SIGTERM lets a stream finish, tells one that does not and a call without a
   await settle(again.prod);
   const whole = await again.prod.get(`/api/request-logs/${finishing.id}/`);
   expect(whole.json).toMatchObject({ status_code: 200, custom_identifier: "finishing" });
-  const cut = await again.prod.get(`/api/request-logs/${endless.id}/`);
-  expect(cut.json).toMatchObject({
+  const aborted = await again.prod.get(`/api/request-logs/${endless.id}/`);
+  expect(aborted.json).toMatchObject({
     status_code: 503,
     error_message: stopped503,
     completion_message: { content: "Endless" },
     usage_is_estimated: true,
   });
-  expect((cut.json as { cost: number }).cost).toBeGreaterThan(0);
+  expect((aborted.json as { cost: number }).cost).toBeGreaterThan(0);
   expect((await again.prod.get(`/api/request-logs/${refused.headers.get("x-spanway-log-id")}/`)).json).toMatchObject({
     status_code: 503,
     error_message: stopped503,

@@ -250,11 +250,11 @@ describe("while the span store answers badly", () => {
     const ids = { trace_unique_id: "t", span_unique_id: "s", thread_identifier: "th", customer_identifier: "ann" };
     await prod.post("/api/request-logs/", { ...spanNamed("a"), ...ids, model: "m" });
     await settle(prod);
-    const ask = () =>
+    const send = () =>
       prod.post(`/api/${path}${path.includes("?") ? "&" : "?"}start_time=2000-01-01`, { filters: { model: ["m"] } });
-    expect((await ask()).status).toBe(200);
+    expect((await send()).status).toBe(200);
     await clickHouse.setFaults({ memoryBytes: 1_000 });
-    const answer = await ask();
+    const answer = await send();
     await clickHouse.setFaults({});
     expect([answer.status, answer.json]).toMatchObject([413, { code: "query_too_large" }]);
     expect(answer.headers.get("content-disposition")).toBeNull();

@@ -45,7 +45,7 @@ describe.skipIf(!hasPgBouncer)(`nodes behind PgBouncer${pgBouncerSkipReason}`, (
     for (const undo of cleanup.reverse()) await undo();
   });
 
-  const both = <T>(ask: (node: ServerProcess) => Promise<T>) => Promise.all(nodes.map(ask));
+  const both = <T>(send: (node: ServerProcess) => Promise<T>) => Promise.all(nodes.map(send));
   const metric = async (node: ServerProcess, name: string) => {
     const { text } = await node.prod.get("/metrics");
     return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);

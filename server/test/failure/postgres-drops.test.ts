@@ -15,14 +15,14 @@ describe.skipIf(postgresUrl === undefined)(`connections that Postgres drops${pos
   test("N1: a start waits for a Postgres that is away, and begins again when it drops connections", async () => {
     const [database, data] = [await createPostgresDatabase(), newDataDir()];
     const proxy = await startTcpProxy(database.url.reveal());
-    proxy.cut();
+    proxy.disconnect();
     const starting = startServerProcess(data.path, { SPANWAY_CONTROL_URL: proxy.url });
     // At every step of the start: each cut is somewhat later.
     for (let round = 0; round < 12; round += 1) {
       await sleep(400);
       proxy.resume();
       await sleep(60 * round);
-      proxy.cut();
+      proxy.disconnect();
     }
     proxy.resume();
     const server = await starting;

@@ -40,7 +40,7 @@ describe.skipIf(!hasRedis)(`Redis that does not answer, or has forgotten all${re
     });
 
   const faults = {
-    "cut off": { begin: () => proxy.cut(), end: () => proxy.resume() },
+    "cut off": { begin: () => proxy.disconnect(), end: () => proxy.resume() },
     "behind a network that hangs": { begin: () => proxy.hang(), end: () => proxy.resume() },
     stopped: { begin: () => redis.signal("SIGSTOP"), end: () => redis.signal("SIGCONT") },
     // Started again it is empty, and knows no script.

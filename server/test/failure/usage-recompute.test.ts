@@ -23,7 +23,7 @@ const admin = async (...args: string[]): Promise<unknown> => {
 let organizationId: string;
 
 /** As if nothing had ever been counted. */
-async function forgetCounts(): Promise<void> {
+async function deleteCounts(): Promise<void> {
   const store = openSpanStore({ kind: "chdb", path: join(folder.path, "spans") });
   try {
     const scope = { organization_id: organizationId };
@@ -36,11 +36,11 @@ async function forgetCounts(): Promise<void> {
       fields: ["trace_unique_id"],
     });
     const version = (BigInt(Date.now()) * 1_000_000n).toString();
-    const gone = rows.map(({ environment, timestamp, unique_id, trace_unique_id }) =>
+    const deleted = rows.map(({ environment, timestamp, unique_id, trace_unique_id }) =>
       JSON.stringify({ ...scope, environment, timestamp, unique_id, trace_unique_id, version, is_deleted: 1 }),
     );
-    const ndjson = Buffer.from(`${gone.join("\n")}\n`);
-    await store.insert({ ndjson, rows: gone.length, token: randomUUID(), table: "span_counts" });
+    const ndjson = Buffer.from(`${deleted.join("\n")}\n`);
+    await store.insert({ ndjson, rows: deleted.length, token: randomUUID(), table: "span_counts" });
   } finally {
     await store.close();
   }
@@ -70,7 +70,7 @@ test("counts everything again, and not while a server runs; deleted customers st
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("server")]);
   await server.kill("SIGTERM");
 
-  await forgetCounts();
+  await deleteCounts();
   server = await startServerProcess(folder.path);
   expect(await figures()).not.toEqual(counted);
   await server.kill("SIGTERM");

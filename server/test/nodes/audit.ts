@@ -20,7 +20,7 @@ export type Audit = {
   /** Spans that are to be judged, with another number of scores than 1. */
   misjudged: Array<[string, number]>;
   /** Spans of which no webhook heard. */
-  unheard: string[];
+  unreceived: string[];
   /** Webhook messages of one id whose bodies differ. */
   ambiguousMessages: string[];
   figures: Record<string, number>;
@@ -41,7 +41,7 @@ export async function audit(system: System, ledger: Ledger): Promise<Audit> {
   const standing = acknowledged.filter((span) => !isDeleted(span) && !isUnclear(span));
   const calls = [...ledger.calls.keys()];
   const own = rows.filter((row) => row["customer_identifier"] === writersCustomer);
-  const { messages, heard } = heardBy(system);
+  const { messages, received } = receivedBy(system);
   const uniqueIdsOf = ({ id }: SentSpan) => (byId.get(id) ?? []).map((row) => String(row["unique_id"]));
 
   return {
@@ -57,7 +57,7 @@ export async function audit(system: System, ledger: Ledger): Promise<Audit> {
       standing.filter(({ isJudged }) => isJudged),
       uniqueIdsOf,
     ),
-    unheard: ids(standing.filter((span) => !uniqueIdsOf(span).some((id) => heard.has(id)))),
+    unreceived: ids(standing.filter((span) => !uniqueIdsOf(span).some((id) => received.has(id)))),
     ambiguousMessages: [...messages].filter(([, bodies]) => bodies.size > 1).map(([id]) => id),
     figures: {
       "spans sent": spans.length,
@@ -126,15 +126,15 @@ async function scoresByLog(client: TestClient): Promise<Map<string, number>> {
   }
 }
 
-function heardBy({ receiver }: System): { messages: Map<string, Set<string>>; heard: Set<string> } {
+function receivedBy({ receiver }: System): { messages: Map<string, Set<string>>; received: Set<string> } {
   const messages = new Map<string, Set<string>>();
-  const heard = new Set<string>();
+  const received = new Set<string>();
   for (const { headers, body, json } of receiver.received) {
     const id = headers["webhook-id"] ?? "";
     messages.set(id, (messages.get(id) ?? new Set()).add(body));
-    heard.add(String(json["unique_id"]));
+    received.add(String(json["unique_id"]));
   }
-  return { messages, heard };
+  return { messages, received };
 }
 
 export async function countScores(client: TestClient): Promise<number> {

@@ -203,10 +203,10 @@ const ageMs = 5_000;
 function oldTrace(ledger: Ledger, random: Seeded): string | undefined {
   const recent = [...ledger.spans.values()].slice(-500);
   const traces = [...new Set(recent.map(({ trace }) => trace))].filter((trace) => trace !== undefined);
-  const kept = traces.filter((trace) => !ledger.deletedTraces.has(trace) && !ledger.unclearTraces.has(trace));
+  const remaining = traces.filter((trace) => !ledger.deletedTraces.has(trace) && !ledger.unclearTraces.has(trace));
   const old = performance.now() - ageMs;
   const isOld = ({ acknowledgedAtMs = Infinity }: SentSpan) => acknowledgedAtMs < old;
-  return random.pick(kept.filter((trace) => spansOf(ledger, trace).every(isOld)));
+  return random.pick(remaining.filter((trace) => spansOf(ledger, trace).every(isOld)));
 }
 
 /** Three callers share each customer; it has money for `callsOfBudget` calls, and they try a few more. */

@@ -292,9 +292,9 @@ test("a rule whose filters name a deleted customer is unchanged; its history doe
   });
   receiver.answer(path, (_request, response) => response.writeHead(500).end());
   await evaluated(prod, made.id);
-  const [told] = await received(receiver, path, 1);
+  const [notification] = await received(receiver, path, 1);
   const mentions = (text: string) => decodeURIComponent(text.replaceAll("+", " ")).includes("gone customer");
-  expect(mentions(String(told!.json["spans_url"]))).toBe(true);
+  expect(mentions(String(notification!.json["spans_url"]))).toBe(true);
   const history = async () => (await prod.get(`/api/alerts/${made.id}/history/`)).text;
   expect(mentions(await history())).toBe(true);
   expect((await prod.request("DELETE", "/api/users/gone%20customer/")).status).toBeLessThan(300);

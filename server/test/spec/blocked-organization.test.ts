@@ -28,9 +28,9 @@ const admin = (...words: string[]) =>
   });
 
 /** Servers apply it within seconds. */
-async function answersWith(status: number, ask: () => Promise<Answer>): Promise<Answer> {
+async function answersWith(status: number, send: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 0; ; tries += 1) {
-    const answer = await ask();
+    const answer = await send();
     if (answer.status === status || tries === 100) return answer;
     await sleep(100);
   }

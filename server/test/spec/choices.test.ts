@@ -13,16 +13,16 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const said = (content: string) => ({ role: "assistant", content });
+const assistant = (content: string) => ({ role: "assistant", content });
 const choices = ["first", "second", "third"].map((content, index) => ({
   index,
   finish_reason: "stop",
-  message: said(content),
+  message: assistant(content),
 }));
 const reversed = choices.toReversed();
-const told = {
-  completion_message: said("first"),
-  completion_messages: [said("first"), said("second"), said("third")],
+const expected = {
+  completion_message: assistant("first"),
+  completion_messages: [assistant("first"), assistant("second"), assistant("third")],
 };
 const textBody = (body: unknown) => ({
   body: { stringValue: typeof body === "string" ? body : JSON.stringify(body) },
@@ -39,7 +39,7 @@ describe.each(arrivals)("records that arrive %s", (arrival) => {
     await sendBoth(app.prod, arrival, spanWithoutContent(ids), logs);
     const row = await whenSpan(app.prod, ids, ({ completion_message: answer }) => answer !== null);
     expect(row).toMatchObject({
-      ...told,
+      ...expected,
       prompt_messages: [
         { role: "system", content: "Be brief." },
         { role: "user", content: "Weather?" },
@@ -71,7 +71,7 @@ describe.each(arrivals)("records that arrive %s", (arrival) => {
         { role: "system", content: "Be brief." },
         { role: "user", content: "Weather?" },
       ],
-      completion_message: said("Sunny."),
+      completion_message: assistant("Sunny."),
     });
   });
 });
@@ -87,8 +87,8 @@ test("choices that arrive one by one, the first one last", async () => {
     });
   }
   const row = await whenSpan(app.prod, ids, () => true);
-  expect(row["completion_message"]).toEqual(said("first"));
-  expect(row["completion_messages"]).toEqual(expect.arrayContaining(told.completion_messages));
+  expect(row["completion_message"]).toEqual(assistant("first"));
+  expect(row["completion_messages"]).toEqual(expect.arrayContaining(expected.completion_messages));
 });
 
 test.each<[string, Row]>([
@@ -99,5 +99,5 @@ test.each<[string, Row]>([
 ])("choices in a body: %s", async (_name, body) => {
   const created = await app.prod.post("/api/request-logs/create/", { model: "gpt-4o-mini", log_type: "chat", ...body });
   const { unique_id: id } = created.json as Row;
-  expect(await retrieveSpan(app.prod, id)).toMatchObject(told);
+  expect(await retrieveSpan(app.prod, id)).toMatchObject(expected);
 });

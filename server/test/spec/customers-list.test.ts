@@ -247,10 +247,10 @@ describe("the list", () => {
         ),
       );
       await storeCustomers(prod, rows);
-      const said = cases.flatMap(([, , costs], index) =>
+      const customerRows = cases.flatMap(([, , costs], index) =>
         Object.entries(costs).map(([customer, cost]) => [named(customer, index), cost] as const),
       );
-      const costs: Record<string, number> = Object.fromEntries(said);
+      const costs: Record<string, number> = Object.fromEntries(customerRows);
       const groups = await prod.get(`/api/request-logs/groups/?group_by=customer_identifier&${always}`);
       expect(costsOf(groups.json as ListAnswer)).toEqual(costs);
       expect(costsOf(await listCustomers(prod, "sort_by=-total_cost"))).toEqual(costs);

@@ -301,8 +301,8 @@ describe("DELETE", () => {
       expect(whole.text).not.toContain("ann@example.com");
       expect(bodyOf(whole)).toMatchObject({ customer_identifier: null, cost: 0.5, total_tokens: 15 });
     }
-    const kept = unnamed.map((row) => row["metadata"]);
-    expect(kept).toContainEqual({ k: "v" });
+    const metadata = unnamed.map((row) => row["metadata"]);
+    expect(metadata).toContainEqual({ k: "v" });
     expect((await listSpans(prod, { customer_identifier: { operator: "", value: ["ann"] } })).count).toBe(0);
     expect((await prod.get(`/api/traces/t1/`)).text).not.toContain("ann");
     const groups = await prod.get(`/api/request-logs/groups/?group_by=customer_identifier&${always}`);

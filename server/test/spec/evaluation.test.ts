@@ -234,8 +234,8 @@ describe.concurrent("an evaluator that fails", () => {
         error_message: expect.stringMatching(error),
       },
     ]);
-    const told = bodyOf(await prod.get(`/automation/automations/${String(automation["id"])}/`));
-    expect(told).toMatchObject({ last_error: expect.stringMatching(error), last_error_at: expect.any(String) });
+    const retrieved = bodyOf(await prod.get(`/automation/automations/${String(automation["id"])}/`));
+    expect(retrieved).toMatchObject({ last_error: expect.stringMatching(error), last_error_at: expect.any(String) });
     expect(
       (await prod.list({ [`scores__${String(evaluator["id"])}`]: { operator: "isnull", value: [false] } })).count,
     ).toBe(0);

@@ -108,8 +108,8 @@ describe.each([false, true])("P3 (stream: %j)", (stream) => {
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "gpt-4o-mini"]);
     expect(answer.headers.get("x-spanway-attempts")).toBe("2");
     expect(answer.text).not.toContain("content_filter");
-    const said = stream ? eventsOf(answer.text) : completionChunks(answer.json as Row);
-    expect(textOf(said)).toBe("Hello.");
+    const chunks = stream ? eventsOf(answer.text) : completionChunks(answer.json as Row);
+    expect(textOf(chunks)).toBe("Hello.");
     const span = await retrieveSpan(app.prod, answer.headers.get("x-spanway-log-id"));
     expect(span["attempts"]).toMatchObject([
       { status_code: 200, error_message: expect.any(String) },
@@ -121,18 +121,18 @@ describe.each([false, true])("P3 (stream: %j)", (stream) => {
     script(stream ? streams(...events) : answers(200, whole), stream);
     for (const plan of [{ model }, { model: "gpt-4.1", fallback_models: [model] }]) {
       const answer = await complete({ ...plan, stream });
-      const said = stream ? eventsOf(answer.text) : [answer.json];
-      const finishes = (said as Row[]).flatMap(({ choices }) => (choices as Row[] | undefined) ?? []);
+      const chunks = stream ? eventsOf(answer.text) : [answer.json];
+      const finishes = (chunks as Row[]).flatMap(({ choices }) => (choices as Row[] | undefined) ?? []);
       expect(answer.status).toBe(200);
       expect(finishes.at(-1)).toMatchObject({ finish_reason: "content_filter" });
-      expect(said.at(-1)).toEqual(stream ? "[DONE]" : answer.json);
+      expect(chunks.at(-1)).toEqual(stream ? "[DONE]" : answer.json);
     }
   });
 
   test("an answer that a filter truncated remains the response", async () => {
-    const cut = { choices: [{ ...filtered.choices[0], message: { role: "assistant", content: "Hel" } }] };
+    const truncated = { choices: [{ ...filtered.choices[0], message: { role: "assistant", content: "Hel" } }] };
     const events = [chunk({ role: "assistant", content: "Hel" }), chunk({}, "content_filter"), done];
-    script(stream ? streams(...events) : answers(200, completion(cut)), stream);
+    script(stream ? streams(...events) : answers(200, completion(truncated)), stream);
     const answer = await complete({ model: "gpt-4o", stream, fallback_models: ["gpt-4o-mini"] });
     expect(answer.headers.get("x-spanway-model")).toBe("gpt-4o");
     expect(answer.text).toContain("Hel");

@@ -59,9 +59,9 @@ describe("twenty concurrent first calls of a customer with a budget for two", ()
     let refusals = 0;
     const calls = await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const said = await call("race", { customer_params: params });
-        if (said.status === 429 && (refusals += 1) === 18) all.resolve();
-        return said;
+        const answered = await call("race", { customer_params: params });
+        if (answered.status === 429 && (refusals += 1) === 18) all.resolve();
+        return answered;
       }),
     );
     const [passed, blocked] = [200, 429].map((status) => calls.filter((answer) => answer.status === status));
@@ -196,12 +196,12 @@ describe("a reservation", () => {
 
 test("a call without a budget reports that in the same form", async () => {
   gateway.upstream.script(costly());
-  const kept = {
+  const retained = {
     cache_enabled: true,
     customer_identifier: undefined,
     messages: [{ role: "user", content: "No bound" }],
   };
-  for (const answer of [await call("", kept), await call("", kept), await call("", { messages: [] })])
+  for (const answer of [await call("", retained), await call("", retained), await call("", { messages: [] })])
     expect((await logOf(answer))["limit_info"]).toMatchObject({ is_allowed: true, limits: [] });
 });
 
@@ -243,8 +243,8 @@ describe("a budget", () => {
     expect(receiver.on("/budget").map(({ json }) => json)).toMatchObject([
       { customer_identifier: "told", name: "Told", budget: "period_budget", period_budget: 0.005, environment: "prod" },
     ]);
-    const told = receiver.on("/budget").map(({ json }) => (json as Row)["period_usage"]);
-    expect(told[0]).toBeCloseTo(2 * callCost, 9);
+    const notifications = receiver.on("/budget").map(({ json }) => (json as Row)["period_usage"]);
+    expect(notifications[0]).toBeCloseTo(2 * callCost, 9);
   });
 
   test("that is invalid is a 400", async () => {
@@ -290,7 +290,7 @@ describe("a key that may not change customers", () => {
     const made = await admin.post("/api/api-keys/", { name: "w", environment: "prod", permissions: ["spans:write"] });
     key = createClient(gateway.app.url, String((made.json as Row)["key"]));
   });
-  const ask = (customer: string, members: Row = {}, headers: Record<string, string> = {}) => {
+  const send = (customer: string, members: Row = {}, headers: Record<string, string> = {}) => {
     const body = { model: "gpt-4o", messages: [question], max_tokens: outputTokens, customer_identifier: customer };
     return key.post("/api/chat/completions", { ...body, ...members }, headers);
   };
@@ -298,11 +298,11 @@ describe("a key that may not change customers", () => {
   test("K2: never lets a blocked customer unblock itself", async () => {
     gateway.upstream.script(costly());
     await call("stuck", { customer_params: { customer_identifier: "stuck", total_budget: 0.001 } });
-    expect((await ask("stuck")).status).toBe(429);
+    expect((await send("stuck")).status).toBe(429);
     const before = gateway.upstream.requests.length;
     const raised = { customer_params: { customer_identifier: "stuck", total_budget: 100, rate_limit: null } };
     const header = { "x-data-svc-params": Buffer.from(JSON.stringify(raised)).toString("base64") };
-    for (const answer of [await ask("stuck", raised), await ask("stuck", {}, header)]) {
+    for (const answer of [await send("stuck", raised), await send("stuck", {}, header)]) {
       expect(answer.status).toBe(403);
       expect(errorOf(answer)).toMatchObject({ type: "permission_error", code: "forbidden" });
       expect(errorOf(answer)["message"]).toMatch(/customer_params\.total_budget, customer_params\.rate_limit/);
@@ -312,14 +312,14 @@ describe("a key that may not change customers", () => {
     await key.post("/api/request-logs/", { ...raised, model: "gpt-4o" });
     await settle(gateway.app.prod);
     expect((await retrieveCustomer(gateway.app.prod, "stuck"))["total_budget"]).toBe(0.001);
-    expect((await ask("stuck")).status).toBe(429);
+    expect((await send("stuck")).status).toBe(429);
     expect(gateway.upstream.requests.length).toBe(before);
   });
 
   test("K2: can still name customers, with name and email", async () => {
     gateway.upstream.script(costly());
     const params = { customer_params: { customer_identifier: "free", name: "Free", email: "free@example.com" } };
-    expect((await ask("free", params)).status).toBe(200);
+    expect((await send("free", params)).status).toBe(200);
     expect(await retrieveCustomer(gateway.app.prod, "free")).toMatchObject({ name: "Free", period_budget: null });
   });
 });

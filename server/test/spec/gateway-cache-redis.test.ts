@@ -23,7 +23,7 @@ describe.skipIf(url === undefined)(`The response cache in Redis${skipReason}`, (
     redis.disconnect();
   });
 
-  const ask = (body: Row): Promise<Answer> => gateway.app.prod.post("/api/chat/completions", body);
+  const send = (body: Row): Promise<Answer> => gateway.app.prod.post("/api/chat/completions", body);
   const newChat = (members: Row = {}): Row => ({
     model: "gpt-4o",
     messages: [{ role: "user", content: `The secret of ${randomUUID()}` }],
@@ -36,7 +36,7 @@ describe.skipIf(url === undefined)(`The response cache in Redis${skipReason}`, (
   test("returns the same bytes again, which are not in the process's memory", async () => {
     gateway.upstream.script(answers(200, completion()));
     const body = newChat();
-    const [first, again] = [await ask(body), await ask(body)];
+    const [first, again] = [await send(body), await send(body)];
     expect([cacheOf(first), cacheOf(again), again.text]).toEqual(["miss", "hit", first.text]);
     const { text } = await gateway.app.prod.get("/metrics");
     expect(text).toMatch(/^spanway_cache_bytes 0$/m);
@@ -46,23 +46,23 @@ describe.skipIf(url === undefined)(`The response cache in Redis${skipReason}`, (
   test("returns a stream for a stream, and stores nothing of an incomplete one", async () => {
     gateway.upstream.script(streams(...helloStream, done));
     const body = newChat({ stream: true });
-    expect([cacheOf(await ask(body)), cacheOf(await ask(body))]).toEqual(["miss", "hit"]);
+    expect([cacheOf(await send(body)), cacheOf(await send(body))]).toEqual(["miss", "hit"]);
     gateway.upstream.script(streams(chunk({ content: "Hel" })));
-    const cut = newChat({ stream: true });
-    expect([cacheOf(await ask(cut)), cacheOf(await ask(cut))]).toEqual(["miss", "miss"]);
+    const disconnected = newChat({ stream: true });
+    expect([cacheOf(await send(disconnected)), cacheOf(await send(disconnected))]).toEqual(["miss", "miss"]);
   });
 
   test("stores for cache_ttl under an opaque key, and ignores lost or corrupt entries", async () => {
     gateway.upstream.script(answers(200, completion()));
     const body = newChat();
-    const span = await retrieveSpan(gateway.app.prod, (await ask(body)).headers.get("x-spanway-log-id"));
+    const span = await retrieveSpan(gateway.app.prod, (await send(body)).headers.get("x-spanway-log-id"));
     const key = `spanway:answer:2:${String(span["cache_key"])}`;
     expect(key).toMatch(/:[\w-]{43}$/);
     expect(await redis.pttl(key)).toBeLessThanOrEqual(60_000);
     expect(await redis.pttl(key)).toBeGreaterThan(50_000);
     await redis.set(key, "spoilt", "PX", 60_000);
-    expect([cacheOf(await ask(body)), cacheOf(await ask(body))]).toEqual(["miss", "hit"]);
+    expect([cacheOf(await send(body)), cacheOf(await send(body))]).toEqual(["miss", "hit"]);
     await redis.del(key);
-    expect(cacheOf(await ask(body))).toBe("miss");
+    expect(cacheOf(await send(body))).toBe("miss");
   });
 });

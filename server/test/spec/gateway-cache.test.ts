@@ -14,21 +14,21 @@ afterAll(() => gateway.stop());
 beforeEach(() => gateway.upstream.script(answers(200, completion())));
 
 const path = "/api/chat/completions";
-let asked = 0;
+let requests = 0;
 /** A chat that was never sent before. */
 const newChat = (members: Row = {}): Row => {
-  asked += 1;
-  const messages = [{ role: "user", content: `Question ${asked}` }];
+  requests += 1;
+  const messages = [{ role: "user", content: `Question ${requests}` }];
   return { model: "gpt-4o", messages, cache_enabled: true, ...members };
 };
-const ask = (body: Row | string, client: TestClient = gateway.app.prod): Promise<Answer> => client.post(path, body);
+const send = (body: Row | string, client: TestClient = gateway.app.prod): Promise<Answer> => client.post(path, body);
 const cacheOf = (answer: Answer): string | null => answer.headers.get("x-spanway-cache");
 const spanOf = (answer: Answer): Promise<Row> => retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
 
 /** The cache header of the second of two calls. */
 async function second(first: Row | string, then: Row | string, client?: TestClient): Promise<string | null> {
-  expect(cacheOf(await ask(first))).toBe("miss");
-  return cacheOf(await ask(then, client));
+  expect(cacheOf(await send(first))).toBe("miss");
+  return cacheOf(await send(then, client));
 }
 
 const toolCalls = ["a", "b"].map((name, index) => ({
@@ -53,9 +53,9 @@ describe("The response cache", () => {
     const text = JSON.stringify(completion(), null, 1);
     gateway.upstream.script(answers(200, text));
     const body = newChat();
-    const first = await ask(body);
+    const first = await send(body);
     const requests = gateway.upstream.requests.length;
-    const again = await ask(body);
+    const again = await send(body);
     expect([again.status, again.text, cacheOf(again)]).toEqual([200, text, "hit"]);
     expect(gateway.upstream.requests.length).toBe(requests);
     expect(again.headers.get("x-spanway-model")).toBe("gpt-4o");
@@ -73,16 +73,16 @@ describe("The response cache", () => {
   test("is reported in the breakdown", async () => {
     const body = newChat({ request_breakdown: true });
     const breakdownOf = (answer: Answer): Row => (answer.json as { request_breakdown: Row }).request_breakdown;
-    expect(breakdownOf(await ask(body))).toMatchObject({ cached: false });
-    const again = await ask(body);
+    expect(breakdownOf(await send(body))).toMatchObject({ cached: false });
+    const again = await send(body);
     expect(breakdownOf(again)).toMatchObject({ cached: true, cost: 0, prompt_tokens: 10, completion_tokens: 2 });
     expect(again.json).toMatchObject(completion());
   });
 
   test("treats calls as equal regardless of member order, whitespace and escapes", async () => {
-    asked += 1;
-    const first = `{"model":"gpt-4o","cache_enabled":true,"messages":[{"role":"user","content":"é ${asked}"}],"top_p":1,"seed":12345678901234567890}`;
-    const same = `{ "seed": 12345678901234567890, "top_p": 1.0,\n "messages": [ {"content":"\\u00e9 ${asked}", "role":"user"} ], "cache_enabled": true, "model": "openai/gpt-4o" }`;
+    requests += 1;
+    const first = `{"model":"gpt-4o","cache_enabled":true,"messages":[{"role":"user","content":"é ${requests}"}],"top_p":1,"seed":12345678901234567890}`;
+    const same = `{ "seed": 12345678901234567890, "top_p": 1.0,\n "messages": [ {"content":"\\u00e9 ${requests}", "role":"user"} ], "cache_enabled": true, "model": "openai/gpt-4o" }`;
     expect(await second(first, same)).toBe("hit");
     expect(await second(first.replace("é", "e"), first.replace("é", "e").replace("67890}", "67891}"))).toBe("miss");
   });
@@ -107,7 +107,7 @@ describe("The response cache", () => {
   ])("gives nothing to a call that differs in %s", async (_name, members) => {
     const body = newChat({ cache_options: { cache_by_customer: true } });
     expect(await second(body, { ...body, ...members })).toBe("miss");
-    expect(cacheOf(await ask(body))).toBe("hit");
+    expect(cacheOf(await send(body))).toBe("hit");
   });
 
   test.each<[string, Row]>([
@@ -124,30 +124,30 @@ describe("The response cache", () => {
     const of = (customer: Row): Row => ({ ...body, cache_options: { cache_by_customer: true }, ...customer });
     const body = newChat();
     expect(await second(of({ customer_identifier: "c1" }), of({ customer_identifier: "c2" }))).toBe("miss");
-    expect(cacheOf(await ask(of({ customer_params: { customer_identifier: "c2" } })))).toBe("hit");
+    expect(cacheOf(await send(of({ customer_params: { customer_identifier: "c2" } })))).toBe("hit");
   });
 
   test("distinguishes models by default", async () => {
     const body = newChat({ cache_options: { is_cached_by_model: false } });
     expect(await second(body, { ...body, model: "gpt-4o-mini" })).toBe("hit");
     const other = { ...body, model: "gpt-4o-mini", credential_override: { openai: { api_key: "sk-another" } } };
-    expect(cacheOf(await ask(other))).toBe("miss");
+    expect(cacheOf(await send(other))).toBe("miss");
   });
 
   test("never crosses organizations or environments", async () => {
     const other = await gateway.app.newOrganization();
     const body = newChat();
     expect(await second(body, body, other.prod)).toBe("miss");
-    expect(cacheOf(await ask(body, gateway.app.test))).toBe("miss");
-    expect(cacheOf(await ask(body))).toBe("hit");
+    expect(cacheOf(await send(body, gateway.app.test))).toBe("miss");
+    expect(cacheOf(await send(body))).toBe("hit");
   });
 
   test("leaves no span for a hit without logging", async () => {
     const body = newChat({ cache_options: { omit_log: true }, custom_identifier: "omitted" });
-    expect((await ask(body)).headers.get("x-spanway-log-id")).not.toBeNull();
-    const again = await ask(body);
+    expect((await send(body)).headers.get("x-spanway-log-id")).not.toBeNull();
+    const again = await send(body);
     expect([cacheOf(again), again.headers.get("x-spanway-log-id")]).toEqual(["hit", null]);
-    await spanOf(await ask(newChat()));
+    await spanOf(await send(newChat()));
     const listed = await listSpans(gateway.app.prod, { custom_identifier: { value: ["omitted"], operator: "" } });
     expect(listed.results).toHaveLength(1);
   });
@@ -157,8 +157,8 @@ describe("The response cache", () => {
     async (stream) => {
       const body = newChat({ stream });
       expect(await second({ ...body, disable_log: true }, { ...body, disable_log: true })).toBe("miss");
-      await ask(body);
-      const hit = await ask({ ...body, disable_log: true });
+      await send(body);
+      const hit = await send({ ...body, disable_log: true });
       expect(cacheOf(hit)).toBe("hit");
       expect(JSON.stringify(await spanOf(hit))).not.toMatch(/Hello|Question/);
     },
@@ -167,19 +167,19 @@ describe("The response cache", () => {
   test("expires after cache_ttl, and returns nothing older", async () => {
     const short = newChat({ cache_ttl: 0.2 });
     const long = newChat({ cache_ttl: 60 });
-    await ask(short);
-    await ask(long);
+    await send(short);
+    await send(long);
     await sleep(250);
-    expect(cacheOf(await ask(short))).toBe("miss");
-    expect(cacheOf(await ask(long))).toBe("hit");
-    expect(cacheOf(await ask({ ...long, cache_ttl: 0.2 }))).toBe("miss");
+    expect(cacheOf(await send(short))).toBe("miss");
+    expect(cacheOf(await send(long))).toBe("hit");
+    expect(cacheOf(await send({ ...long, cache_ttl: 0.2 }))).toBe("miss");
     const never = newChat({ cache_ttl: 0 });
     expect(await second(never, never)).toBe("miss");
   });
 
   test("sends the provider the same request that the key was computed from, even if parsers differ", async () => {
-    asked += 1;
-    const sent = `{"model":"gpt-4o","messages":[{"role":"user","content":"a"}],"messages":[{"role":"user","content":"b ${asked}"}]}`;
+    requests += 1;
+    const sent = `{"model":"gpt-4o","messages":[{"role":"user","content":"a"}],"messages":[{"role":"user","content":"b ${requests}"}]}`;
     const params = Buffer.from(JSON.stringify({ cache_enabled: true })).toString("base64");
     await gateway.app.prod.post(path, sent, { "x-data-svc-params": params });
     expect(gateway.upstream.requests.at(-1)?.body).not.toContain('"a"');
@@ -192,8 +192,8 @@ describe("A stream", () => {
   test("is served from a whole response, with tool calls and usage", async () => {
     gateway.upstream.script(answers(200, withTools));
     const whole = newChat();
-    await ask(whole);
-    const streamed = await ask({
+    await send(whole);
+    const streamed = await send({
       ...whole,
       stream: true,
       stream_options: { include_usage: true },
@@ -216,15 +216,15 @@ describe("A stream", () => {
     expect(events[2]).toMatchObject({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 2 } });
     expect(events[3]).toMatchObject({ request_breakdown: { cached: true, cost: 0, stream: true } });
     expect(await spanOf(streamed)).toMatchObject({ cache_hit: true, cost: 0, stream: true, prompt_tokens: 10 });
-    const bare = eventsOf((await ask({ ...whole, stream: true })).text);
+    const bare = eventsOf((await send({ ...whole, stream: true })).text);
     expect(JSON.stringify(bare)).not.toContain("prompt_tokens");
   });
 
   test("is stored as its complete response", async () => {
     gateway.upstream.script(streams(...helloStream, usageChunk(), done));
     const streamed = body();
-    await ask(streamed);
-    const whole = await ask({ ...streamed, stream: false });
+    await send(streamed);
+    const whole = await send({ ...streamed, stream: false });
     expect([cacheOf(whole), whole.json]).toEqual([
       "hit",
       completion({
@@ -237,7 +237,7 @@ describe("A stream", () => {
         ],
       }),
     ]);
-    const again = await ask({ ...streamed, stream_options: { include_usage: true } });
+    const again = await send({ ...streamed, stream_options: { include_usage: true } });
     expect([cacheOf(again), textOf(eventsOf(again.text))]).toEqual(["hit", "Hello."]);
     expect(again.text).toContain('"prompt_tokens":10');
   });
@@ -267,8 +267,8 @@ describe("A stream", () => {
       ),
     );
     const streamed = body();
-    await ask(streamed);
-    const whole = await ask({ ...streamed, stream: false });
+    await send(streamed);
+    const whole = await send({ ...streamed, stream: false });
     expect(cacheOf(whole)).toBe("hit");
     const [first, other] = toolCalls;
     expect((whole.json as { choices: unknown }).choices).toEqual([
@@ -286,12 +286,12 @@ describe("A stream", () => {
 });
 
 describe("Nothing is stored of", () => {
-  const isKept = async (script: Script, members: Row = {}, then: Row = {}): Promise<boolean> => {
+  const isCached = async (script: Script, members: Row = {}, then: Row = {}): Promise<boolean> => {
     gateway.upstream.script(script);
     const body = newChat({ retries: 0, ...members });
-    await ask(body).catch(() => undefined);
+    await send(body).catch(() => undefined);
     gateway.upstream.script(answers(200, completion()));
-    return cacheOf(await ask({ ...body, ...then })) === "hit";
+    return cacheOf(await send({ ...body, ...then })) === "hit";
   };
   const finished = (finish_reason: string | null): Row =>
     completion({ choices: [{ index: 0, message: { role: "assistant", content: "Hel" }, finish_reason }] });
@@ -313,7 +313,7 @@ describe("Nothing is stored of", () => {
     ["a stream that lacks a choice", streams(...helloStream, done), { stream: true, n: 2 }],
     ["an answer that is too large", answers(200, completion({ padding: "x".repeat(1024 * 1024) })), {}],
   ])("%s", async (_name, script, members) => {
-    expect(await isKept(script, members)).toBe(false);
+    expect(await isCached(script, members)).toBe(false);
   });
 
   test("a call whose client disconnected", async () => {
@@ -334,7 +334,7 @@ describe("Nothing is stored of", () => {
     leaving.abort();
     await sleep(100);
     gateway.upstream.script(answers(200, completion()));
-    expect(cacheOf(await ask({ ...body, stream: false }))).toBe("miss");
+    expect(cacheOf(await send({ ...body, stream: false }))).toBe("miss");
   });
 
   test("a fallback under the requested model", async () => {
@@ -344,9 +344,9 @@ describe("Nothing is stored of", () => {
       return script(connection, request);
     });
     const body = newChat({ fallback_models: ["gpt-4o-mini"], retries: 0 });
-    expect((await ask(body)).headers.get("x-spanway-model")).toBe("gpt-4o-mini");
-    expect(cacheOf(await ask(body))).toBe("miss");
-    const direct = await ask({ ...body, model: "gpt-4o-mini" });
+    expect((await send(body)).headers.get("x-spanway-model")).toBe("gpt-4o-mini");
+    expect(cacheOf(await send(body))).toBe("miss");
+    const direct = await send({ ...body, model: "gpt-4o-mini" });
     expect([cacheOf(direct), direct.headers.get("x-spanway-model")]).toEqual(["hit", "gpt-4o-mini"]);
   });
 });
@@ -363,8 +363,8 @@ test("Responses of a translated provider are stored as completions", async () =>
   };
   gateway.upstream.script(answers(200, message));
   const body = newChat({ model: "anthropic/claude-sonnet-4-5", max_tokens: 10, seed: 1 });
-  const first = await ask(body);
-  const again = await ask(body);
+  const first = await send(body);
+  const again = await send(body);
   expect([cacheOf(again), again.text]).toEqual(["hit", first.text]);
   expect(again.headers.get("x-spanway-adjusted")).toBe(first.headers.get("x-spanway-adjusted"));
   expect(again.headers.get("x-spanway-provider")).toBe("anthropic");
@@ -375,13 +375,13 @@ test("customer params of a hit are applied, and are 400 if invalid, as without t
   const body = newChat();
   expect(await second(body, body, prod)).toBe("miss");
   const customer_params = { customer_identifier: "told", name: "Told", period_budget: 3, budget_duration: "daily" };
-  const hit = await ask({ ...body, customer_params }, prod);
+  const hit = await send({ ...body, customer_params }, prod);
   expect([hit.status, cacheOf(hit)]).toEqual([200, "hit"]);
   expect((await prod.get("/api/users/told/")).json).toMatchObject({
     name: "Told",
     period_budget: 3,
     budget_duration: "daily",
   });
-  const wrong = await ask({ ...body, customer_params: { customer_identifier: "told", period_budget: -1 } }, prod);
+  const wrong = await send({ ...body, customer_params: { customer_identifier: "told", period_budget: -1 } }, prod);
   expect(wrong).toMatchObject({ status: 400, json: { error: { param: "customer_params.period_budget" } } });
 });

@@ -166,7 +166,7 @@ describe("service parameters", () => {
 
   test("request_breakdown adds the figures of the span: to the body, or as the last chunk of a stream", async () => {
     const whole = await complete({ request_breakdown: true, metadata: { a: 1 } });
-    const told = {
+    const expected = {
       prompt_tokens: 10,
       completion_tokens: 2,
       cost: 0.000045,
@@ -181,7 +181,12 @@ describe("service parameters", () => {
     };
     expect(whole.json).toEqual({
       ...completion(),
-      request_breakdown: expect.objectContaining({ ...told, stream: false, metadata: { a: 1 }, full_request: chat() }),
+      request_breakdown: expect.objectContaining({
+        ...expected,
+        stream: false,
+        metadata: { a: 1 },
+        full_request: chat(),
+      }),
     });
 
     gateway.upstream.script(streams(...helloStream, usageChunk(), done));
@@ -191,8 +196,8 @@ describe("service parameters", () => {
     expect(last).toMatchObject({
       id: "chatcmpl-1",
       model: "gpt-4o-2024-08-06",
-      choices: [{ index: 0, delta: {}, finish_reason: null, request_breakdown: { ...told, stream: true } }],
-      request_breakdown: { ...told, stream: true },
+      choices: [{ index: 0, delta: {}, finish_reason: null, request_breakdown: { ...expected, stream: true } }],
+      request_breakdown: { ...expected, stream: true },
     });
     expect(last).not.toHaveProperty("usage");
     expect(textOf(events)).toBe("Hello.");

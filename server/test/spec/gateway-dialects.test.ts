@@ -106,8 +106,8 @@ test.each(shaped.filter((name) => name !== "perplexity"))(
         `messages.${name}`,
     );
     expect(adjusted).toEqual(expect.arrayContaining(names));
-    const said = (body["messages"] as Row[]).find(({ tool_calls }) => tool_calls !== undefined);
-    expect(said).toMatchObject({ content: "Let me look.", tool_calls: [{ function: { name: "look" } }] });
+    const assistant = (body["messages"] as Row[]).find(({ tool_calls }) => tool_calls !== undefined);
+    expect(assistant).toMatchObject({ content: "Let me look.", tool_calls: [{ function: { name: "look" } }] });
   },
 );
 
@@ -204,11 +204,11 @@ describe("members of another dialect", () => {
     ["cohere/command-a", { reasoning_effort: "medium" }, { reasoning_effort: "high" }, [], ["reasoning_effort"]],
     ["groq/m", { store: true, metadata: { a: 1 }, logprobs: false, n: 1 }, {}, ["store", "logprobs", "n"], ["store"]],
   ])("P2: %s is asked for %j as it takes it", async (model, members, sent, left, adjusted) => {
-    const told = await send(model, members);
-    expect(told.answer.status).toBe(200);
-    expect(told.body).toMatchObject(sent);
-    for (const name of left) expect(told.body).not.toHaveProperty(name);
-    expect(told.adjusted.toSorted()).toEqual(adjusted.toSorted());
+    const response = await send(model, members);
+    expect(response.answer.status).toBe(200);
+    expect(response.body).toMatchObject(sent);
+    for (const name of left) expect(response.body).not.toHaveProperty(name);
+    expect(response.adjusted.toSorted()).toEqual(adjusted.toSorted());
   });
 
   test.each<[model: string, members: Row, param: string]>([
@@ -242,10 +242,10 @@ describe("members of another dialect", () => {
     expect(none.adjusted).toEqual(["tool_choice"]);
     const schema = { type: "object", properties: { city: { type: "string" } } };
     const json = { response_format: { type: "json_schema", json_schema: { name: "c", schema } } };
-    const asked = await send("deepseek/deepseek-chat", json);
-    expect(asked.body).toMatchObject({ response_format: { type: "json_object" } });
-    expect(JSON.stringify(asked.body["messages"])).toContain(JSON.stringify(JSON.stringify(schema)).slice(1, -1));
-    expect(asked.adjusted).toEqual(["response_format"]);
+    const answered = await send("deepseek/deepseek-chat", json);
+    expect(answered.body).toMatchObject({ response_format: { type: "json_object" } });
+    expect(JSON.stringify(answered.body["messages"])).toContain(JSON.stringify(JSON.stringify(schema)).slice(1, -1));
+    expect(answered.adjusted).toEqual(["response_format"]);
     const any = await send("perplexity/sonar", { response_format: { type: "json_object" } });
     expect(any.body).toMatchObject({ response_format: { type: "json_schema" } });
   });
@@ -349,16 +349,16 @@ describe("native parts of other wire formats", () => {
     title: "a.pdf",
   };
   const text = { type: "document", source: { type: "text", media_type: "text/plain", data: "Notes." } };
-  const ask = (model: string, ...content: unknown[]) => send(model, { messages: [{ role: "user", content }] });
+  const sendContent = (model: string, ...content: unknown[]) => send(model, { messages: [{ role: "user", content }] });
   const contentOf = ({ body }: Sent): unknown => (body["messages"] as Row[] | undefined)?.[0]?.["content"];
 
   test("P18: are sent in the best form that the provider supports", async () => {
-    expect(contentOf(await ask("openai/gpt-4o", png, pdf, text))).toEqual([
+    expect(contentOf(await sendContent("openai/gpt-4o", png, pdf, text))).toEqual([
       { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
       { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,JVBERi0=" } },
       { type: "text", text: "Notes." },
     ]);
-    expect(contentOf(await ask("deepseek/deepseek-chat", { type: "input_text", text: "Hi." }, text))).toBe(
+    expect(contentOf(await sendContent("deepseek/deepseek-chat", { type: "input_text", text: "Hi." }, text))).toBe(
       "Hi.\nNotes.",
     );
   });
@@ -369,7 +369,7 @@ describe("native parts of other wire formats", () => {
     ["groq/m", { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } }],
     ["openai/gpt-4o", { type: "hologram" }],
   ])("P18: are refused by name, with what can be sent instead: %s %j", async (model, part) => {
-    const { answer, path } = await ask(model, part);
+    const { answer, path } = await sendContent(model, part);
     expect([answer.status, path]).toEqual([400, ""]);
     const { param, message } = (answer.json as { error: Row }).error;
     expect(param).toBe("messages.0.content.0.type");

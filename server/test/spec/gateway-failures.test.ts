@@ -59,8 +59,8 @@ describe("a request that one model rejects", () => {
   test("P3: falls back if the gateway's own translator rejects it, without an upstream request", async () => {
     gateway.upstream.script(byModel({ "gpt-4o-mini": answers(200, completion()) }));
     const before = gateway.upstream.requests.length;
-    const ask = { model: "claude-sonnet-4-5", logprobs: true, fallback_models: ["gpt-4o-mini"] };
-    const answer = await complete(ask);
+    const request = { model: "claude-sonnet-4-5", logprobs: true, fallback_models: ["gpt-4o-mini"] };
+    const answer = await complete(request);
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "gpt-4o-mini"]);
     expect(gateway.upstream.requests.length).toBe(before + 1);
     const span = await retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
@@ -109,15 +109,15 @@ describe("a request that one model rejects", () => {
 test("P15: betas from the header are sent to every provider of a Claude, with those of the body, and to no other", async () => {
   gateway.upstream.script(answers(500, {}));
   const headers = { "anthropic-beta": "context-1m-2025-08-07, interleaved-thinking-2025-05-14" };
-  const ask = (model: string, members: Row = {}): Promise<Answer> =>
+  const send = (model: string, members: Row = {}): Promise<Answer> =>
     gateway.app.prod.post("/v1/chat/completions", { model, messages: [question], retries: 0, ...members }, headers);
-  await ask("claude-sonnet-4", { anthropic_beta: ["context-1m-2025-08-07", "other-1"] });
+  await send("claude-sonnet-4", { anthropic_beta: ["context-1m-2025-08-07", "other-1"] });
   expect(gateway.upstream.requests.at(-1)?.headers["anthropic-beta"]?.split(",")).toEqual([
     "context-1m-2025-08-07",
     "other-1",
     "interleaved-thinking-2025-05-14",
   ]);
-  await ask("gpt-3.5-turbo");
+  await send("gpt-3.5-turbo");
   expect(gateway.upstream.requests.at(-1)?.headers).not.toHaveProperty("anthropic-beta");
   expect(gateway.upstream.requests.at(-1)?.body).not.toContain("context-1m");
   const before = gateway.upstream.requests.length;
@@ -165,11 +165,11 @@ test("P14: the error code distinguishes a rate limit, an overload and a rejected
 
 test("P14: within a stream, too", async () => {
   const event = (error: Row): string => `data: ${JSON.stringify({ error })}\n\n`;
-  const ask = { stream: true, retries: 0 };
+  const request = { stream: true, retries: 0 };
   gateway.upstream.script(streams(event({ type: "rate_limit_error", message: "slow down" })));
-  expect(errorOf(await complete({ ...ask, model: "gpt-5" }))["code"]).toBe("upstream_rate_limited");
+  expect(errorOf(await complete({ ...request, model: "gpt-5" }))["code"]).toBe("upstream_rate_limited");
   gateway.upstream.script(streams(event({ type: "overloaded_error", message: "Overloaded" })));
-  expect(errorOf(await complete({ ...ask, model: "gpt-5-mini" }))["code"]).toBe("upstream_overloaded");
+  expect(errorOf(await complete({ ...request, model: "gpt-5-mini" }))["code"]).toBe("upstream_overloaded");
 });
 
 test("P14: a full context has the same code for all providers, streamed or not", async () => {
@@ -211,8 +211,8 @@ describe("a provider that quotes the key it was sent", () => {
       const answer = await complete({ model, stream, retries: 0 });
       const span = await retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id"));
       expect(span).toMatchObject({ failed: true });
-      const told = answer.text + JSON.stringify([...answer.headers]) + JSON.stringify(span);
-      expect(told).not.toContain(upstreamKey.slice(3));
+      const shown = answer.text + JSON.stringify([...answer.headers]) + JSON.stringify(span);
+      expect(shown).not.toContain(upstreamKey.slice(3));
     }
   });
 });

@@ -38,7 +38,7 @@ const response = {
   usage: { input_tokens: 10, output_tokens: 2, total_tokens: 12 },
 };
 
-const ask = (members: Row): Promise<Answer> =>
+const send = (members: Row): Promise<Answer> =>
   client.post("/v1/responses", { model: "gpt-4o", input: "Hi", retries: 0, ...members });
 const keyOf = (n: number): string | undefined => gateway.upstream.requests.at(n)?.headers["authorization"];
 const sent = (): Row => JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "") as Row;
@@ -50,22 +50,22 @@ describe("P6: a response of one of several keys", () => {
     const item = event({ type: "response.output_item.done", item: reasoning });
     for (let n = 0; n < 6; n += 1) {
       gateway.upstream.script(stream ? streams(delta, item, whole) : answers(200, response));
-      const first = await ask({ stream });
+      const first = await send({ stream });
       expect(first.status).toBe(200);
       const key = keyOf(-1);
       const events = first.text.split("\n\n").filter((each) => each.startsWith("data: "));
-      const said = stream
+      const answered = stream
         ? (JSON.parse(events.at(-1)?.slice(6) ?? "") as { response: Row }).response
         : (first.json as Row);
-      const output = said["output"] as Row[];
+      const output = answered["output"] as Row[];
       // Calls are matched by an id of the caller's, which stays.
-      expect([output[2]?.["call_id"], output[2]?.["arguments"], said["metadata"]]).toEqual([
+      expect([output[2]?.["call_id"], output[2]?.["arguments"], answered["metadata"]]).toEqual([
         "call_1",
         '{"id":"x"}',
         { id: "mine" },
       ]);
       const follows: Row[] = [
-        { previous_response_id: said["id"] },
+        { previous_response_id: answered["id"] },
         { input: [output[0], { role: "user", content: "Go on." }] },
         { input: [{ type: "item_reference", id: output[1]?.["id"] }] },
       ];
@@ -76,7 +76,7 @@ describe("P6: a response of one of several keys", () => {
       ];
       for (const [i, follow] of follows.entries()) {
         gateway.upstream.script(answers(200, response));
-        expect((await ask(follow)).status).toBe(200);
+        expect((await send(follow)).status).toBe(200);
         expect(keyOf(-1)).toBe(key);
         expect(sent()).toMatchObject(asUpstreamKnows[i] ?? {});
       }
@@ -85,11 +85,11 @@ describe("P6: a response of one of several keys", () => {
 
   test("is reported as lost if that key is no longer stored", async () => {
     gateway.upstream.script(answers(200, response));
-    const first = await ask({});
+    const first = await send({});
     const index = ["a", "b", "c"].findIndex((name) => keyOf(-1)?.includes(`-${name}-`));
     await client.request("DELETE", `/api/providers/${settings[index]}/`);
     const before = gateway.upstream.requests.length;
-    const answer = await ask({ previous_response_id: (first.json as Row)["id"] });
+    const answer = await send({ previous_response_id: (first.json as Row)["id"] });
     expect(answer).toMatchObject({
       status: 400,
       json: {
@@ -101,10 +101,10 @@ describe("P6: a response of one of several keys", () => {
 
   test("continues if the key of the setting was replaced", async () => {
     gateway.upstream.script(answers(200, response));
-    const first = await ask({});
+    const first = await send({});
     const index = ["a", "b", "c"].findIndex((name) => keyOf(-1)?.includes(`-${name}-`));
     await client.request("PATCH", `/api/providers/${settings[index]}/`, { api_key: "sk-stored-new-0123456" });
-    expect((await ask({ previous_response_id: (first.json as Row)["id"] })).status).toBe(200);
+    expect((await send({ previous_response_id: (first.json as Row)["id"] })).status).toBe(200);
     expect(keyOf(-1)).toContain("sk-stored-new");
   });
 
@@ -114,15 +114,15 @@ describe("P6: a response of one of several keys", () => {
         ? answers(200, response)(connection, request)
         : answers(400, { error: { message: "Not found.", code: "previous_response_not_found" } })(connection, request),
     );
-    expect((await ask({ previous_response_id: "resp_0", retries: 2 })).status).toBe(200);
+    expect((await send({ previous_response_id: "resp_0", retries: 2 })).status).toBe(200);
     expect(keyOf(-1)).toContain("-b-");
   });
 
   test("whose reasoning belongs to another key is sent without it", async () => {
     const foreign = { ...reasoning, encrypted_content: `${reasoning.encrypted_content}.kAAAAAAAA` };
     gateway.upstream.script(answers(200, response));
-    const own = ((await ask({})).json as { output: Row[] }).output[0];
-    expect((await ask({ input: [foreign, own, { role: "user", content: "Go on." }] })).status).toBe(200);
+    const own = ((await send({})).json as { output: Row[] }).output[0];
+    expect((await send({ input: [foreign, own, { role: "user", content: "Go on." }] })).status).toBe(200);
     expect(sent()["input"]).toEqual([reasoning, { role: "user", content: "Go on." }]);
   });
 });
@@ -130,8 +130,8 @@ describe("P6: a response of one of several keys", () => {
 test("P6: with one key, responses are passed on byte for byte", async () => {
   for (const id of settings.slice(1)) await client.request("DELETE", `/api/providers/${id}/`);
   gateway.upstream.script(answers(200, response));
-  expect((await ask({})).text).toBe(JSON.stringify(response));
+  expect((await send({})).text).toBe(JSON.stringify(response));
   const stream = event({ type: "response.completed", response });
   gateway.upstream.script(streams(stream));
-  expect((await ask({ stream: true })).text).toBe(stream);
+  expect((await send({ stream: true })).text).toBe(stream);
 });

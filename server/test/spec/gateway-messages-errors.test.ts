@@ -4,7 +4,18 @@ import { answers, head, streams, type Script } from "../support/scripted-upstrea
 import { retrieveSpan } from "../support/spans.ts";
 import { testKeys } from "../support/test-app.ts";
 import { createClient, type Answer, type Row, type TestClient } from "../support/test-client.ts";
-import { anthropicError, ask, block, event, params, reply, said, start, stop, stream } from "../support/messages.ts";
+import {
+  anthropicError,
+  requestOf,
+  block,
+  event,
+  params,
+  reply,
+  textEvent,
+  start,
+  stop,
+  stream,
+} from "../support/messages.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -29,7 +40,7 @@ describe("a count of tokens", () => {
       customer_identifier: "c",
       customer_params: { customer_identifier: "c", total_budget: 0.000001 },
     };
-    const answer = await client.post("/v1/messages/count_tokens?beta=true", ask(), params(customer));
+    const answer = await client.post("/v1/messages/count_tokens?beta=true", requestOf(), params(customer));
     expect([answer.status, answer.text, answer.headers.get("request-id")]).toEqual([
       200,
       '{"input_tokens": 2095 }',
@@ -45,7 +56,7 @@ describe("a count of tokens", () => {
 
   test("that is invalid is an upstream error", async () => {
     gateway.upstream.script(answers(200, { tokens: 1 }));
-    const answer = await client.post("/v1/messages/count_tokens", ask(), params({ retries: 0 }));
+    const answer = await client.post("/v1/messages/count_tokens", requestOf(), params({ retries: 0 }));
     expect(answer).toMatchObject({ status: 502, json: anthropicError("api_error", expect.any(String)) });
     expect(await spanOf(answer)).toMatchObject({ status_code: 502, cost: 0 });
   });
@@ -59,7 +70,7 @@ describe("errors in Anthropic's form", () => {
     ["a key that nobody has", { "x-api-key": "sk-ant-api03-nobody" }],
     ["another scheme", { authorization: "Basic abc" }],
   ])("401 for %s", async (_what, headers) => {
-    const answer = await anybody().post("/v1/messages", ask(), headers);
+    const answer = await anybody().post("/v1/messages", requestOf(), headers);
     expect(answer).toMatchObject({ status: 401, json: anthropicError("authentication_error", expect.any(String)) });
     expect(answer.headers.get("request-id")).toBe((answer.json as Row)["request_id"]);
   });
@@ -67,14 +78,14 @@ describe("errors in Anthropic's form", () => {
   test.each([["x-api-key"], ["authorization"]])("none if the key is sent as %s", async (name) => {
     gateway.upstream.script(answers(200, reply));
     const headers = { [name]: name === "authorization" ? `Bearer ${testKeys.prod}` : testKeys.prod };
-    expect((await anybody().post("/v1/messages", ask(), headers)).status).toBe(200);
+    expect((await anybody().post("/v1/messages", requestOf(), headers)).status).toBe(200);
   });
 
   test.each<[what: string, body: unknown, status: number, type: string, words: RegExp]>([
     ["no JSON", "{", 400, "invalid_request_error", /JSON/],
-    ["no model", ask({ model: undefined }), 400, "invalid_request_error", /model/],
-    ["a bound that is none", ask({ max_tokens: 0 }), 400, "invalid_request_error", /max_tokens/],
-    ["a stream that is none", ask({ stream: "yes" }), 400, "invalid_request_error", /stream/],
+    ["no model", requestOf({ model: undefined }), 400, "invalid_request_error", /model/],
+    ["a bound that is none", requestOf({ max_tokens: 0 }), 400, "invalid_request_error", /max_tokens/],
+    ["a stream that is none", requestOf({ stream: "yes" }), 400, "invalid_request_error", /stream/],
   ])("for %s", async (_what, body, status, type, words) => {
     const answer = await client.post("/v1/messages", body);
     expect(answer).toMatchObject({ status, json: anthropicError(type, expect.stringMatching(words)) });
@@ -90,7 +101,7 @@ describe("errors in Anthropic's form", () => {
     "gemini-2.5-pro",
   ])("for %s, saying what is served", async (model) => {
     for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
-      expect(await client.post(path, ask({ model }))).toMatchObject({
+      expect(await client.post(path, requestOf({ model }))).toMatchObject({
         status: 400,
         json: anthropicError("invalid_request_error", expect.stringMatching(/anthropic alone.*claude-sonnet-4-5/)),
       });
@@ -98,7 +109,7 @@ describe("errors in Anthropic's form", () => {
   });
 
   test("413, 405 and 404", async () => {
-    const large = JSON.stringify(ask({ messages: [{ role: "user", content: "x".repeat(65 * 1024 * 1024) }] }));
+    const large = JSON.stringify(requestOf({ messages: [{ role: "user", content: "x".repeat(65 * 1024 * 1024) }] }));
     expect(await client.post("/v1/messages", large)).toMatchObject({
       status: 413,
       json: { error: { type: "request_too_large" } },
@@ -135,7 +146,7 @@ describe("errors in Anthropic's form", () => {
     const headers = { "request-id": "req_4", "retry-after": "7", "anthropic-ratelimit-tokens-remaining": "0" };
     gateway.upstream.script(answers(status, bytes, headers));
     for (const isStream of [false, true]) {
-      const answer = await client.post("/v1/messages", ask({ stream: isStream }), params({ retries: 0 }));
+      const answer = await client.post("/v1/messages", requestOf({ stream: isStream }), params({ retries: 0 }));
       expect([answer.status, answer.text]).toEqual([status, bytes]);
       expect(Object.fromEntries(answer.headers)).toMatchObject(headers);
       expect(await spanOf(answer)).toMatchObject({ status_code: status, failed: true, cost: 0 });
@@ -149,7 +160,7 @@ describe("errors in Anthropic's form", () => {
       [403, "permission_error"],
     ] as const) {
       gateway.upstream.script(answers(status, { type: "error", error: { type, message: words } }));
-      const answer = await client.post("/v1/messages", ask(), params({ retries: 0 }));
+      const answer = await client.post("/v1/messages", requestOf(), params({ retries: 0 }));
       expect(answer).toMatchObject({
         status: 502,
         json: anthropicError("api_error", expect.stringMatching(/credential/)),
@@ -158,7 +169,7 @@ describe("errors in Anthropic's form", () => {
       expect(answer.text).not.toContain(upstreamKey);
     }
     gateway.upstream.script(answers(400, { type: "error", error: { type: "invalid_request_error", message: words } }));
-    const quoted = await client.post("/v1/messages", ask(), params({ retries: 0 }));
+    const quoted = await client.post("/v1/messages", requestOf(), params({ retries: 0 }));
     expect(quoted).toMatchObject({ status: 400, json: { error: { message: "invalid x-api-key [redacted]" } } });
     expect(JSON.stringify(await spanOf(quoted))).not.toContain(upstreamKey);
   });
@@ -172,7 +183,7 @@ describe("errors in Anthropic's form", () => {
     ["redirects", answers(302, "", { location: "http://10.0.0.1/" }), 502],
   ])("for an upstream that %s", async (_what, script, status) => {
     gateway.upstream.script(script);
-    const answer = await client.post("/v1/messages", ask(), params({ retries: 0 }));
+    const answer = await client.post("/v1/messages", requestOf(), params({ retries: 0 }));
     expect(answer).toMatchObject({ status, json: anthropicError("api_error", expect.any(String)) });
     expect(await spanOf(answer)).toMatchObject({ status_code: status });
   });
@@ -187,7 +198,7 @@ describe("before the first content", () => {
       return (isFirst ? streams(start, overloaded) : streams(stream))(connection, request);
     });
     const fallback = params({ retries: 0, fallback_models: ["gpt-4o", "claude-haiku-4-5"] });
-    const answer = await client.post("/v1/messages", ask({ stream: true }), fallback);
+    const answer = await client.post("/v1/messages", requestOf({ stream: true }), fallback);
     expect([answer.text, answer.headers.get("x-spanway-model")]).toEqual([stream, "claude-haiku-4-5"]);
     expect(gateway.upstream.requests.map(({ path, body }) => [path, (JSON.parse(body) as Row)["model"]])).toEqual([
       ["/v1/messages", "claude-sonnet-4-5"],
@@ -197,7 +208,7 @@ describe("before the first content", () => {
 
   test("an error event becomes a response with its status", async () => {
     gateway.upstream.script(streams(start, overloaded));
-    const answer = await client.post("/v1/messages", ask({ stream: true }), params({ retries: 0 }));
+    const answer = await client.post("/v1/messages", requestOf({ stream: true }), params({ retries: 0 }));
     expect(answer).toMatchObject({
       status: 529,
       json: { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
@@ -206,7 +217,7 @@ describe("before the first content", () => {
 });
 
 describe("after the first content", () => {
-  const begun = start + block + said("Hello, is anybody there?");
+  const begun = start + block + textEvent("Hello, is anybody there?");
 
   test("an error event of the upstream is the last event, unchanged, and the usage is recorded", async () => {
     const failed =
@@ -214,7 +225,7 @@ describe("after the first content", () => {
     gateway.upstream.script(streams(begun, failed));
     const answer = await client.post(
       "/v1/messages",
-      ask({ stream: true }),
+      requestOf({ stream: true }),
       params({ fallback_models: ["claude-haiku-4-5"] }),
     );
     expect(answer.text).toBe(begun + failed);
@@ -230,7 +241,7 @@ describe("after the first content", () => {
 
   test("a truncated stream ends in an error event of the gateway", async () => {
     gateway.upstream.script(streams(begun));
-    const answer = await client.post("/v1/messages", ask({ stream: true }));
+    const answer = await client.post("/v1/messages", requestOf({ stream: true }));
     expect(answer.text.startsWith(begun)).toBe(true);
     const last = /^event: error\ndata: (.*)\n\n$/.exec(answer.text.slice(begun.length));
     expect(JSON.parse(last?.[1] ?? "")).toMatchObject(anthropicError("api_error", expect.any(String)));
@@ -238,22 +249,22 @@ describe("after the first content", () => {
   });
 
   test("a call whose caller disconnects is recorded with the partial content", async () => {
-    const cut = Promise.withResolvers<boolean>();
+    const disconnected = Promise.withResolvers<boolean>();
     gateway.upstream.script(async (connection) => {
       await connection.write(head(200, { "content-type": "text/event-stream" }) + begun);
-      cut.resolve(await connection.closed(5_000));
+      disconnected.resolve(await connection.closed(5_000));
       return undefined;
     });
     const leaving = new AbortController();
     const response = await fetch(new URL("/v1/messages", gateway.app.url), {
       method: "POST",
       headers: { "x-api-key": key },
-      body: JSON.stringify(ask({ stream: true })),
+      body: JSON.stringify(requestOf({ stream: true })),
       signal: leaving.signal,
     });
     await response.body?.getReader().read();
     leaving.abort();
-    expect(await cut.promise).toBe(true);
+    expect(await disconnected.promise).toBe(true);
     const { results } = await client.waitForSpans(1);
     expect(results).toMatchObject([{ status_code: 499, prompt_tokens: 3_700 }]);
     expect(results[0]?.["completion_tokens"]).toBeGreaterThanOrEqual(500);
@@ -262,7 +273,7 @@ describe("after the first content", () => {
   test("each event is passed on when it arrives", async () => {
     const isRead = Promise.withResolvers<void>();
     gateway.upstream.script(async (connection) => {
-      await connection.write(head(200, { "content-type": "text/event-stream" }) + start + block + said("1"));
+      await connection.write(head(200, { "content-type": "text/event-stream" }) + start + block + textEvent("1"));
       await isRead.promise;
       await connection.write(stop);
       return "close";
@@ -270,7 +281,7 @@ describe("after the first content", () => {
     const response = await fetch(new URL("/v1/messages", gateway.app.url), {
       method: "POST",
       headers: { "x-api-key": key },
-      body: JSON.stringify(ask({ stream: true })),
+      body: JSON.stringify(requestOf({ stream: true })),
     });
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('"1"');

@@ -6,13 +6,13 @@ import { retrieveSpan } from "../support/spans.ts";
 import { createClient, type Answer, type Row, type TestClient } from "../support/test-client.ts";
 import {
   anthropicError,
-  ask,
+  requestOf,
   block,
   costUsd,
   event,
   params,
   reply,
-  said,
+  textEvent,
   start,
   stop,
   stream,
@@ -83,16 +83,22 @@ describe("a message is relayed", () => {
   test.each([
     ["whole", [stream]],
     ["a byte at a time", [...Buffer.from(stream)].map((byte) => Buffer.from([byte]))],
-    ["with pings and comments", [start, event("ping"), ": hm\n\n", block, said("Hel"), ": a\n\n", said("lo."), stop]],
-    ["with other ends of lines", [(start + block).replaceAll("\n", "\r\n"), said("Hello."), stop]],
-    ["with events that nobody knows", [start + block + said("Hello."), event("content_block_new", { x: 1 }), stop]],
+    [
+      "with pings and comments",
+      [start, event("ping"), ": hm\n\n", block, textEvent("Hel"), ": a\n\n", textEvent("lo."), stop],
+    ],
+    ["with other ends of lines", [(start + block).replaceAll("\n", "\r\n"), textEvent("Hello."), stop]],
+    [
+      "with events that nobody knows",
+      [start + block + textEvent("Hello."), event("content_block_new", { x: 1 }), stop],
+    ],
   ])("as a stream that comes %s", async (_how, writes) => {
     gateway.upstream.script(async (connection) => {
       await connection.write(head(200, { "content-type": "text/event-stream", "request-id": "req_2" }));
       for (const bytes of writes) await connection.write(bytes);
       return "close";
     });
-    const answer = await client.post("/v1/messages", ask({ stream: true }));
+    const answer = await client.post("/v1/messages", requestOf({ stream: true }));
     expect(answer.text).toBe(Buffer.concat(writes.map((bytes) => Buffer.from(bytes))).toString("utf8"));
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
     expect(answer.headers.get("request-id")).toBe("req_2");
@@ -108,7 +114,7 @@ describe("a message is relayed", () => {
   test("to a web page that may call, with all gateway headers readable", async () => {
     for (const isStream of [false, true]) {
       gateway.upstream.script(isStream ? streams(stream) : answers(200, reply));
-      const answer = await client.post("/v1/messages", ask({ stream: isStream }), {
+      const answer = await client.post("/v1/messages", requestOf({ stream: isStream }), {
         origin: "https://app.example.com",
       });
       expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example.com");
@@ -128,9 +134,9 @@ describe("a message is relayed", () => {
     "/v1/messages/",
   ])("on %s", async (path) => {
     gateway.upstream.script(answers(200, reply));
-    expect((await client.post(path, ask())).status).toBe(200);
+    expect((await client.post(path, requestOf())).status).toBe(200);
     gateway.upstream.script(answers(200, { input_tokens: 7 }));
-    const counted = await client.post(`${path.replace(/\/$/, "")}/count_tokens`, ask());
+    const counted = await client.post(`${path.replace(/\/$/, "")}/count_tokens`, requestOf());
     expect(counted.json).toEqual({ input_tokens: 7 });
     expect(gateway.upstream.requests.map((seen) => seen.path)).toEqual(["/v1/messages", "/v1/messages/count_tokens"]);
   });
@@ -138,9 +144,9 @@ describe("a message is relayed", () => {
   test("under a name with a provider, and under one that is not in the catalogue", async () => {
     gateway.upstream.script(answers(200, reply));
     for (const model of ["anthropic/claude-sonnet-4-5", "claude-of-tomorrow-9", "my-finetune"]) {
-      expect((await client.post("/v1/messages", ask({ model }))).status).toBe(200);
+      expect((await client.post("/v1/messages", requestOf({ model }))).status).toBe(200);
       const sent = JSON.parse(gateway.upstream.requests.at(-1)?.body ?? "") as Row;
-      expect(sent).toEqual(ask({ model: model.replace("anthropic/", "") }));
+      expect(sent).toEqual(requestOf({ model: model.replace("anthropic/", "") }));
     }
   });
 
@@ -152,7 +158,7 @@ describe("a message is relayed", () => {
     };
     expect((await client.post("/api/providers/", stored)).status).toBe(201);
     gateway.upstream.script(answers(200, reply));
-    await client.post("/v1/messages", ask());
+    await client.post("/v1/messages", requestOf());
     const [seen] = gateway.upstream.requests;
     expect([seen?.path, seen?.headers["x-api-key"]]).toEqual(["/own/v1/messages", "sk-ant-stored-0123456789"]);
   });
@@ -163,7 +169,7 @@ describe("a message is recorded", () => {
     gateway.upstream.script(answers(200, reply));
     const answer = await client.post(
       "/v1/messages",
-      ask({
+      requestOf({
         model: "claude-sonnet-4-6",
         system: [{ type: "text", text: "Be kind.", cache_control: { type: "ephemeral", ttl: "1h" } }],
         messages: [
@@ -240,21 +246,23 @@ describe("a message is recorded", () => {
 
   test("the same if it was streamed, and without content on request", async () => {
     gateway.upstream.script(streams(stream));
-    const streamed = await spanOf(await client.post("/v1/messages", ask({ model: "claude-sonnet-4-6", stream: true })));
+    const streamed = await spanOf(
+      await client.post("/v1/messages", requestOf({ model: "claude-sonnet-4-6", stream: true })),
+    );
     expect(streamed["cost"]).toBeCloseTo(costUsd, 9);
     expect(streamed).toMatchObject({
       response_id: "msg_1",
       prompt_messages: [{ role: "user", content: "Say hello." }],
     });
     gateway.upstream.script(answers(200, reply));
-    const silent = await spanOf(await client.post("/v1/messages", ask(), params({ disable_log: true })));
+    const silent = await spanOf(await client.post("/v1/messages", requestOf(), params({ disable_log: true })));
     expect(silent).toMatchObject({ prompt_tokens: 3_700, prompt_messages: null, completion_message: null });
   });
 
   test("below the caller's span if it names one", async () => {
     gateway.upstream.script(answers(200, reply));
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-    expect(await spanOf(await client.post("/v1/messages", ask(), { traceparent }))).toMatchObject({
+    expect(await spanOf(await client.post("/v1/messages", requestOf(), { traceparent }))).toMatchObject({
       trace_unique_id: "4bf92f3577b34da6a3ce929d0e0e4736",
       span_parent_id: "00f067aa0ba902b7",
     });
@@ -277,7 +285,7 @@ describe("a message is recorded", () => {
     ["", null, null],
   ])("for the customer that metadata.user_id names: %s", async (user_id, customer_identifier, session) => {
     gateway.upstream.script(answers(200, reply));
-    const answer = await client.post("/v1/messages", ask({ metadata: { user_id } }));
+    const answer = await client.post("/v1/messages", requestOf({ metadata: { user_id } }));
     expect(await spanOf(answer)).toMatchObject({
       customer_identifier,
       session_identifier: session,
@@ -285,7 +293,7 @@ describe("a message is recorded", () => {
     });
     const named = await client.post(
       "/v1/messages",
-      ask({ metadata: { user_id } }),
+      requestOf({ metadata: { user_id } }),
       params({ customer_identifier: "b" }),
     );
     expect(await spanOf(named)).toMatchObject({ customer_identifier: "b" });
@@ -293,7 +301,7 @@ describe("a message is recorded", () => {
 
   test("within the customer's budget and rate", async () => {
     const broke = { customer_identifier: "broke", customer_params: { customer_identifier: "broke", total_budget: 0 } };
-    const refused = await client.post("/v1/messages", ask(), params(broke));
+    const refused = await client.post("/v1/messages", requestOf(), params(broke));
     expect(refused).toMatchObject({ status: 429, json: anthropicError("rate_limit_error", expect.any(String)) });
     expect(refused.headers.get("x-should-retry")).toBe("false");
     expect(gateway.upstream.requests).toHaveLength(0);
@@ -305,8 +313,8 @@ describe("a message is recorded", () => {
     });
     gateway.upstream.script(answers(200, reply));
     const rate = { customer_identifier: "often", customer_params: { customer_identifier: "often", rate_limit: 1 } };
-    expect((await client.post("/v1/messages", ask(), params(rate))).status).toBe(200);
-    const often = await client.post("/v1/messages", ask(), params(rate));
+    expect((await client.post("/v1/messages", requestOf(), params(rate))).status).toBe(200);
+    const often = await client.post("/v1/messages", requestOf(), params(rate));
     expect(often).toMatchObject({ status: 429, json: { error: { type: "rate_limit_error" } } });
     expect(often.headers.get("retry-after")).toMatch(/^\d+$/);
   });
@@ -316,8 +324,8 @@ describe("a message is recorded", () => {
     const source = { type: "base64", media_type: "image/png", data: "A".repeat(2_000_000) };
     const content = [{ type: "tool_result", tool_use_id: "t", content: [{ type: "image", source }] }];
     const customer = { customer_identifier: "c", customer_params: { customer_identifier: "c", total_budget: 0.5 } };
-    const asked = ask({ messages: [{ role: "user", content }] });
-    const answer = await client.post("/v1/messages", asked, params(customer));
+    const request = requestOf({ messages: [{ role: "user", content }] });
+    const answer = await client.post("/v1/messages", request, params(customer));
     expect(answer.status).toBe(200);
     expect(await spanOf(answer)).toMatchObject({
       prompt_messages: [

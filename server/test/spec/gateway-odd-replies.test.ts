@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chunk, completion, done, question } from "../support/chat.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
-import { ask, reply } from "../support/messages.ts";
+import { requestOf, reply } from "../support/messages.ts";
 import { answers, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
 import type { Answer, Row } from "../support/test-client.ts";
@@ -47,7 +47,7 @@ const calls: Record<string, Call> = {
   },
   messages: {
     path: "/v1/messages",
-    body: ask(),
+    body: requestOf(),
     headers: inHeader,
     counts: inputCounts,
     reply: (usage) => ({ ...reply, usage }),

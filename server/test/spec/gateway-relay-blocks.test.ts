@@ -69,8 +69,8 @@ const messages: Case = {
     const message = { id: "msg_1", type: "message", role: "assistant", model: "claude", stop_reason: null };
     const counted = { input_tokens: 100, output_tokens: 10 };
     const start = { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } };
-    const said = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } };
-    const blocks = [start, said, { type: "content_block_stop", index: 0 }];
+    const delta = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } };
+    const blocks = [start, delta, { type: "content_block_stop", index: 0 }];
     return {
       whole: { ...message, content, stop_reason, usage: counted },
       events: [
@@ -98,7 +98,7 @@ function script({ models, answer }: Case, stream: boolean, first: ReturnType<Cas
   });
 }
 
-function ask({ path, models, next }: Case, stream: boolean, others: string[]): Promise<Answer> {
+function send({ path, models, next }: Case, stream: boolean, others: string[]): Promise<Answer> {
   const { members, headers } = next(others);
   return client.post(path, { model: models[0], stream, ...members }, headers);
 }
@@ -111,7 +111,7 @@ describe.each([
 ] as const)("P3: %s", (_what, of, stream) => {
   test("that a filter blocks fall back to the next model, and are charged", async () => {
     script(of, stream, of.answer(""));
-    const answer = await ask(of, stream, [of.models[1]]);
+    const answer = await send(of, stream, [of.models[1]]);
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, of.models[1]]);
     expect(answer.text).toContain("Hello.");
     expect(answer.text).not.toContain(of.finish);
@@ -123,22 +123,22 @@ describe.each([
   });
 
   test("are the response if there is no fallback, or content was sent", async () => {
-    for (const [said, others] of [
+    for (const [delta, others] of [
       ["", []],
       ["Hel", [of.models[1]]],
     ] as const) {
-      script(of, stream, of.answer(said, true));
-      const answer = await ask(of, stream, [...others]);
+      script(of, stream, of.answer(delta, true));
+      const answer = await send(of, stream, [...others]);
       expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, of.models[0]]);
       expect(answer.text).toContain(of.finish);
-      expect(answer.text).toContain(said);
+      expect(answer.text).toContain(delta);
     }
   });
 
   test("that every model blocks end with the response of the last model", async () => {
     const { whole, events } = of.answer("");
     gateway.upstream.script(stream ? streams(...events) : answers(200, whole));
-    const answer = await ask(of, stream, [of.models[1]]);
+    const answer = await send(of, stream, [of.models[1]]);
     // The last model's response is returned, because no other is left.
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, of.models[1]]);
     expect(answer.text).toContain(of.finish);
@@ -149,7 +149,7 @@ test("P3: a response that called a tool of the provider is not repeated", async 
   const { whole } = responses.answer("");
   const output = [{ id: "mcp_1", type: "mcp_call", name: "send_mail" }];
   script(responses, false, { whole: { ...whole, output }, events: [] });
-  const answer = await ask(responses, false, ["gpt-4o-mini"]);
+  const answer = await send(responses, false, ["gpt-4o-mini"]);
   expect(answer.headers.get("x-spanway-model")).toBe("gpt-4o");
 });
 
@@ -166,7 +166,7 @@ test("P3: a response that was too long to buffer, and partly sent, is passed on 
   const instructions = "x".repeat(300_000);
   const begun = event({ type: "response.created", response: { id: "resp_1", instructions, output: [] } });
   script(responses, true, { whole, events: [begun, ...events.slice(1)] });
-  const answer = await ask(responses, true, ["gpt-4o-mini"]);
+  const answer = await send(responses, true, ["gpt-4o-mini"]);
   expect(answer.text).toBe([begun, ...events.slice(1)].join(""));
 });
 
@@ -176,7 +176,7 @@ describe("a whole response to a stream request", () => {
     ["messages", messages, "message_start", "message_stop"],
   ] as const)("is a stream of %s", async (_what, of, first, last) => {
     gateway.upstream.script(answers(200, of.answer("Hello.").whole));
-    const answer = await ask(of, true, []);
+    const answer = await send(of, true, []);
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
     const types = [...answer.text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type);
     expect([types[0], types.at(-1)]).toEqual([first, last]);

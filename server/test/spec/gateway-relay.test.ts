@@ -37,16 +37,19 @@ describe("embeddings", () => {
     model: "text-embedding-3-small",
     usage: { prompt_tokens: 1_000, total_tokens: 1_000 },
   };
-  const ask = (members: Row = {}): Row => ({ model: "text-embedding-3-small", input: ["a", "b"], ...members });
+  const requestOf = (members: Row = {}): Row => ({ model: "text-embedding-3-small", input: ["a", "b"], ...members });
 
   test.each(["/api/embeddings", "/api/embeddings/", "/v1/embeddings", "/embeddings"])(
     "are relayed on %s",
     async (path) => {
       gateway.upstream.script(answers(200, reply));
-      const answer = await client.post(path, ask({ dimensions: 2, customer_identifier: "c", metadata: { a: 1 } }));
+      const answer = await client.post(
+        path,
+        requestOf({ dimensions: 2, customer_identifier: "c", metadata: { a: 1 } }),
+      );
       expect([answer.status, answer.text]).toEqual([200, JSON.stringify(reply)]);
       expect(gateway.upstream.requests[0]?.path).toBe("/v1/embeddings");
-      expect(sent()).toEqual(ask({ dimensions: 2 }));
+      expect(sent()).toEqual(requestOf({ dimensions: 2 }));
     },
   );
 
@@ -58,7 +61,7 @@ describe("embeddings", () => {
   ])("P7: asked for as %j and answered as %j are converted, and counted alike", async (format, vector, told) => {
     const item = { object: "embedding", index: 0, embedding: vector };
     gateway.upstream.script(answers(200, { ...reply, data: [item, { ...item, index: 1 }] }));
-    const answer = await client.post("/v1/embeddings", ask({ encoding_format: format, request_breakdown: true }));
+    const answer = await client.post("/v1/embeddings", requestOf({ encoding_format: format, request_breakdown: true }));
     const item2 = { ...item, embedding: told };
     expect(answer.json).toMatchObject({ ...reply, data: [item2, { ...item2, index: 1 }] });
     expect((answer.json as Row)["request_breakdown"]).toMatchObject({ prompt_tokens: 1_000, cost: 0.00002 });
@@ -75,14 +78,14 @@ describe("embeddings", () => {
     });
     const answer = await client.post(
       "/v1/embeddings",
-      ask({ retries: 0, fallback_models: ["text-embedding-3-large"] }),
+      requestOf({ retries: 0, fallback_models: ["text-embedding-3-large"] }),
     );
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "text-embedding-3-large"]);
   });
 
   test("are recorded without their vectors, with tokens and cost", async () => {
     gateway.upstream.script(answers(200, reply));
-    const answer = await client.post("/api/embeddings", ask({ request_breakdown: true }));
+    const answer = await client.post("/api/embeddings", requestOf({ request_breakdown: true }));
     expect((answer.json as Row)["request_breakdown"]).toMatchObject({ prompt_tokens: 1_000, cost: 0.00002 });
     const recorded = await span(answer);
     expect(recorded).toMatchObject({
@@ -94,7 +97,9 @@ describe("embeddings", () => {
     });
     expect(JSON.stringify(recorded["input"])).toContain("a");
     expect(JSON.stringify(recorded)).not.toContain("0.1,0.2");
-    const silent = await span(await client.post("/api/embeddings", ask({ input: "secret words", disable_log: true })));
+    const silent = await span(
+      await client.post("/api/embeddings", requestOf({ input: "secret words", disable_log: true })),
+    );
     expect(JSON.stringify(silent)).not.toContain("secret words");
   });
 
@@ -105,25 +110,25 @@ describe("embeddings", () => {
     });
     const answer = await client.post(
       "/api/embeddings",
-      ask({ retries: 0, fallback_models: ["text-embedding-3-large"] }),
+      requestOf({ retries: 0, fallback_models: ["text-embedding-3-large"] }),
     );
     expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "text-embedding-3-large"]);
     for (const [param, members] of [
       ["input", { input: "" }],
       ["model", { model: "" }],
     ] as const) {
-      const refused = await client.post("/api/embeddings", ask(members));
+      const refused = await client.post("/api/embeddings", requestOf(members));
       expect([refused.status, (refused.json as { error: Row }).error["param"]]).toEqual([400, param]);
     }
     for (const model of ["anthropic/claude-opus-4-5", "claude-opus-4-5"]) {
       for (const route of ["/api/embeddings", "/api/responses"]) {
-        expect(await client.post(route, ask({ model }))).toMatchObject({
+        expect(await client.post(route, requestOf({ model }))).toMatchObject({
           status: 400,
           json: { error: { param: "model", message: expect.stringMatching(/of anthropic only chat completions/) } },
         });
       }
     }
-    expect((await client.post("/api/embeddings", ask({ model: "spanway/echo" }))).status).toBe(400);
+    expect((await client.post("/api/embeddings", requestOf({ model: "spanway/echo" }))).status).toBe(400);
   });
 });
 
@@ -139,7 +144,7 @@ describe("responses", () => {
     { type: "function_call", call_id: "call_1", name: "f", arguments: "{}" },
   ];
   const response = { id: "resp_1", object: "response", status: "completed", output, usage };
-  const ask = (members: Row = {}): Row => ({ model: "gpt-4o", input: "Say hello.", ...members });
+  const requestOf = (members: Row = {}): Row => ({ model: "gpt-4o", input: "Say hello.", ...members });
   const event = (type: string, members: Row = {}): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
   const begun = event("response.created", { response: { id: "resp_1" } });
@@ -150,10 +155,10 @@ describe("responses", () => {
     gateway.upstream.script(answers(200, response));
     const answer = await client.post(
       "/api/responses",
-      ask({ instructions: "Be kind.", svc_params: { thread_identifier: "t" } }),
+      requestOf({ instructions: "Be kind.", svc_params: { thread_identifier: "t" } }),
     );
     expect([answer.status, answer.text]).toEqual([200, JSON.stringify(response)]);
-    expect(sent()).toEqual(ask({ instructions: "Be kind." }));
+    expect(sent()).toEqual(requestOf({ instructions: "Be kind." }));
     expect(await span(answer)).toMatchObject({
       log_type: "response",
       thread_identifier: "t",
@@ -169,25 +174,25 @@ describe("responses", () => {
     const found = [searched({ type: "search", query: "a" }), searched({ type: "open_page", url: "https://a.example" })];
     const costly = { ...response, output: [...found, ...output], service_tier: "flex" };
     gateway.upstream.script(answers(200, costly));
-    const whole = await span(await client.post("/api/responses", ask()));
+    const whole = await span(await client.post("/api/responses", requestOf()));
     gateway.upstream.script(streams(begun, delta, event("response.completed", { response: costly })));
-    const streamed = await span(await client.post("/api/responses", ask({ stream: true })));
+    const streamed = await span(await client.post("/api/responses", requestOf({ stream: true })));
     const tokensUsd = (60 * 2.5 + 40 * 1.25 + 10 * 10) / 1e6;
     for (const { cost } of [whole, streamed]) expect(cost).toBeCloseTo(tokensUsd / 2 + 0.01, 12);
   });
 
   test("in the background are streamed, because they could not be fetched here", async () => {
-    const refused = await client.post("/api/responses", ask({ background: true }));
+    const refused = await client.post("/api/responses", requestOf({ background: true }));
     expect(refused).toMatchObject({ status: 400, json: { error: { param: "background" } } });
     expect(gateway.upstream.requests).toEqual([]);
     gateway.upstream.script(streams(begun, delta, completed));
-    expect((await client.post("/api/responses", ask({ background: true, stream: true }))).status).toBe(200);
-    expect(sent()).toEqual(ask({ background: true, stream: true }));
+    expect((await client.post("/api/responses", requestOf({ background: true, stream: true }))).status).toBe(200);
+    expect(sent()).toEqual(requestOf({ background: true, stream: true }));
   });
 
   test("stream byte for byte, and are recorded from the last event", async () => {
     gateway.upstream.script(streams(begun, delta.slice(0, 20), delta.slice(20), completed));
-    const answer = await client.post("/api/responses", ask({ stream: true }));
+    const answer = await client.post("/api/responses", requestOf({ stream: true }));
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
     expect(answer.text).toBe(begun + delta + completed);
     expect(await span(answer)).toMatchObject({
@@ -197,8 +202,8 @@ describe("responses", () => {
       status_code: 200,
     });
     gateway.upstream.script(streams(begun, delta, completed));
-    const asked = await client.post("/api/responses", ask({ stream: true, request_breakdown: true }));
-    const last = asked.text.slice((begun + delta + completed).length);
+    const streamed = await client.post("/api/responses", requestOf({ stream: true, request_breakdown: true }));
+    const last = streamed.text.slice((begun + delta + completed).length);
     expect(JSON.parse(last.slice("data: ".length))).toMatchObject({ request_breakdown: { prompt_tokens: 100 } });
   });
 
@@ -210,12 +215,12 @@ describe("responses", () => {
     });
     const saved = await client.post(
       "/api/responses",
-      ask({ stream: true, retries: 0, fallback_models: ["gpt-4o-mini"] }),
+      requestOf({ stream: true, retries: 0, fallback_models: ["gpt-4o-mini"] }),
     );
     expect([saved.text, saved.headers.get("x-spanway-attempts")]).toEqual([begun + delta + completed, "2"]);
     for (const end of [failed, ""]) {
       gateway.upstream.script(streams(begun, delta, end));
-      const broken = await client.post("/api/responses", ask({ stream: true, fallback_models: ["gpt-4o-mini"] }));
+      const broken = await client.post("/api/responses", requestOf({ stream: true, fallback_models: ["gpt-4o-mini"] }));
       expect(broken.text.startsWith(begun + delta)).toBe(true);
       const error = JSON.parse(broken.text.slice((begun + delta).length + "data: ".length)) as Row;
       expect(error).toMatchObject({ error: { type: "upstream_error" } });
@@ -227,7 +232,7 @@ describe("responses", () => {
       });
     }
     gateway.upstream.script(streams(begun, failed));
-    expect((await client.post("/api/responses", ask({ stream: true, retries: 0 }))).status).toBe(424);
+    expect((await client.post("/api/responses", requestOf({ stream: true, retries: 0 }))).status).toBe(424);
   });
 
   test("that fail are charged if their usage is stated, whole or streamed", async () => {
@@ -238,7 +243,7 @@ describe("responses", () => {
     for (const script of [answers(200, failure), streams(begun, failed), streams(begun, delta, failed)]) {
       gateway.upstream.script(script);
       const stream = gateway.upstream.requests.length > 0;
-      expect(await span(await client.post("/api/responses", ask({ stream, retries: 0 })))).toMatchObject({
+      expect(await span(await client.post("/api/responses", requestOf({ stream, retries: 0 })))).toMatchObject({
         status_code: 424,
         prompt_tokens: 100,
         completion_tokens: 10,

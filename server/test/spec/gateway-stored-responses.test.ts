@@ -256,7 +256,7 @@ describe("the stream of a background response", () => {
       { type: "response.completed", sequence_number: 2, response: { id, status: "completed", output: [item] } },
     ]
       .slice(0, upTo)
-      .map((told) => `event: ${told.type}\n${event(told)}`);
+      .map((one) => `event: ${one.type}\n${event(one)}`);
   /** Streams of stored responses follow the script; everything else is as usual. */
   const streamsThem = (script: Script): void =>
     gateway.upstream.script((connection, request) => {

@@ -55,9 +55,9 @@ describe("a stream", () => {
     const answer = await send(parts);
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
     expect(answer.text).toBe(text);
-    const asked = gateway.upstream.requests[0];
-    const read = new Response(new Uint8Array(asked?.bytes ?? []), {
-      headers: { "content-type": asked?.headers["content-type"] ?? "" },
+    const requests = gateway.upstream.requests[0];
+    const read = new Response(new Uint8Array(requests?.bytes ?? []), {
+      headers: { "content-type": requests?.headers["content-type"] ?? "" },
     });
     expect([...(await read.formData()).entries()].filter(([name]) => name !== "file")).toEqual([
       ["model", "gpt-4o-transcribe"],
@@ -94,11 +94,11 @@ describe("a stream", () => {
   });
 
   test("that fails before any content falls back", async () => {
-    let asked = 0;
+    let requests = 0;
     gateway.upstream.script((connection, request) => {
-      asked += 1;
+      requests += 1;
       const failed = streams(event({ type: "error", error: { message: "overloaded", type: "overloaded_error" } }));
-      return (asked === 1 ? failed : streams(delta("Hi."), ended))(connection, request);
+      return (requests === 1 ? failed : streams(delta("Hi."), ended))(connection, request);
     });
     const answer = await send([...parts, ["retries", "0"], ["fallback_models", '["gpt-4o-mini-transcribe"]']]);
     expect(answer.text).toBe(delta("Hi.") + ended);

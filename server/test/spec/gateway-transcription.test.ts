@@ -227,8 +227,8 @@ describe("the response", () => {
     const plain = await send([file, model, ["response_format", format]]);
     expect(plain.text).toBe(JSON.stringify(reply));
     expect(plain.headers.get("x-spanway-request-breakdown")).toBeNull();
-    const asked = await send([file, model, ["response_format", format], ["request_breakdown", "true"]]);
-    const { request_breakdown, ...rest } = asked.json as Row;
+    const answered = await send([file, model, ["response_format", format], ["request_breakdown", "true"]]);
+    const { request_breakdown, ...rest } = answered.json as Row;
     expect(rest).toEqual(reply);
     expect(request_breakdown).toMatchObject({
       model: "whisper-1",

@@ -357,9 +357,9 @@ describe("limits", () => {
     );
     const mcp = await connectMcp(app.url, own.test);
     const page = { filters: { log_type: "page" }, page_size: 40 };
-    const cut = await callTool(mcp, "search_spans", { ...page, include_fields: "input,span_name" });
-    expect(rowsOf(cut.data)).toHaveLength(40);
-    expect(cut.texts[2]).toContain("page_size");
+    const truncated = await callTool(mcp, "search_spans", { ...page, include_fields: "input,span_name" });
+    expect(rowsOf(truncated.data)).toHaveLength(40);
+    expect(truncated.texts[2]).toContain("page_size");
     const whole = await callTool(mcp, "search_spans", page);
     expect(whole.texts).toHaveLength(2);
     expect(whole.texts[1]).not.toContain("[cut: ");

@@ -161,9 +161,9 @@ describe("Claude Code", () => {
     };
     const response: Event = { name: "assistant_response", atMs: 1, attributes: { ...call, response: "Done." } };
     const redacted: Event = { name: "assistant_response", atMs: 1, attributes: { ...call, response: "<REDACTED>" } };
-    const told = { log_type: "chat", total_tokens: 5, completion_message: { role: "assistant", content: "Done." } };
-    expect((await logged(claude([response]), claude([request]))).rows).toMatchObject([told]);
-    expect((await logged(claude([request, response]))).rows).toMatchObject([told]);
+    const expected = { log_type: "chat", total_tokens: 5, completion_message: { role: "assistant", content: "Done." } };
+    expect((await logged(claude([response]), claude([request]))).rows).toMatchObject([expected]);
+    expect((await logged(claude([request, response]))).rows).toMatchObject([expected]);
     const { rows } = await logged(claude([redacted, request]));
     expect(rows).toMatchObject([{ log_type: "chat", total_tokens: 5 }]);
     expect(rows[0]?.["completion_message"]).toBeFalsy();

@@ -159,7 +159,7 @@ describe.concurrent("a logged exception makes its span an error", () => {
     "exception.stacktrace": "at",
   };
   const failed = { ...whole, status: "failed", status_code: 429, error_message: "429 slow down" };
-  const unsaid = { prompt_messages: null, completion_message: null };
+  const unstated = { prompt_messages: null, completion_message: null };
   const isFailed = (row: Row): boolean => row["status"] === "failed";
 
   test.each(arrivals)("that arrived %s, once, and without changing the rest", async (arrival) => {
@@ -173,7 +173,7 @@ describe.concurrent("a logged exception makes its span an error", () => {
     await sendBoth(prod, arrival, spanWithoutContent(ids), logsOf(exception));
     const row = await whenSpan(prod, ids, isFailed);
     const events = [{ name: "gen_ai.client.operation.exception", time: expect.any(String), attributes: thrown }];
-    const expected = { ...failed, ...unsaid, metadata: { plan: "pro", "otel.events": events } };
+    const expected = { ...failed, ...unstated, metadata: { plan: "pro", "otel.events": events } };
     expect(row).toMatchObject(expected);
     // Neither a resent record nor a resent bare span changes anything; the record of another span is sent with them.
     const last = newIds();
@@ -276,8 +276,8 @@ describe.concurrent("results of evaluations become scores of their span", () => 
     };
     const [first] = scoresOf(row);
     expect(first).toMatchObject(relevant);
-    const kept = { "otel.events": [{ name: event, attributes: resultOf(name) }] };
-    expect(row).toMatchObject({ status: "success", metadata: kept });
+    const retained = { "otel.events": [{ name: event, attributes: resultOf(name) }] };
+    expect(row).toMatchObject({ status: "success", metadata: retained });
 
     await send(resultOf(name), resultOf(`${name}-2`));
     const scores = scoresOf(await whenScored(prod, ids, 2));
@@ -324,8 +324,8 @@ describe.concurrent("results of evaluations become scores of their span", () => 
     const passing_conditions = { primary_score: { operator: "gte", value: 3 } };
     await newEvaluator(prod, { ...human, evaluator_slug: "depth", passing_conditions });
     await newEvaluator(prod, { ...human, evaluator_slug: "short", score_config: { max_score: 1 } });
-    const result = (evaluation: string, told: Row) =>
-      eventRecord(ids, event, { "gen_ai.evaluation.name": evaluation, ...told });
+    const result = (evaluation: string, fields: Row) =>
+      eventRecord(ids, event, { "gen_ai.evaluation.name": evaluation, ...fields });
     const results = [
       result("polite", { "gen_ai.evaluation.score.value": 0, "gen_ai.evaluation.score.label": "fail" }),
       result("depth", { "gen_ai.evaluation.score.value": "2.5" }),

@@ -62,14 +62,14 @@ describe.each([...sent])("%s", (_name, request) => {
 
   test("S14: metadata has no empty values, no event for each chunk, and no content that a field has", () => {
     const junk = spans.flatMap(({ body, metadata }) => {
-      const said = new Set([body["input"], body["output"], body["error_message"], ...contentsOf(body)].filter(isLong));
+      const texts = new Set([body["input"], body["output"], body["error_message"], ...contentsOf(body)].filter(isLong));
       return Object.entries(metadata).filter(
         ([key, value]) =>
           value === null ||
           value === "" ||
           (typeof value === "object" && Object.keys(value).length === 0) ||
           // The error type distinguishes more exceptions.
-          (said.has(value) && key !== "error.type") ||
+          (texts.has(value) && key !== "error.type") ||
           (Array.isArray(value) && (value as unknown[]).some(isChunk)),
       );
     });

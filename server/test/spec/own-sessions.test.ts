@@ -35,17 +35,17 @@ const me = "/api/auth/me/";
 async function newPerson() {
   const tenant = await server.newTenant();
   const cookie = cookieOf(await signIn(tenant.user.email, oldPassword));
-  return { ...tenant, cookie, ask: browser(cookie) };
+  return { ...tenant, cookie, send: browser(cookie) };
 }
 
 describe("a change of the password", () => {
   test("ends all sessions, and starts a new one; only the new password signs in", async () => {
-    const { access, refresh, ask, user } = await newPerson();
-    const answer = await ask("POST", "/api/auth/password/", change(oldPassword));
+    const { access, refresh, send, user } = await newPerson();
+    const answer = await send("POST", "/api/auth/password/", change(oldPassword));
     expect(answer).toMatchObject({ status: 200, json: { ends_at: expect.any(String) } });
     expect(answer.headers.get("set-cookie")).toContain("HttpOnly; SameSite=Strict");
     expect((await browser(cookieOf(answer))("GET", me)).json).toMatchObject({ id: user.id });
-    expect((await ask("GET", me)).status).toBe(401);
+    expect((await send("GET", me)).status).toBe(401);
     expect((await server.call("GET", me, access)).status).toBe(401);
     expect((await server.call("POST", "/api/auth/refresh/", undefined, { refresh })).status).toBe(401);
     expect((await signIn(user.email, oldPassword)).status).toBe(401);
@@ -61,8 +61,8 @@ describe("a change of the password", () => {
   });
 
   test("is audited, without the passwords", async () => {
-    const { ask } = await newPerson();
-    const next = browser(cookieOf(await ask("POST", "/api/auth/password/", change(oldPassword))));
+    const { send } = await newPerson();
+    const next = browser(cookieOf(await send("POST", "/api/auth/password/", change(oldPassword))));
     const log = await next("GET", "/api/audit-log/?action=change_password");
     expect(log.json).toMatchObject({
       count: 1,
@@ -71,20 +71,20 @@ describe("a change of the password", () => {
   });
 
   test("with a wrong current password names the field, is audited, and counts as a failed sign-in", async () => {
-    const { ask, user } = await newPerson();
+    const { send, user } = await newPerson();
     for (let n = 0; n < authLimits.loginFailures; n += 1) {
-      const answer = await ask("POST", "/api/auth/password/", change("wrong"));
+      const answer = await send("POST", "/api/auth/password/", change("wrong"));
       expect(answer).toMatchObject({ status: 400, json: { errors: { current_password: [expect.any(String)] } } });
     }
-    expect((await ask("POST", "/api/auth/password/", change(oldPassword))).status).toBe(429);
+    expect((await send("POST", "/api/auth/password/", change(oldPassword))).status).toBe(429);
     expect((await signIn(user.email, oldPassword)).status).toBe(429);
-    expect((await ask("GET", "/api/audit-log/?action=failed_login")).json).toMatchObject({ count: 1 });
+    expect((await send("GET", "/api/audit-log/?action=failed_login")).json).toMatchObject({ count: 1 });
     server.clock.ms += authLimits.loginWindowMs;
   });
 
   test("to a short password names the field in words", async () => {
-    const { ask } = await newPerson();
-    const answer = await ask("POST", "/api/auth/password/", { current_password: oldPassword, new_password: "short" });
+    const { send } = await newPerson();
+    const answer = await send("POST", "/api/auth/password/", { current_password: oldPassword, new_password: "short" });
     expect(answer).toMatchObject({
       status: 400,
       json: { errors: { new_password: ["must have at least 8 characters"] } },
@@ -95,16 +95,16 @@ describe("a change of the password", () => {
     ["a blank one", " ".repeat(12), "must not be blank"],
     ["the one it was", oldPassword, "must differ from the current password"],
   ])("to %s is refused, and changes nothing", async (_what, new_password, problem) => {
-    const { ask } = await newPerson();
-    const answer = await ask("POST", "/api/auth/password/", { current_password: oldPassword, new_password });
+    const { send } = await newPerson();
+    const answer = await send("POST", "/api/auth/password/", { current_password: oldPassword, new_password });
     expect(answer).toMatchObject({ status: 400, json: { errors: { new_password: [problem] } } });
-    expect((await ask("GET", me)).status).toBe(200);
+    expect((await send("GET", me)).status).toBe(200);
   });
 
   test.each(["\ud800", "\udfff", "\ufffd"])("with %j, which is not a whole character, is refused", async (half) => {
-    const { ask } = await newPerson();
+    const { send } = await newPerson();
     const body = { current_password: oldPassword, new_password: `${half}${newPassword}` };
-    const answer = await ask("POST", "/api/auth/password/", body);
+    const answer = await send("POST", "/api/auth/password/", body);
     expect(answer).toMatchObject({
       status: 400,
       json: { errors: { new_password: [expect.stringContaining("half")] } },
@@ -123,10 +123,10 @@ describe("a change of the password", () => {
 
 describe("a person's sessions", () => {
   test("are listed, newest first, and can be ended one by one", async () => {
-    const { ask, user, access } = await newPerson();
+    const { send, user, access } = await newPerson();
     server.clock.ms += 1;
     const elsewhere = browser(cookieOf(await signIn(user.email, oldPassword)));
-    const listed = sessionsOf(await ask("GET", "/api/auth/sessions/"));
+    const listed = sessionsOf(await send("GET", "/api/auth/sessions/"));
     const shown = listed.map(({ kind, is_current }) => ({ kind, is_current }));
     expect(shown[0]).toEqual({ kind: "browser", is_current: false });
     expect(shown).toContainEqual({ kind: "browser", is_current: true });
@@ -137,19 +137,19 @@ describe("a person's sessions", () => {
     expect(ofToken.results.filter((each) => each.is_current).map(({ kind }) => kind)).toEqual(["token"]);
 
     const path = `/api/auth/sessions/${listed[0]?.id}/`;
-    expect((await ask("DELETE", path)).status).toBe(204);
+    expect((await send("DELETE", path)).status).toBe(204);
     expect((await elsewhere("GET", me)).status).toBe(401);
-    expect((await ask("GET", me)).status).toBe(200);
-    expect((await ask("DELETE", path)).status).toBe(404);
+    expect((await send("GET", me)).status).toBe(200);
+    expect((await send("DELETE", path)).status).toBe(404);
   });
 
   test("cannot be seen or ended by others", async () => {
     const [one, other] = [await newPerson(), await newPerson()];
-    const [session] = sessionsOf(await one.ask("GET", "/api/auth/sessions/"));
-    const seen = sessionsOf(await other.ask("GET", "/api/auth/sessions/"));
+    const [session] = sessionsOf(await one.send("GET", "/api/auth/sessions/"));
+    const seen = sessionsOf(await other.send("GET", "/api/auth/sessions/"));
     expect(seen.map(({ id }) => id)).not.toContain(session?.id);
-    expect((await other.ask("DELETE", `/api/auth/sessions/${session?.id}/`)).status).toBe(404);
-    expect((await one.ask("GET", me)).status).toBe(200);
+    expect((await other.send("DELETE", `/api/auth/sessions/${session?.id}/`)).status).toBe(404);
+    expect((await one.send("GET", me)).status).toBe(200);
   });
 });
 

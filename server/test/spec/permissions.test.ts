@@ -380,11 +380,11 @@ describe("people", () => {
       password: "a long enough password",
     });
     const person = createClient(app.url, String(bodyOf(accepted)["access"]));
-    const held = permissionsOfRole(role);
+    const granted = permissionsOfRole(role);
     for (const endpoint of forPeople.filter(({ permission }) => permission !== undefined)) {
       const answer = await send(person, endpoint);
-      const isHeld = held.has(endpoint.permission!);
-      expect([endpoint.id, answer.status === 403]).toEqual([endpoint.id, !isHeld]);
+      const isGranted = granted.has(endpoint.permission!);
+      expect([endpoint.id, answer.status === 403]).toEqual([endpoint.id, !isGranted]);
     }
     for (const endpoint of endpoints.filter(({ auth }) => auth === "user")) {
       expect([endpoint.id, (await send(tenant.prod, endpoint)).status]).toEqual([endpoint.id, 401]);
@@ -405,7 +405,7 @@ describe("people", () => {
 
 describe("parameters with the effect of another route", () => {
   /** How each parameter is sent, by the endpoint's description. */
-  const asked = (endpoint: AnyEndpoint, parameter: string): Array<[query: string, change: Row]> => {
+  const changesOf = (endpoint: AnyEndpoint, parameter: string): Array<[query: string, change: Row]> => {
     if (parameter === "is_including_secrets=true") return [[`?${parameter}`, {}]];
     if (!parameter.startsWith("`customer_params`")) throw new Error(`no test knows how to send ${parameter}`);
     return customerLimits.flatMap((field) => {
@@ -430,7 +430,7 @@ describe("parameters with the effect of another route", () => {
       const route = endpoint.permission!;
       const lacking = await makeKey(tenant.admin, "prod", [route]);
       const holding = await makeKey(tenant.admin, "prod", [route, permission]);
-      for (const [query, change] of asked(endpoint, parameter)) {
+      for (const [query, change] of changesOf(endpoint, parameter)) {
         const refused = await send(lacking, endpoint, query, change);
         expect([endpoint.id, change, refused.status]).toEqual([endpoint.id, change, 403]);
         expect(refused.text).toContain(permission);

@@ -363,8 +363,8 @@ test("deleting a customer deletes its noted identity, and no other change", asyn
   const id = await newSpan({ customer_identifier: "ann", metadata: { secret: "x" } });
   await change(id, { note: "Ann called.", is_pinned: true, positive_feedback: false, metadata: { secret: null } });
   expect((await prod.request("DELETE", "/api/users/ann/")).status).toBeLessThan(300);
-  const kept = { note: null, is_pinned: true, positive_feedback: false, metadata: {} };
-  expect(fields(await retrieveSpan(prod, id))).toEqual(kept);
+  const retained = { note: null, is_pinned: true, positive_feedback: false, metadata: {} };
+  expect(fields(await retrieveSpan(prod, id))).toEqual(retained);
   expect((await listSpans(prod, { note: { operator: "isnull", value: [false] } })).count).toBe(0);
 });
 

@@ -79,8 +79,8 @@ describe("partial success", () => {
     expect(answer.json).toMatchObject({ success_count: texts.length, error_count: 0 });
     await settle(prod);
     const { results } = await listSpans(prod, { custom_identifier: [custom_identifier] });
-    const kept = texts.map((text) => text.toWellFormed().replace("\0", "\ufffd"));
-    expect(sortedValues(results, "input")).toEqual(kept.toSorted());
+    const stored = texts.map((text) => text.toWellFormed().replace("\0", "\ufffd"));
+    expect(sortedValues(results, "input")).toEqual(stored.toSorted());
     for (const { input, metadata } of results) expect(metadata).toEqual({ [String(input)]: input });
   });
 

@@ -26,7 +26,7 @@ const spansOf = async (client: TestClient, id: string) =>
     .map(String)
     .sort();
 
-async function expectGone(client: TestClient, id: string): Promise<void> {
+async function expectDeleted(client: TestClient, id: string): Promise<void> {
   const filters = { trace_unique_id: [id] };
   expect((await getTrace(client, id)).status).toBe(404);
   expect((await listTraces(client, filters)).count).toBe(0);
@@ -51,7 +51,7 @@ describe("deleting one", () => {
       deleted_count: 1,
       deleted_spans: 2,
     });
-    await expectGone(prod, id);
+    await expectDeleted(prod, id);
     expect(
       (await prod.post(`/api/log_threads/?${always}`, { filters: { thread_identifier: [id] } })).json,
     ).toMatchObject({
@@ -141,12 +141,12 @@ describe("resent spans of a deleted trace stay deleted", () => {
     await ingest(prod, [dated, undated]);
     expect(bodyOf(await remove(prod, id))).toMatchObject({ deleted_spans: 2 });
     await again(prod, [dated, undated]);
-    await expectGone(prod, id);
+    await expectDeleted(prod, id);
     await again(prod, [
       { ...dated, output: "done", prompt_tokens: 5 },
       { ...undated, timestamp: second(99), output: "done" },
     ]);
-    await expectGone(prod, id);
+    await expectDeleted(prod, id);
   });
 
   test("also a new span of it, if it ended within the deleted window", async () => {
@@ -182,8 +182,8 @@ describe("deleting in bulk", () => {
       200,
       { success_count: 2, deleted_count: 2, error_count: 0, errors: [], ignored: [], message: expect.any(String) },
     ]);
-    await expectGone(prod, a);
-    await expectGone(prod, b);
+    await expectDeleted(prod, a);
+    await expectDeleted(prod, b);
     expect(await spansOf(prod, c)).toEqual(["s"]);
   });
 
@@ -226,7 +226,7 @@ describe("deleting in bulk", () => {
       ignored: [],
       message: "1 trace was deleted.",
     });
-    await expectGone(prod, id);
+    await expectDeleted(prod, id);
     expect(await spansOf(prod, other)).toEqual(["s"]);
   });
 
@@ -264,16 +264,16 @@ describe("deleting in bulk", () => {
   });
 
   test("ignores unknown conditions beside a known one, and reports them", async () => {
-    const [id, kept] = [newTrace(), newTrace()];
-    await ingest(prod, [traceSpan(id, "a", null), traceSpan(kept, "a", null)]);
+    const [id, retained] = [newTrace(), newTrace()];
+    await ingest(prod, [traceSpan(id, "a", null), traceSpan(retained, "a", null)]);
     const answer = await bulk({
       trace_unique_id: [id],
       trace_idd: ["x"],
       total_cost: { operator: "near", value: [1] },
     });
     expect(answer.json).toMatchObject({ deleted_count: 1, ignored: [{ field: "trace_idd" }, { field: "total_cost" }] });
-    await expectGone(prod, id);
-    expect(await spansOf(prod, kept)).toEqual(["a"]);
+    await expectDeleted(prod, id);
+    expect(await spansOf(prod, retained)).toEqual(["a"]);
   });
 
   test("may name only the own organisation, which does not count as a condition", async () => {

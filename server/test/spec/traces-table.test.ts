@@ -34,9 +34,9 @@ function flatten(roots: readonly Node[]): { spans: Row[]; parents: (number | nul
 }
 
 function asSpans({ members, rows }: Table): Row[] {
-  const isSaid = (name: string, value: unknown) => value !== null && !(name === "is_pinned" && value === false);
+  const isStated = (name: string, value: unknown) => value !== null && !(name === "is_pinned" && value === false);
   return rows.map((row) =>
-    Object.fromEntries(row.map((value, at) => [members[at] ?? "", value] as const).filter(([n, v]) => isSaid(n, v))),
+    Object.fromEntries(row.map((value, at) => [members[at] ?? "", value] as const).filter(([n, v]) => isStated(n, v))),
   );
 }
 

@@ -119,8 +119,8 @@ test("the highest cost comes first, and amounts in CSV are plain decimals with a
     own,
     Object.entries(costs).map(([customer, cost]) => used(customer, "2026-02-01", "m1", { cost })),
   );
-  const csv = async (from: string, asked: string) =>
-    csvRecords((await own.post(`${from}?${always}&format=csv&fields=${asked}`, {})).text).map(Object.values);
+  const csv = async (from: string, requested: string) =>
+    csvRecords((await own.post(`${from}?${always}&format=csv&fields=${requested}`, {})).text).map(Object.values);
   expect(await csv(path, "customer_identifier,total_cost,total_cost_with_markup")).toEqual([
     ["large", "12.5", "12.5"],
     ["exact", "0.123456789012", "0.123456789012"],

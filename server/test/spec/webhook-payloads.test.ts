@@ -48,8 +48,8 @@ test("sent payloads of a deleted trace are deleted too, and queued ones are neve
       answers.push((await prod.post(`/api/webhooks/${hook.id}/deliveries/${String(id)}/redeliver/`)).status);
     return answers;
   };
-  const [gone, waits] = (await deliveriesOf(prod, failing.id)).toReversed();
-  expect(gone).toMatchObject({ status: "failed", error: "the trace was deleted", response_body: null });
+  const [deleted, waits] = (await deliveriesOf(prod, failing.id)).toReversed();
+  expect(deleted).toMatchObject({ status: "failed", error: "the trace was deleted", response_body: null });
   expect(waits).toMatchObject({ status: "pending" });
   expect([await redeliver(made), await redeliver(failing)]).toEqual([
     [409, 202],
@@ -79,8 +79,8 @@ test("a score of a deleted trace is not sent, and its sent payloads are deleted"
   expect((await prod.request("DELETE", "/api/traces/scored/")).status).toBe(200);
   const statuses = async (hook: { id: number }) =>
     (await deliveriesOf(prod, hook.id)).map((each) => [each["status"], each["error"]]);
-  const gone = (await statuses(failing)).filter(([, error]) => error === "the trace was deleted");
-  expect(gone).toEqual([["failed", "the trace was deleted"]]);
+  const deleted = (await statuses(failing)).filter(([, error]) => error === "the trace was deleted");
+  expect(deleted).toEqual([["failed", "the trace was deleted"]]);
   const again = [];
   for (const { id } of await deliveriesOf(prod, made.id))
     again.push((await prod.post(`/api/webhooks/${made.id}/deliveries/${String(id)}/redeliver/`)).status);

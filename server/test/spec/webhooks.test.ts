@@ -149,13 +149,13 @@ describe("creating and changing webhooks", () => {
     const made = await newWebhook(app.prod);
     const path = `/api/webhooks/${made.id}/`;
     expect((await app.prod.request("DELETE", path)).status).toBe(204);
-    for (const gone of [path, "/api/webhooks/999999999/", "/api/webhooks/99999999999999/", "/api/webhooks/x/"]) {
+    for (const missing of [path, "/api/webhooks/999999999/", "/api/webhooks/99999999999999/", "/api/webhooks/x/"]) {
       for (const method of ["GET", "PATCH", "DELETE"]) {
         expect([
           method,
-          gone,
-          (await app.prod.request(method, gone, method === "PATCH" ? {} : undefined)).status,
-        ]).toEqual([method, gone, 404]);
+          missing,
+          (await app.prod.request(method, missing, method === "PATCH" ? {} : undefined)).status,
+        ]).toEqual([method, missing, 404]);
       }
     }
     expect((await app.prod.post(`${path}rotate/`)).status).toBe(404);
@@ -168,7 +168,7 @@ describe("creating and changing webhooks", () => {
     await theirs.prod.post("/api/request-logs/", {});
     await expect.poll(async () => deliveriesOf(theirs.prod, id), waiting).toHaveLength(1);
     const [delivery] = await deliveriesOf(theirs.prod, id);
-    const asked = [
+    const expected = [
       mine.prod.get(`/api/webhooks/${id}/?is_including_secrets=true`),
       mine.prod.request("PATCH", `/api/webhooks/${id}/`, { active: false }),
       mine.prod.request("DELETE", `/api/webhooks/${id}/`),
@@ -176,7 +176,7 @@ describe("creating and changing webhooks", () => {
       mine.prod.get(`/api/webhooks/${id}/deliveries/`),
       mine.prod.post(`/api/webhooks/${id}/deliveries/${String(delivery?.["id"])}/redeliver/`),
     ];
-    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
+    expect((await Promise.all(expected)).map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
     const own = await newWebhook(mine.prod);
     const foreign = await mine.prod.post(`/api/webhooks/${own.id}/deliveries/${String(delivery?.["id"])}/redeliver/`);
     expect(foreign.status).toBe(404);

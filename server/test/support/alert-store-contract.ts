@@ -244,8 +244,8 @@ export function describeAlertStores(driver: {
       await alerts().addHistory(
         Array.from({ length: storageLimits.alertHistoryRows + 5 }, (_, minute) => entry(made, minute)),
       );
-      const kept = await historyOf(made);
-      expect([kept.count, kept.rows[0]?.window_end]).toEqual([
+      const retained = await historyOf(made);
+      expect([retained.count, retained.rows[0]?.window_end]).toEqual([
         storageLimits.alertHistoryRows,
         at(storageLimits.alertHistoryRows + 4),
       ]);

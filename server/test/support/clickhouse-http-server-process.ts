@@ -91,10 +91,10 @@ async function take(): Promise<Session> {
 /** A session whose statement failed is replaced: chDB would put what it had written before the next result. */
 function replace(session: Session): void {
   session.close();
-  give(connect());
+  release(connect());
 }
 
-function give(session: Session): void {
+function release(session: Session): void {
   const next = waiting.shift();
   if (next === undefined) idle.push(session);
   else next(session);
@@ -118,14 +118,14 @@ async function run({ sql, params, settings, data }: Call): Promise<Buffer> {
         format: "JSONEachRow",
         settings: own,
       });
-      give(session);
+      release(session);
       return Buffer.alloc(0);
     }
     const prefix = [...settings].map(([name, value]) => `SET ${name} = '${value.replaceAll("'", "''")}'; `).join("");
     const bound = bindLiterals(sql, unescaped(params, sql));
     const statement = cluster === undefined ? bound : cluster.settings() + cluster.prepare(bound, session);
     const result = await session.queryAsync(prefix + statement, { format: "TabSeparated" });
-    give(session);
+    release(session);
     return Buffer.from(result.bytes());
   } catch (error) {
     replace(session);
@@ -216,18 +216,18 @@ const server = createServer((request, response) => {
   answer(request, response).catch((error: unknown) => fail(response, error));
 });
 
-function tell(message: ServerMessage): void {
+function send(message: ServerMessage): void {
   process.send?.(message);
 }
 
 process.on("message", (message) => {
   faults = message as ServerFaults;
-  tell({ type: "faults-set" });
+  send({ type: "faults-set" });
 });
 process.on("disconnect", () => process.exit(0));
 process.on("SIGTERM", () => process.exit(0));
 
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
-  tell({ type: "listening", port: typeof address === "object" && address ? address.port : 0 });
+  send({ type: "listening", port: typeof address === "object" && address ? address.port : 0 });
 });

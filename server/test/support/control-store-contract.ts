@@ -187,8 +187,8 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       const { unique_organization_id } = await newOrganization();
       const { record } = newKey(unique_organization_id);
       const created = await stores.apiKeys.create(record);
-      const { hash, ...kept } = record;
-      const shown = { ...kept, last_used_at: null };
+      const { hash, ...stored } = record;
+      const shown = { ...stored, last_used_at: null };
       expect(created).toEqual(shown);
       expect(await stores.apiKeys.findByHash(hash, created_at)).toEqual(shown);
       expect(await stores.apiKeys.findByHash("other", created_at)).toBeUndefined();

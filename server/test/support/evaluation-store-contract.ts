@@ -334,17 +334,17 @@ export function describeEvaluationStores({
 
       test("are admitted as far as they fit, in their order, and what is over budget alone", async () => {
         const { automationId, claims } = await newRuns(5);
-        const ask = { most: 3_000_000_000, budget: 7_000_000_000 };
+        const request = { most: 3_000_000_000, budget: 7_000_000_000 };
         const ids = claims.map(({ runId }) => runId);
-        expect(await reserve(automationId, claims, ask)).toEqual({ admitted: ids.slice(0, 2), isSpent: false });
-        expect(await reserve(automationId, claims.slice(2), ask)).toEqual({ admitted: [], isSpent: false });
+        expect(await reserve(automationId, claims, request)).toEqual({ admitted: ids.slice(0, 2), isSpent: false });
+        expect(await reserve(automationId, claims.slice(2), request)).toEqual({ admitted: [], isSpent: false });
         await settle(claims.slice(0, 2), 2_000_000_000);
-        expect(await reserve(automationId, claims.slice(2), ask)).toMatchObject({ admitted: [ids[2]] });
+        expect(await reserve(automationId, claims.slice(2), request)).toMatchObject({ admitted: [ids[2]] });
         await settle(claims.slice(2, 3), 2_500_000_000);
         // 500,000,000 are left, which the next takes whole.
-        expect(await reserve(automationId, claims.slice(3), ask)).toMatchObject({ admitted: [ids[3]] });
+        expect(await reserve(automationId, claims.slice(3), request)).toMatchObject({ admitted: [ids[3]] });
         await settle(claims.slice(3, 4), 600_000_000);
-        expect(await reserve(automationId, claims.slice(4), ask)).toEqual({ admitted: [], isSpent: true });
+        expect(await reserve(automationId, claims.slice(4), request)).toEqual({ admitted: [], isSpent: true });
         expect(await isSpentAt(automationId, 7_100_000_000)).toBe(true);
         expect(await isSpentAt(automationId, 7_100_000_001)).toBe(false);
       });

@@ -54,10 +54,10 @@ export async function newAutomation(client: TestClient, fields: Row = {}): Promi
 }
 
 /** Polls until `ask` gives something. */
-export async function eventually<T>(ask: () => Promise<T | undefined>, waitMs = 10_000): Promise<T> {
+export async function eventually<T>(read: () => Promise<T | undefined>, waitMs = 10_000): Promise<T> {
   const deadline = Date.now() + waitMs;
   for (;;) {
-    const answer = await ask();
+    const answer = await read();
     if (answer !== undefined) return answer;
     if (Date.now() > deadline) throw new Error("what was waited for did not come");
     await sleep(30);

@@ -220,7 +220,7 @@ export const gatewayWays: Array<[name: string, way: GatewayWay]> = gatewayOperat
   ]),
 );
 
-export function ask(client: TestClient, operation: GatewayOperation, members: Row): Promise<Answer> {
+export function send(client: TestClient, operation: GatewayOperation, members: Row): Promise<Answer> {
   const { bytes, type, headers } = operation.body({ model: operation.model, retries: 0, ...members });
   return client.post(operation.path, bytes, { "content-type": type, ...headers });
 }

@@ -18,11 +18,11 @@ export type LiveStream = {
 
 /** Opens a stream and reads it until it is closed. @param headers of the credential, and others */
 export async function listenLive(url: string, query: string, headers: Record<string, string>): Promise<LiveStream> {
-  const asked = httpRequest(new URL(`${livePath}?${query}`, url), { headers, agent: false });
+  const outgoing = httpRequest(new URL(`${livePath}?${query}`, url), { headers, agent: false });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    asked.once("response", resolve).once("error", reject).end();
+    outgoing.once("response", resolve).once("error", reject).end();
   });
-  asked.on("error", () => undefined);
+  outgoing.on("error", () => undefined);
   if (response.statusCode !== 200) throw new Error(`live answered ${response.statusCode}`);
   const [events, comments]: [LiveEvent[], string[]] = [[], []];
   let [text, lastId, isEnded] = ["", "", false];
@@ -44,7 +44,7 @@ export async function listenLive(url: string, query: string, headers: Record<str
   const ended = new Promise<void>((resolve) => response.once("close", resolve)).then(() => void (isEnded = true));
   const stream = { response, events, comments, lastId: () => lastId, ended, isEnded: () => isEnded };
   await until(() => lastId !== "" || comments.length > 0);
-  return { ...stream, close: () => void asked.destroy() };
+  return { ...stream, close: () => void outgoing.destroy() };
 }
 
 export async function until(isSo: () => boolean, withinMs = 8_000): Promise<void> {

@@ -38,7 +38,7 @@ export const reply = {
   stop_sequence: null,
   usage,
 };
-export const ask = (members: Row = {}): Row => ({
+export const requestOf = (members: Row = {}): Row => ({
   model: "claude-sonnet-4-5",
   max_tokens: 100,
   messages: [{ role: "user", content: "Say hello." }],
@@ -46,13 +46,13 @@ export const ask = (members: Row = {}): Row => ({
 });
 export const start = event("message_start", { message: { ...reply, content: [], stop_reason: null, usage } });
 export const block = event("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
-export const said = (text: string): string =>
+export const textEvent = (text: string): string =>
   event("content_block_delta", { index: 0, delta: { type: "text_delta", text } });
 export const stop =
   event("content_block_stop", { index: 0 }) +
   event("message_delta", { delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 500 } }) +
   event("message_stop");
-export const stream = start + block + said("Hello.") + stop;
+export const stream = start + block + textEvent("Hello.") + stop;
 
 /** In USD, what the usage above costs with Claude Sonnet 4.6, a tenth more where it is served in the US alone. */
 export const costUsd = ((1_000 * 3 + 2_000 * 0.3 + 300 * 3.75 + 400 * 6 + 500 * 15) / 1e6) * 1.1 + 2 * 0.01;

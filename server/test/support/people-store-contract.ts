@@ -67,8 +67,8 @@ export function describePeopleStores(getStores: () => ControlStores) {
         return code_hash;
       };
       const code = await newCode();
-      const takers = await Promise.all([signInCodes.take(code, now), signInCodes.take(code, now)]);
-      expect(takers.filter((taken) => taken !== undefined)).toEqual([user_id]);
+      const successful = await Promise.all([signInCodes.take(code, now), signInCodes.take(code, now)]);
+      expect(successful.filter((taken) => taken !== undefined)).toEqual([user_id]);
       expect(await signInCodes.take(await newCode(), later(1_000))).toBeUndefined();
       const before = await newCode();
       await transaction(({ users }) => users.setPassword(user_id, "new hash"));
@@ -83,13 +83,13 @@ export function describePeopleStores(getStores: () => ControlStores) {
     test("are held as they were, and not once they changed", async () => {
       const stores = getStores();
       const { id } = await newMember(await newOrganization());
-      const hold = (...args: Parameters<typeof stores.users.hold>) =>
-        stores.transaction(({ users }) => users.hold(...args));
-      expect(await hold(id, { role: "member" })).toBe(true);
-      expect(await hold(id, { password_hash: "hash", role: "member" })).toBe(true);
-      expect(await hold(id, { role: "admin" })).toBe(false);
-      expect(await hold(id, { password_hash: "another" })).toBe(false);
-      expect(await hold(randomUUID(), { role: "member" })).toBe(false);
+      const lock = (...args: Parameters<typeof stores.users.lock>) =>
+        stores.transaction(({ users }) => users.lock(...args));
+      expect(await lock(id, { role: "member" })).toBe(true);
+      expect(await lock(id, { password_hash: "hash", role: "member" })).toBe(true);
+      expect(await lock(id, { role: "admin" })).toBe(false);
+      expect(await lock(id, { password_hash: "another" })).toBe(false);
+      expect(await lock(randomUUID(), { role: "member" })).toBe(false);
     });
 
     test("who are held lose by a change of role what they got meanwhile", async () => {
@@ -107,7 +107,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
       });
       let demotion: Promise<unknown> = Promise.resolve();
       await stores.transaction(async ({ users, apiKeys }) => {
-        expect(await users.hold(user_id, { role: "member" })).toBe(true);
+        expect(await users.lock(user_id, { role: "member" })).toBe(true);
         demotion = changeRole(stores, { unique_organization_id, id: user_id, role: "viewer", nowMs });
         await sleep(30);
         await apiKeys.create(record);

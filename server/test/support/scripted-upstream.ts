@@ -109,9 +109,9 @@ function connectionOf(socket: Socket): ScriptedConnection {
     async closed(ms) {
       if (socket.destroyed || socket.readableEnded) return true;
       const timeout = new AbortController();
-      const gone = Promise.race([once(socket, "close"), once(socket, "end")]).then(() => true);
+      const disconnected = Promise.race([once(socket, "close"), once(socket, "end")]).then(() => true);
       const late = sleep(ms, false, { signal: timeout.signal }).catch(() => false);
-      const answer = await Promise.race([gone, late]);
+      const answer = await Promise.race([disconnected, late]);
       timeout.abort();
       return answer;
     },

@@ -6,7 +6,7 @@ export type TcpProxy = {
   /** The server's URL, with the proxy in its place. */
   url: string;
   /** Ends all connections and takes no more. */
-  cut(): void;
+  disconnect(): void;
   /** Keeps connections, takes new ones, and carries nothing. */
   hang(): void;
   /** Carries on; what was said meanwhile arrives. */
@@ -44,7 +44,7 @@ export async function startTcpProxy(serverUrl: string): Promise<TcpProxy> {
   url.port = String((server.address() as AddressInfo).port);
   return {
     url: url.href,
-    cut() {
+    disconnect() {
       state = "cut";
       each((socket) => socket.destroy());
     },

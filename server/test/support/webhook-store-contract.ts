@@ -170,23 +170,23 @@ export function describeWebhookStores(driver: {
         finished("d"),
       ]);
       while ((await deliveries.dropDelivered(at(2), 1)) > 0);
-      const isKept = async (event: string) => {
+      const isRetained = async (event: string) => {
         const times = { now: at(6), expiresAt: at(7) };
         const row = await deliveries.redeliver(organization, hook.id, event, times);
         if (row === undefined) return false;
         await deliveries.finish([finished(event)]);
         return true;
       };
-      const kept = async () => {
+      const retained = async () => {
         const found: string[] = [];
-        for (const event of ["a", "b", "c", "d"]) if (await isKept(event)) found.push(event);
+        for (const event of ["a", "b", "c", "d"]) if (await isRetained(event)) found.push(event);
         return found;
       };
-      expect(await kept()).toEqual(["b", "c", "d"]);
+      expect(await retained()).toEqual(["b", "c", "d"]);
       const bytes = '{"id": "a"}'.length;
       expect(await deliveries.trimPayloads(hook.id, 2 * bytes, 10)).toBe(1);
       expect(await deliveries.trimPayloads(hook.id, 2 * bytes, 10)).toBe(0);
-      expect(await kept()).toEqual(["c", "d"]);
+      expect(await retained()).toEqual(["c", "d"]);
       // What waits is not counted.
       expect((await claim(hook.id, 9)).map(({ event_id }) => event_id)).toEqual(["e"]);
     });
@@ -336,14 +336,14 @@ export function describeWebhookStores(driver: {
 
     test("go with their webhook", async () => {
       const organization = await newOrganization();
-      const [gone, kept] = [await newWebhook(organization), await newWebhook(organization)];
+      const [deleted, retained] = [await newWebhook(organization), await newWebhook(organization)];
       const ids = Array.from({ length: 1_100 }, (_, i) => `e${i}`);
-      await queue(organization, gone.id, ids);
-      await queue(organization, kept.id, ["a"]);
-      expect(await driver.stores().webhooks.delete(organization, gone.id)).toBe(true);
-      expect(await driver.stores().webhooks.find(organization, gone.id)).toBeUndefined();
-      expect(await logOf(organization, gone.id)).toEqual([]);
-      expect(await logOf(organization, kept.id)).toHaveLength(1);
+      await queue(organization, deleted.id, ids);
+      await queue(organization, retained.id, ["a"]);
+      expect(await driver.stores().webhooks.delete(organization, deleted.id)).toBe(true);
+      expect(await driver.stores().webhooks.find(organization, deleted.id)).toBeUndefined();
+      expect(await logOf(organization, deleted.id)).toEqual([]);
+      expect(await logOf(organization, retained.id)).toHaveLength(1);
     });
   });
 

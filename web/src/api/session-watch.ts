@@ -4,7 +4,7 @@ import { createContext, useContext, useSyncExternalStore } from "react";
  * Messages between the tabs of a browser. They share the cookie, so a new sign-in applies to all. `identity` names
  * person and organization.
  */
-type Told = { kind: "signed-in"; identity: string } | { kind: "signed-out" };
+type TabMessage = { kind: "signed-in"; identity: string } | { kind: "signed-out" };
 
 export type SessionWatch = {
   /** True from the first request rejected for lack of a session, until the person signs in again. */
@@ -14,8 +14,8 @@ export type SessionWatch = {
   end: () => void;
   /** Called when the same person has signed in again. */
   resume: () => void;
-  tellOtherTabs: (told: Told) => void;
-  onOtherTab: (listener: (told: Told) => void) => () => void;
+  notifyOtherTabs: (message: TabMessage) => void;
+  onOtherTab: (listener: (message: TabMessage) => void) => () => void;
 };
 
 const channelName = "spanway-session";
@@ -37,11 +37,11 @@ export function createSessionWatch(): SessionWatch {
     },
     end: () => set(true),
     resume: () => set(false),
-    tellOtherTabs: (told) => channel.postMessage(told),
+    notifyOtherTabs: (message) => channel.postMessage(message),
     onOtherTab(listener) {
-      const hear = (event: MessageEvent<Told>): void => listener(event.data);
-      channel.addEventListener("message", hear);
-      return () => channel.removeEventListener("message", hear);
+      const onMessage = (event: MessageEvent<TabMessage>): void => listener(event.data);
+      channel.addEventListener("message", onMessage);
+      return () => channel.removeEventListener("message", onMessage);
     },
   };
 }

@@ -19,12 +19,12 @@ type Options<T> = Omit<UseQueryOptions<T, Error, T>, "queryKey" | "queryFn">;
 /** A query in the environment of the URL, which is part of its key. Aborted when no component uses it any more. */
 export function useApiQuery<T>(
   key: readonly unknown[],
-  ask: (api: Api, signal: AbortSignal) => Promise<T>,
+  request: (api: Api, signal: AbortSignal) => Promise<T>,
   options: Options<T> = {},
 ): UseQueryResult<T> {
   const api = useApi();
   const environment = useEnvironment();
   return useQuery(
-    queryOptions({ ...options, queryKey: [environment, ...key], queryFn: ({ signal }) => ask(api, signal) }),
+    queryOptions({ ...options, queryKey: [environment, ...key], queryFn: ({ signal }) => request(api, signal) }),
   );
 }

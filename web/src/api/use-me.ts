@@ -8,7 +8,7 @@ export type Me = operations["get_me"]["responses"][200]["content"]["application/
 
 export type Permission = Me["permissions"][number];
 
-const askMe = (api: ReturnType<typeof createApi>, signal?: AbortSignal): Promise<Me> =>
+const fetchMe = (api: ReturnType<typeof createApi>, signal?: AbortSignal): Promise<Me> =>
   bodyOf(api.GET("/api/auth/me/", signal === undefined ? {} : { signal }));
 
 /**
@@ -16,7 +16,7 @@ const askMe = (api: ReturnType<typeof createApi>, signal?: AbortSignal): Promise
  * signed in.
  */
 export function useMe() {
-  return useApiQuery(["me"], askMe, { staleTime: 30_000, refetchOnWindowFocus: true });
+  return useApiQuery(["me"], fetchMe, { staleTime: 30_000, refetchOnWindowFocus: true });
 }
 
 /** The signed-in person's e-mail; null until it is known. */
@@ -26,7 +26,7 @@ export function useEmail(): string | null {
 
 /** Whether this browser has a session. */
 export function useIsSignedIn(): boolean {
-  return useApiQuery(["me"], askMe, { staleTime: 30_000 }).data !== undefined;
+  return useApiQuery(["me"], fetchMe, { staleTime: 30_000 }).data !== undefined;
 }
 
 /** Identifies person and organization: cached data of one identity must not be shown to another. */
@@ -47,7 +47,7 @@ export function useSignIn() {
     async mutationFn({ email, password }: { email: string; password: string }) {
       const api = createApi("prod");
       await api.POST("/api/auth/login/", { body: { email, password, session: true } });
-      return askMe(api);
+      return fetchMe(api);
     },
     // A wrong password is reported in the form and does not end a session.
     meta: { isSignIn: true },
@@ -63,7 +63,7 @@ export function useSignOut() {
     mutationFn: () => api.POST("/api/auth/logout/"),
     onSuccess() {
       queries.clear();
-      watch.tellOtherTabs({ kind: "signed-out" });
+      watch.notifyOtherTabs({ kind: "signed-out" });
       // A full page load: nothing of the person stays in memory.
       location.assign("/login");
     },

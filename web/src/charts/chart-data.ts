@@ -61,10 +61,10 @@ export function seriesOfGroups(answer: Timeseries, metric: string): ChartData {
     });
   }
   // A series of the absent value without any known total carries no information.
-  const said = series.filter(
+  const withValues = series.filter(
     ({ color, group, total }) => color !== neutralColor || group === undefined || total !== null,
   );
-  return { ...bucketsOf(timeseries), series: said };
+  return { ...bucketsOf(timeseries), series: withValues };
 }
 
 /** Several metrics of the series without groups. */

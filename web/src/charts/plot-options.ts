@@ -3,7 +3,7 @@ import type { ChartData, ChartSeries } from "./chart-data.ts";
 import { drawnSeries, pointsToShow, type Shape } from "./plot-data.ts";
 import { timeTicks } from "./time-ticks.ts";
 
-export type PlotLook = {
+export type PlotStyle = {
   width: number;
   height: number;
   shape: Shape;
@@ -25,17 +25,17 @@ export type PlotEvents = {
   onSelect: ((from: number, to: number) => void) | undefined;
 };
 
-const font = (color: PlotLook["color"]) => `10.5px ${color("--font-sans") || "system-ui, sans-serif"}`;
+const font = (color: PlotStyle["color"]) => `10.5px ${color("--font-sans") || "system-ui, sans-serif"}`;
 
 const pixelsOfLabel = 64;
 
 /** uPlot's options for a chart. The x value is the index of a bucket. */
-export function plotOptions(data: ChartData, look: PlotLook, events: PlotEvents): uPlot.Options {
+export function plotOptions(data: ChartData, style: PlotStyle, events: PlotEvents): uPlot.Options {
   const buckets = data.starts.length;
-  const { color, syncKey } = look;
+  const { color, syncKey } = style;
   return {
-    width: look.width,
-    height: look.height,
+    width: style.width,
+    height: style.height,
     // Half of the last tick's label extends beyond it.
     padding: [8, 20, 0, 0],
     legend: { show: false },
@@ -43,18 +43,18 @@ export function plotOptions(data: ChartData, look: PlotLook, events: PlotEvents)
       x: { time: false, range: () => [-0.5, Math.max(buckets, 1) - 0.5] },
       y: { range: (_, _min, max) => [0, ceiling(max)] },
     },
-    axes: [xAxis(data, look), yAxis(look)],
-    series: [{}, ...drawnSeries(data.series, look.shape).map((series) => seriesOptions(series, look))],
+    axes: [xAxis(data, style), yAxis(style)],
+    series: [{}, ...drawnSeries(data.series, style.shape).map((series) => seriesOptions(series, style))],
     cursor: {
       y: false,
-      points: { show: look.shape === "lines", size: 6, width: 1.5, fill: () => color("--panel") },
+      points: { show: style.shape === "lines", size: 6, width: 1.5, fill: () => color("--panel") },
       // On a touch screen a drag scrolls the page.
-      drag: { x: events.onSelect !== undefined && !look.isTouch, y: false, setScale: false, dist: 4 },
+      drag: { x: events.onSelect !== undefined && !style.isTouch, y: false, setScale: false, dist: 4 },
       ...(syncKey !== undefined && { sync: { key: syncKey, setSeries: false } }),
     },
     hooks: {
       setCursor: [(plot) => events.onCursor(plot.cursor.idx ?? undefined)],
-      setSelect: [(plot) => takeSelection(plot, events)],
+      setSelect: [(plot) => readSelection(plot, events)],
     },
   };
 }
@@ -64,14 +64,14 @@ function ceiling(max: number | null): number {
   return max === null || !Number.isFinite(max) || max <= 0 ? 1 : max * 1.06;
 }
 
-function takeSelection(plot: uPlot, { onSelect }: PlotEvents): void {
+function readSelection(plot: uPlot, { onSelect }: PlotEvents): void {
   const { left, width } = plot.select;
   if (width <= 0) return;
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
   onSelect?.(Math.round(plot.posToVal(left, "x")), Math.round(plot.posToVal(left + width, "x")));
 }
 
-function xAxis({ starts }: ChartData, { color, timeZone }: PlotLook): uPlot.Axis {
+function xAxis({ starts }: ChartData, { color, timeZone }: PlotStyle): uPlot.Axis {
   const ticksOf = (plot: uPlot) =>
     timeTicks(starts, timeZone, Math.max(2, Math.floor(plot.bbox.width / devicePixelRatio / pixelsOfLabel)));
   return {
@@ -99,7 +99,7 @@ function axisWidth(labels: readonly string[]): number {
   return Math.max(leastAxisWidth, Math.ceil(longest * pixelsOfCharacter) + yGap);
 }
 
-function yAxis({ color, format, isWhole }: PlotLook): uPlot.Axis {
+function yAxis({ color, format, isWhole }: PlotStyle): uPlot.Axis {
   return {
     stroke: color("--faint"),
     font: font(color),
@@ -113,7 +113,7 @@ function yAxis({ color, format, isWhole }: PlotLook): uPlot.Axis {
   };
 }
 
-function seriesOptions(series: ChartSeries, { shape, color }: PlotLook): uPlot.Series {
+function seriesOptions(series: ChartSeries, { shape, color }: PlotStyle): uPlot.Series {
   const paint = color(series.color);
   if (shape === "bars") {
     const bars = uPlot.paths.bars?.({ size: [0.78, 36], align: 0 });

@@ -2,11 +2,11 @@ import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "re
 import uPlot from "uplot";
 import type { ChartData } from "./chart-data.ts";
 import { plotData } from "./plot-data.ts";
-import { plotOptions, type PlotLook } from "./plot-options.ts";
+import { plotOptions, type PlotStyle } from "./plot-options.ts";
 import { useThemeVersion } from "./use-theme-version.ts";
 import { useWidth } from "./use-width.ts";
 
-type Asked = Omit<PlotLook, "width" | "color" | "isTouch"> & {
+type PlotInput = Omit<PlotStyle, "width" | "color" | "isTouch"> & {
   data: ChartData;
   hidden: ReadonlySet<string>;
   onSelect: ((from: number, to: number) => void) | undefined;
@@ -16,25 +16,25 @@ type Asked = Omit<PlotLook, "width" | "color" | "isTouch"> & {
  * Creates a plot in an element, and again when its data or the theme changes. `bucket` is the position of its
  * crosshair.
  */
-export function usePlot(element: RefObject<HTMLDivElement | null>, asked: Asked) {
-  const { data, hidden, shape, height, timeZone, format, isWhole, syncKey } = asked;
+export function usePlot(element: RefObject<HTMLDivElement | null>, input: PlotInput) {
+  const { data, hidden, shape, height, timeZone, format, isWhole, syncKey } = input;
   const width = useWidth(element);
   const theme = useThemeVersion();
   const plot = useRef<uPlot>(undefined);
-  const onSelect = useRef(asked.onSelect);
+  const onSelect = useRef(input.onSelect);
   const [bucket, setBucket] = useState<number>();
-  const isZoomable = asked.onSelect !== undefined;
+  const isZoomable = input.onSelect !== undefined;
   const isSized = width > 0;
 
   useEffect(() => {
-    onSelect.current = asked.onSelect;
+    onSelect.current = input.onSelect;
   });
 
   useLayoutEffect(() => {
     const parent = element.current;
     if (parent === null || !isSized) return undefined;
     const styles = getComputedStyle(parent);
-    const look: PlotLook = {
+    const style: PlotStyle = {
       width: parent.clientWidth,
       height,
       shape,
@@ -46,7 +46,7 @@ export function usePlot(element: RefObject<HTMLDivElement | null>, asked: Asked)
       isTouch: matchMedia("(pointer: coarse)").matches,
     };
     const select = isZoomable ? (from: number, to: number) => onSelect.current?.(from, to) : undefined;
-    const options = plotOptions(data, look, { onCursor: setBucket, onSelect: select });
+    const options = plotOptions(data, style, { onCursor: setBucket, onSelect: select });
     const made = new uPlot(options, plotData(data, shape, hidden), parent);
     plot.current = made;
     return () => {

@@ -9,13 +9,13 @@ const systemIsDark = (): MediaQueryList => matchMedia("(prefers-color-scheme: da
 
 const readTheme = (): string => `${document.documentElement.dataset["theme"] ?? ""} ${systemIsDark().matches}`;
 
-function subscribe(tell: () => void): () => void {
+function subscribe(notify: () => void): () => void {
   const system = systemIsDark();
-  const observer = new MutationObserver(tell);
-  system.addEventListener("change", tell);
+  const observer = new MutationObserver(notify);
+  system.addEventListener("change", notify);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   return () => {
-    system.removeEventListener("change", tell);
+    system.removeEventListener("change", notify);
     observer.disconnect();
   };
 }

@@ -19,6 +19,6 @@ test("a number that a double can represent is a number", () => {
 });
 
 test("a preserved number differs from an object", () => {
-  const [kept, object] = parseExactly('[12345678901234567891,{"rawJSON":"1"}]') as unknown[];
-  expect([isExactNumber(kept), isExactNumber(object)]).toEqual([true, false]);
+  const [number, object] = parseExactly('[12345678901234567891,{"rawJSON":"1"}]') as unknown[];
+  expect([isExactNumber(number), isExactNumber(object)]).toEqual([true, false]);
 });

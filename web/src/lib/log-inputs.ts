@@ -14,17 +14,17 @@ export const logInputFields = [
 /** A log as input of an evaluator: its texts if there are any, otherwise its messages. */
 export function inputsOf(log: Readonly<Record<string, unknown>>) {
   return {
-    input: firstSaid(log["input"], log["prompt_messages"]),
-    output: firstSaid(log["output"], spokenText(log["completion_message"]), log["completion_messages"]),
-    expected_output: firstSaid(log["ideal_output"]),
+    input: firstValue(log["input"], log["prompt_messages"]),
+    output: firstValue(log["output"], spokenText(log["completion_message"]), log["completion_messages"]),
+    expected_output: firstValue(log["ideal_output"]),
     metadata: isRecord(log["metadata"]) ? log["metadata"] : {},
     metrics: Object.fromEntries(metricNames.map((name) => [name, log[name] ?? null])),
   };
 }
 
-function firstSaid(...values: readonly unknown[]): string {
-  const said = values.find((value) => value !== undefined && value !== null && value !== "");
-  return typeof said === "string" ? said : said === undefined ? "" : JSON.stringify(said);
+function firstValue(...values: readonly unknown[]): string {
+  const value = values.find((value) => value !== undefined && value !== null && value !== "");
+  return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 }
 
 /** The text of a message; the whole message if it contains more than text. */

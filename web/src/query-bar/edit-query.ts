@@ -30,7 +30,7 @@ export function withoutField(text: string, name: string): string {
   const tokens = parseQuery(text).tokens.filter(
     ({ term }) => term !== undefined && term.type !== "text" && term.field === name,
   );
-  return tokens.reduceRight((rest, token) => cut(rest, token), text);
+  return tokens.reduceRight((rest, token) => removeToken(rest, token), text);
 }
 
 /** Appends a term to the text, unless it is already there. */
@@ -44,7 +44,7 @@ function removeValue(text: string, field: QueryField, value: string): string {
   return tokensOf(text, field).reduceRight((rest, token) => {
     const values = token.term.values.filter((typed) => !isSame(field, typed, value));
     if (values.length === token.term.values.length) return rest;
-    if (values.length === 0) return cut(rest, token);
+    if (values.length === 0) return removeToken(rest, token);
     return replace(rest, token, printTerm({ ...token.term, values }));
   }, text);
 }
@@ -80,6 +80,6 @@ function replace(text: string, { from, to }: Token, printed: string): string {
   return text.slice(0, from) + printed + text.slice(to);
 }
 
-function cut(text: string, { from, to }: Token): string {
+function removeToken(text: string, { from, to }: Token): string {
   return `${text.slice(0, from).trimEnd()} ${text.slice(to).trimStart()}`.trim();
 }

@@ -11,7 +11,7 @@ export function CompareScreen(): ReactNode {
   return (
     <ComparePage
       ids={readIds(spans)}
-      onIds={(ids) => void navigate({ search: (kept) => ({ ...kept, spans: writeIds(ids) }), replace: true })}
+      onIds={(ids) => void navigate({ search: (previous) => ({ ...previous, spans: writeIds(ids) }), replace: true })}
     />
   );
 }

@@ -10,7 +10,10 @@ export function SpanScreen(): ReactNode {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const onTab = (next: SpanTab): void =>
-    void navigate({ search: (kept) => ({ ...kept, tab: next === "conversation" ? undefined : next }), replace: true });
+    void navigate({
+      search: (previous) => ({ ...previous, tab: next === "conversation" ? undefined : next }),
+      replace: true,
+    });
   return (
     <div className="mx-auto h-full max-w-5xl border-line lg:border-x">
       <SpanPanel id={spanId} tab={tab} onTab={onTab} />

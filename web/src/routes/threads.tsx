@@ -9,6 +9,7 @@ const route = getRouteApi("/shell/threads");
 export function ThreadsScreen(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const onSearch = (change: ThreadsSearch): void => void navigate({ search: (kept) => ({ ...kept, ...change }) });
+  const onSearch = (change: ThreadsSearch): void =>
+    void navigate({ search: (previous) => ({ ...previous, ...change }) });
   return <ThreadsPage window={useWindow()} search={search} onSearch={onSearch} />;
 }

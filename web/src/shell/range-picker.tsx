@@ -84,8 +84,8 @@ function useChange(): (range: RangeSearch, zone?: TimeZone) => void {
   const navigate = useNavigate();
   const now = useSearch({ strict: false });
   return (range, zone) => {
-    const isKept = Object.keys(range).length === 0;
-    const ends = isKept ? {} : { range: range.range, from: range.from, to: range.to };
+    const isDefault = Object.keys(range).length === 0;
+    const ends = isDefault ? {} : { range: range.range, from: range.from, to: range.to };
     const tz = zone === undefined ? now.tz : zone === "utc" ? zone : undefined;
     void navigate({ to: ".", search: (search) => ({ ...search, ...ends, tz }) });
   };

@@ -10,10 +10,10 @@ export type PaletteOption = {
 
 /** The options whose label contains the letters in this order; labels that begin with them come first. */
 export function rankOptions<T extends { label: string }>(options: readonly T[], text: string): T[] {
-  const sought = text.trim().toLowerCase();
-  if (sought === "") return [...options];
+  const query = text.trim().toLowerCase();
+  if (query === "") return [...options];
   return options
-    .map((option) => ({ option, rank: rankOf(option.label.toLowerCase(), sought) }))
+    .map((option) => ({ option, rank: rankOf(option.label.toLowerCase(), query) }))
     .filter(({ rank }) => rank < none)
     .sort((a, b) => a.rank - b.rank)
     .map(({ option }) => option);
@@ -21,11 +21,11 @@ export function rankOptions<T extends { label: string }>(options: readonly T[], 
 
 const none = 3;
 
-function rankOf(label: string, sought: string): number {
-  if (label.startsWith(sought)) return 0;
-  if (label.includes(sought)) return 1;
+function rankOf(label: string, query: string): number {
+  if (label.startsWith(query)) return 0;
+  if (label.includes(query)) return 1;
   let from = 0;
-  for (const letter of sought) {
+  for (const letter of query) {
     from = label.indexOf(letter, from) + 1;
     if (from === 0) return none;
   }

@@ -15,7 +15,7 @@ export function SessionGate({ children }: { children: ReactNode }): ReactNode {
   const me = useMe();
   const isEnded = useIsSessionEnded();
   const first = useFirst(me.data);
-  useForgetOthers(first, me.data);
+  useClearOthersData(first, me.data);
   const isSignedOut = first === undefined && me.error instanceof ApiError && me.error.status === 401;
   useLeaveFor(isSignedOut);
   if (first === undefined) {
@@ -37,7 +37,7 @@ function useFirst(me: Me | undefined): Me | undefined {
   return first.current;
 }
 
-function useForgetOthers(first: Me | undefined, now: Me | undefined): void {
+function useClearOthersData(first: Me | undefined, now: Me | undefined): void {
   const queries = useQueryClient();
   const watch = useSessionWatch();
   const identity = first && identityOf(first);
@@ -47,9 +47,9 @@ function useForgetOthers(first: Me | undefined, now: Me | undefined): void {
       location.assign(path);
     };
     if (identity !== undefined && now !== undefined && identityOf(now) !== identity) startAnew("/");
-    return watch.onOtherTab((told) => {
-      if (told.kind === "signed-out") startAnew("/login");
-      else if (identity !== undefined && told.identity !== identity) startAnew("/");
+    return watch.onOtherTab((message) => {
+      if (message.kind === "signed-out") startAnew("/login");
+      else if (identity !== undefined && message.identity !== identity) startAnew("/");
       else {
         watch.resume();
         void queries.invalidateQueries();

@@ -31,12 +31,12 @@ function useSettled(text: string): string {
 }
 
 async function findById(api: Api, id: string, signal: AbortSignal): Promise<PaletteOption[]> {
-  const sought: readonly (PaletteOption & { ask: Promise<boolean> })[] = [
+  const candidates: readonly (PaletteOption & { isFound: Promise<boolean> })[] = [
     {
       label: "Span",
       icon: "logs",
       link: linkTo("/spans/$spanId", { params: { spanId: id } }),
-      ask: exists(
+      isFound: exists(
         api.GET("/api/request-logs/{unique_id}/", {
           params: { path: { unique_id: id }, query: { include_fields: "unique_id" } },
           signal,
@@ -47,7 +47,7 @@ async function findById(api: Api, id: string, signal: AbortSignal): Promise<Pale
       label: "Trace",
       icon: "trace",
       link: linkTo("/traces/$traceId", { params: { traceId: id } }),
-      ask: exists(
+      isFound: exists(
         api.GET("/api/traces/{trace_unique_id}/", {
           params: { path: { trace_unique_id: id }, query: { tree: "flat", page_size: 1 } },
           signal,
@@ -58,21 +58,21 @@ async function findById(api: Api, id: string, signal: AbortSignal): Promise<Pale
       label: "Thread",
       icon: "thread",
       link: linkTo("/threads", { search: { thread: id } }),
-      ask: has("/threads") ? hasThread(api, id, signal) : Promise.resolve(false),
+      isFound: has("/threads") ? hasThread(api, id, signal) : Promise.resolve(false),
     },
     {
       label: "Customer",
       icon: "customers",
       link: linkTo("/customers/$customerId", { params: { customerId: id } }),
-      ask: has("/customers")
+      isFound: has("/customers")
         ? exists(
             api.GET("/api/users/{customer_identifier}/", { params: { path: { customer_identifier: id } }, signal }),
           )
         : Promise.resolve(false),
     },
   ];
-  const answers = await Promise.all(sought.map(({ ask }) => ask));
-  return sought.flatMap(({ label, icon, link }, at) =>
+  const answers = await Promise.all(candidates.map(({ isFound }) => isFound));
+  return candidates.flatMap(({ label, icon, link }, at) =>
     answers[at] === true ? [{ label, icon, link, detail: id }] : [],
   );
 }

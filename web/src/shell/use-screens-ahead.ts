@@ -2,7 +2,7 @@ import { useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 
 /** By then the first screen has its data. */
-const restMs = 1_500;
+const idleMs = 1_500;
 
 /**
  * Preloads the code of the other screens while the page is idle, one after another, so that a click only waits for its
@@ -22,7 +22,7 @@ export function useScreensAhead(): void {
         await router.loadRouteChunk(route);
       }
     };
-    const timer = setTimeout(() => void load(), restMs);
+    const timer = setTimeout(() => void load(), idleMs);
     return () => {
       isLeft = true;
       clearTimeout(timer);

@@ -1,20 +1,20 @@
 import { useId, type InputHTMLAttributes, type ReactNode, type Ref, type TextareaHTMLAttributes } from "react";
 import { cx } from "./cx.ts";
 
-const look =
+const classes =
   "w-full min-w-0 rounded-md border border-line-strong bg-panel px-2 placeholder:text-faint hover:border-faint " +
   "disabled:bg-raised disabled:text-muted aria-invalid:border-error";
 
 type InputProps = InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> | undefined };
 
 export function Input({ className, ...rest }: InputProps): ReactNode {
-  return <input autoComplete="off" spellCheck={false} {...rest} className={cx(look, "h-7", className)} />;
+  return <input autoComplete="off" spellCheck={false} {...rest} className={cx(classes, "h-7", className)} />;
 }
 
 type TextAreaProps = TextareaHTMLAttributes<HTMLTextAreaElement> & { ref?: Ref<HTMLTextAreaElement> | undefined };
 
 export function TextArea({ className, ...rest }: TextAreaProps): ReactNode {
-  return <textarea rows={3} {...rest} className={cx(look, "py-1", className)} />;
+  return <textarea rows={3} {...rest} className={cx(classes, "py-1", className)} />;
 }
 
 export type FieldControl = {

@@ -3,10 +3,10 @@
  * quotes, or as a name without.
  */
 export function literalText(text: string, chars: number, isQuoted: boolean): string {
-  const isCut = text.length > chars;
-  const quoted = JSON.stringify(isCut ? text.slice(0, chars) : text).replace(invisible, escaped);
+  const isTruncated = text.length > chars;
+  const quoted = JSON.stringify(isTruncated ? text.slice(0, chars) : text).replace(invisible, escaped);
   const shown = isQuoted || !/^[\w$.-]+$/.test(text) ? quoted : quoted.slice(1, -1);
-  return isCut ? `${shown.slice(0, -1)}…` : shown;
+  return isTruncated ? `${shown.slice(0, -1)}…` : shown;
 }
 
 // JSON.stringify itself escapes C0 controls and unpaired surrogates.

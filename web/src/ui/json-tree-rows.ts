@@ -151,7 +151,7 @@ function linesOf(row: JsonRow, text: string, start: number, { lineChars }: TreeO
   while (from < text.length && rows.length < linesAtOnce) {
     const found = text.slice(from, from + lineChars + 1).indexOf("\n");
     const isBreak = found !== -1;
-    const end = isBreak ? from + found : cutAt(text, from + lineChars);
+    const end = isBreak ? from + found : truncateAt(text, from + lineChars);
     rows.push(lineRow(row, from, { kind: "line", text: text.slice(from, end) }));
     from = isBreak ? end + 1 : end;
   }
@@ -169,7 +169,7 @@ const lineRow = ({ id, depth, path }: JsonRow, from: number, content: RowContent
 });
 
 /** Never splits a surrogate pair. */
-function cutAt(text: string, at: number): number {
+function truncateAt(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at + 1 : at;
 }

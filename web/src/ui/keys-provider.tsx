@@ -22,7 +22,7 @@ export function KeysProvider({ children }: { children: ReactNode }): ReactNode {
 
   useEffect(() => {
     let previous: { name: string; atMs: number } | undefined;
-    const hear = (event: KeyboardEvent): void => {
+    const onKeyDown = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.isComposing) return;
       const { target } = event;
       if (isBehindDialog(target) || isOfControl(event)) return;
@@ -35,8 +35,8 @@ export function KeysProvider({ children }: { children: ReactNode }): ReactNode {
       event.preventDefault();
       binding.run(event);
     };
-    window.addEventListener("keydown", hear);
-    return () => window.removeEventListener("keydown", hear);
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
   }, [registry]);
 
   return <KeyContext value={registry}>{children}</KeyContext>;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { bindingFor, nameOf, type Binding } from "./keys.ts";
 
-const press = (key: string, held: Partial<Record<"ctrlKey" | "metaKey" | "altKey" | "shiftKey", boolean>> = {}) =>
-  nameOf({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held });
+const press = (key: string, modifiers: Partial<Record<"ctrlKey" | "metaKey" | "altKey" | "shiftKey", boolean>> = {}) =>
+  nameOf({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...modifiers });
 
 test("Ctrl and ⌘ are equivalent, Shift counts only if it does not change the letter", () => {
   expect(press("k", { ctrlKey: true })).toBe("mod+k");

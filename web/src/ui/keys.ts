@@ -43,7 +43,7 @@ export function bindingFor(
   previous: string | undefined,
   isInField: boolean,
 ): Binding | undefined {
-  const heard = bindings.filter((binding) => !isInField || binding.inFields === true);
-  const pair = previous === undefined ? undefined : heard.find(({ keys }) => keys === `${previous} ${name}`);
-  return pair ?? heard.find(({ keys }) => keys === name);
+  const active = bindings.filter((binding) => !isInField || binding.inFields === true);
+  const pair = previous === undefined ? undefined : active.find(({ keys }) => keys === `${previous} ${name}`);
+  return pair ?? active.find(({ keys }) => keys === name);
 }

@@ -7,7 +7,7 @@ import type { ApiKeyStore } from "../../storage/control/api-key-store.ts";
 
 export const deleteApiKey = (deps: {
   apiKeys: Pick<ApiKeyStore, "revoke">;
-  authenticator: Pick<CachingAuthenticator, "forgetKey">;
+  authenticator: Pick<CachingAuthenticator, "evictKey">;
   nowMs: () => number;
 }) =>
   endpoint({
@@ -27,7 +27,7 @@ export const deleteApiKey = (deps: {
       const now = new Date(deps.nowMs()).toISOString();
       const hash = await deps.apiKeys.revoke(principal.organization_id, params.id, now);
       if (hash === undefined) throw new ServiceError("not_found", "There is no such API key.");
-      deps.authenticator.forgetKey(hash);
+      deps.authenticator.evictKey(hash);
       return reply(204);
     },
   });

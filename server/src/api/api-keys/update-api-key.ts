@@ -9,7 +9,7 @@ import { apiKeySchema, expirySchema, presentApiKey, requireFuture } from "./sche
 
 export const updateApiKey = (deps: {
   apiKeys: Pick<ApiKeyStore, "update">;
-  authenticator: Pick<CachingAuthenticator, "forgetKey">;
+  authenticator: Pick<CachingAuthenticator, "evictKey">;
   nowMs: () => number;
 }) =>
   endpoint({
@@ -37,7 +37,7 @@ export const updateApiKey = (deps: {
       const now = new Date(deps.nowMs()).toISOString();
       const changed = await deps.apiKeys.update(principal.organization_id, params.id, definedFields(body), now);
       if (changed === undefined) throw new ServiceError("not_found", "There is no such API key.");
-      deps.authenticator.forgetKey(changed.hash);
+      deps.authenticator.evictKey(changed.hash);
       return presentApiKey(changed.key);
     },
   });

@@ -4,7 +4,7 @@ import type { CallRunner } from "../../gateway/call/run-call.ts";
 import type { Transcription } from "../../gateway/transcription/transcription.ts";
 import { fileTooLarge } from "../../gateway/transcription/read-form.ts";
 import { endpoint, type Context } from "../../http/endpoint.ts";
-import type { BodyWatch } from "../../http/read-body.ts";
+import type { BodyObserver } from "../../http/read-body.ts";
 import { apiLimits } from "../limits.ts";
 import {
   eventStream,
@@ -40,7 +40,7 @@ const transcription = z
 
 const captureWith =
   (operation: Transcription) =>
-  ({ headers, principal }: Context): BodyWatch => {
+  ({ headers, principal }: Context): BodyObserver => {
     const { organization_id } = principal as Principal;
     let take: ((chunk: Buffer) => void) | undefined;
     return (chunk, refuse) => {

@@ -3,7 +3,7 @@ import type { BrowserSessions } from "../../auth/browser-sessions.ts";
 import type { NoteFailedLogin } from "../../auth/failed-logins.ts";
 import type { LoginThrottle } from "../../auth/login-throttle.ts";
 import type { Passwords } from "../../auth/passwords.ts";
-import { holdAccount, type Sessions } from "../../auth/sessions.ts";
+import { lockAccount, type Sessions } from "../../auth/sessions.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { sessionHeaders } from "../../http/browser-session.ts";
 import { endpoint } from "../../http/endpoint.ts";
@@ -57,7 +57,7 @@ export const changePassword = (deps: {
       if (body.new_password === body.current_password) throw unchanged();
       const password_hash = await deps.passwords.hash(body.new_password, turn);
       await deps.stores.transaction(async (set) => {
-        await holdAccount(set, user.id, user.password_hash);
+        await lockAccount(set, user.id, user.password_hash);
         await set.users.setPassword(user.id, password_hash);
       });
       if (headers.authorization !== undefined) return deps.signedIn.begin({ id: user.id, password_hash });

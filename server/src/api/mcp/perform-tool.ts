@@ -5,7 +5,7 @@ import { isObject, parseKeepingDigits } from "../../lib/json.ts";
 import { omit } from "../../lib/omit.ts";
 import { shrinkJson } from "../../lib/shrink-json.ts";
 import { apiLimits } from "../limits.ts";
-import { askedBy } from "./tool-arguments.ts";
+import { queryOf } from "./tool-arguments.ts";
 import type { Tool } from "./tools.ts";
 
 /** https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result */
@@ -25,13 +25,13 @@ export async function performTool(
   context: Pick<Context, "perform">,
 ): Promise<ToolResult> {
   try {
-    const { status, payload } = await context.perform(tool.endpoint, askedBy(tool, given));
+    const { status, payload } = await context.perform(tool.endpoint, queryOf(tool, given));
     const answer = read(payload);
     if (status >= 400) return failure(answer);
     const shown = withNextPage(tool.present?.(answer) ?? answer);
-    const { text, isCut } = fit(shown);
+    const { text, isTruncated } = fit(shown);
     const hint = `This was cut to ${apiLimits.mcpAnswerBytes >> 10} KiB. ${tool.narrow}`;
-    return { content: [note, text, ...(isCut ? [hint] : [])].map((each) => ({ type: "text", text: each })) };
+    return { content: [note, text, ...(isTruncated ? [hint] : [])].map((each) => ({ type: "text", text: each })) };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { code, message, errors } = error;
@@ -43,11 +43,11 @@ function failure(problem: Record<string, unknown>): ToolResult {
   return { content: [{ type: "text", text: fit(problem).text }], isError: true };
 }
 
-function fit(value: unknown): { text: string; isCut: boolean } {
+function fit(value: unknown): { text: string; isTruncated: boolean } {
   // The text is embedded in JSON a second time.
   const size = (json: string) => Buffer.byteLength(JSON.stringify(json));
-  const { json, isCut } = shrinkJson(value, { max: apiLimits.mcpAnswerBytes - envelopeBytes, size });
-  return { text: json, isCut };
+  const { json, isTruncated } = shrinkJson(value, { max: apiLimits.mcpAnswerBytes - envelopeBytes, size });
+  return { text: json, isTruncated };
 }
 
 function read(payload: Payload): Record<string, unknown> {

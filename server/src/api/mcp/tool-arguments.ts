@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
-import type { AnyEndpoint, Asked } from "../../http/endpoint.ts";
+import type { AnyEndpoint, InnerRequest } from "../../http/endpoint.ts";
 import { SchemaCollector, type JsonSchema } from "../../http/openapi-schemas.ts";
 import type { ToolSpec } from "./tools.ts";
 
@@ -63,10 +63,10 @@ export function argumentsSchema({ takesText }: ToolSpec, { params, query, body, 
  *
  * @throws ServiceError `invalid_request` that names the argument. The schemas of the operation do their own checks.
  */
-export function askedBy(
+export function queryOf(
   tool: ToolSpec & { arguments: ToolArguments },
   given: Readonly<Record<string, unknown>>,
-): Asked {
+): InnerRequest {
   const { params, query, body, required } = tool.arguments;
   const known = Object.keys(argumentsSchema(tool, tool.arguments).properties);
   const sent = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
@@ -78,13 +78,13 @@ export function askedBy(
   const sentTo = (place: Properties) => sent.filter(([name]) => Object.hasOwn(place, name));
   const textsTo = (place: Properties) =>
     Object.fromEntries(sentTo(place).map(([name, value]) => [name, textOf(name, value)]));
-  const said = sent.find(([name]) => name === "text")?.[1];
+  const sentText = sent.find(([name]) => name === "text")?.[1];
   return {
     params: textsTo(params),
     query: {
       ...tool.presets,
       ...textsTo(query),
-      ...(said !== undefined && { "messages[value]": textOf("text", said), "messages[operator]": "icontains" }),
+      ...(sentText !== undefined && { "messages[value]": textOf("text", sentText), "messages[operator]": "icontains" }),
     },
     body: Object.fromEntries(sentTo(body)),
   };

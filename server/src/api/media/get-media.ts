@@ -19,7 +19,7 @@ export const getMedia = (deps: { spans: Pick<SpanStore, "readMedia"> }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
-    takesTurns: true,
+    waitsInQueue: true,
     success: {
       status: 200,
       contentType: "application/octet-stream",

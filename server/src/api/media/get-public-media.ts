@@ -18,7 +18,7 @@ export const getPublicMedia = (deps: {
     tags: ["Traces"],
     auth: "none",
     limit: "public_trace",
-    takesTurns: true,
+    waitsInQueue: true,
     success: {
       status: 200,
       contentType: "application/octet-stream",

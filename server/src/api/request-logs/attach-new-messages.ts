@@ -1,12 +1,12 @@
 import type { SpanScope } from "../../domain/span.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import type { ScoredStoredSpan } from "./span-member.ts";
-import { askedMembers } from "./span-members.ts";
+import { requestedMembers } from "./span-members.ts";
 import { messagesOfSpan } from "./span-messages.ts";
 
 /** Whether any of the members of a response concerns new messages. */
-export const tellsNewMessages = (members: readonly string[]): boolean =>
-  members.some((name) => Object.hasOwn(askedMembers, name));
+export const needsNewMessages = (members: readonly string[]): boolean =>
+  members.some((name) => Object.hasOwn(requestedMembers, name));
 
 /** Adds to spans what they contribute to their conversations: new messages, and the number of repeated ones. */
 export async function attachNewMessages<Span extends StoredSpan>(
@@ -20,8 +20,8 @@ export async function attachNewMessages<Span extends StoredSpan>(
     const messages = messagesOfSpan(span);
     const known = found.get(span.unique_id);
     // If the engine could not match the messages, all of them count as new.
-    const isTold = known !== undefined && (known.places.length === 0 || known.count === messages.length);
-    const added = isTold ? known.places.map((place) => messages[place]) : messages;
+    const isComplete = known !== undefined && (known.places.length === 0 || known.count === messages.length);
+    const added = isComplete ? known.places.map((place) => messages[place]) : messages;
     return {
       ...span,
       new_messages: JSON.stringify(added),

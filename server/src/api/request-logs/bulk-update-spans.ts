@@ -42,7 +42,7 @@ export const bulkUpdateSpans = (deps: SpanChangeDeps) =>
     permission: "scores:write",
     environment: "own",
     limit: "api",
-    takesTurns: true,
+    waitsInQueue: true,
     body: { kind: "raw", maxBytes: httpLimits.requestBytes, documents: body, example },
     success: { status: 200, schema: bulkResult },
     errors: ["invalid_request", "forbidden", "payload_too_large", "too_many_rows", "query_too_large", "unavailable"],

@@ -60,7 +60,7 @@ export const facetSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "analytics:read",
-    takesTurns: true,
+    waitsInQueue: true,
     query: z.object({ ...facetQuery, ...selectionQuery() }),
     body: { kind: "json", schema: filtersBody, example: { filters: { status: { operator: "", value: ["failed"] } } } },
     success: { status: 200, schema: facets },

@@ -64,7 +64,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "analytics:read",
-    takesTurns: true,
+    waitsInQueue: true,
     query: z.object({
       group_by: z
         .string({ error: "group_by must be given once" })

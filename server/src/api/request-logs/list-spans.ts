@@ -11,7 +11,7 @@ import type { ScoreStore } from "../../storage/control/score-store.ts";
 import { isPlaceIn } from "../../storage/spans/queries/span-order.ts";
 import { spanSortFields, type SpanSort } from "../../storage/spans/span-list.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
-import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
+import { attachNewMessages, needsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
 import { columnsOf, listMembers, presentSpan } from "./present-span.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
@@ -56,7 +56,7 @@ export const listSpans = (
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
-    takesTurns: true,
+    waitsInQueue: true,
     query: listQuery,
     body: {
       kind: "json",
@@ -80,7 +80,7 @@ export const listSpans = (
       const shown = members.includes("scores")
         ? await attachScores(deps.stores.scores, principal.organization_id, rows)
         : rows;
-      const told = tellsNewMessages(members)
+      const withNewMessages = needsNewMessages(members)
         ? await attachNewMessages(deps.spans, selection.scope, shown, signal)
         : shown;
       const { results, ...envelope } = paginate({
@@ -88,7 +88,7 @@ export const listSpans = (
         page,
         pageSize,
         count,
-        results: told,
+        results: withNewMessages,
         hasNext: next !== undefined,
         nextToken,
       });

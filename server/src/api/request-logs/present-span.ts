@@ -1,6 +1,6 @@
 import type { ReadColumn } from "../../domain/span.ts";
 import type { ScoredStoredSpan } from "./span-member.ts";
-import { askedMembers, spanMembers } from "./span-members.ts";
+import { requestedMembers, spanMembers } from "./span-members.ts";
 
 const keyMembers = ["id", "unique_id", "timestamp", "environment"];
 
@@ -30,7 +30,7 @@ export function presentSpan(span: ScoredStoredSpan, members: readonly string[]):
 
 /** Names are serialized once: each of very many spans has a hundred of them. */
 const written = new Map(
-  Object.entries({ ...spanMembers, ...askedMembers }).map(([name, member]) => [
+  Object.entries({ ...spanMembers, ...requestedMembers }).map(([name, member]) => [
     name,
     { key: JSON.stringify(name), member },
   ]),

@@ -2,7 +2,7 @@ import type { SpanRow } from "../../domain/span.ts";
 import type { Filter } from "../../filter/ast.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
-import { askedEnvironment, timeWindow } from "../../http/query.ts";
+import { requestedEnvironment, timeWindow } from "../../http/query.ts";
 import type { SpanSelection } from "../../storage/spans/span-store.ts";
 import { readFilters, type FilteredRequest } from "../read-filters.ts";
 
@@ -14,7 +14,7 @@ export type SpanReadDeps = {
 };
 
 type SelectionQuery = Parameters<typeof timeWindow>[0] &
-  Parameters<typeof askedEnvironment>[0] &
+  Parameters<typeof requestedEnvironment>[0] &
   FilteredRequest["query"];
 
 /**
@@ -26,7 +26,7 @@ export function readSelection(
   request: FilteredRequest & { organizationId: string; query: SelectionQuery },
 ): SpanSelection & { warnings: string[] } {
   const { startNs, endNs } = timeWindow(request.query, now());
-  const environment = askedEnvironment(request.query);
+  const environment = requestedEnvironment(request.query);
   const { filter, warnings } = readFilters(request, catalogue);
   return {
     scope: {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writtenEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { askedEnvironment } from "../../http/query.ts";
+import { requestedEnvironment } from "../../http/query.ts";
 import type { PlannedChange, SpanRepricing } from "../../jobs/reprice-spans.ts";
 import { isoTime } from "../../lib/time.ts";
 import { apiLimits } from "../limits.ts";
@@ -57,7 +57,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
     permission: "prices:write",
     environment: "own",
     limit: "api",
-    takesTurns: true,
+    waitsInQueue: true,
     query: z.object(selectionQuery()),
     body: {
       kind: "json",
@@ -67,7 +67,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
     success: { status: 200, schema: result },
     errors: ["invalid_request", "forbidden", "conflict", "query_too_large", "unavailable"],
     async handler({ principal, query, body, rawQuery, signal }) {
-      const environment = writtenEnvironment(principal, askedEnvironment(query));
+      const environment = writtenEnvironment(principal, requestedEnvironment(query));
       await deps.caughtUp();
       const { warnings, ...selection } = readSelection(deps, {
         organizationId: principal.organization_id,
@@ -80,7 +80,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
       return {
         dry_run: body.dry_run,
         count: plan.changes.length,
-        looked_at: plan.lookedAt,
+        looked_at: plan.examined,
         without_price: plan.unpriced,
         old_cost: sumOf(plan.changes, ({ before }) => before.cost ?? 0),
         new_cost: sumOf(plan.changes, ({ cost }) => cost),

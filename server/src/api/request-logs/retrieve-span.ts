@@ -7,7 +7,7 @@ import { inlineMedia } from "../../ingest/media/inline-media.ts";
 import { storageLimits } from "../../storage/limits.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
-import { attachNewMessages, tellsNewMessages } from "./attach-new-messages.ts";
+import { attachNewMessages, needsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
 import { allMembers, listMembers, presentSpan } from "./present-span.ts";
 import { spanSchema } from "./span-schema.ts";
@@ -33,7 +33,7 @@ export const retrieveSpan = (deps: {
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
-    takesTurns: true,
+    waitsInQueue: true,
     query: z.object({ ...includeFieldsQuery(), media: z.enum(["inline", "reference"]).optional() }),
     success: { status: 200, schema: spanSchema },
     errors: ["not_found", "query_too_large", "unavailable"],
@@ -49,12 +49,12 @@ export const retrieveSpan = (deps: {
       }
       if (span === undefined) throw notFound();
       const [scored = span] = await attachScores(deps.stores.scores, principal.organization_id, [span]);
-      const { include_fields: asked } = query;
-      const members = asked === undefined ? allMembers : listMembers(asked);
-      const [told = scored] = tellsNewMessages(members)
+      const { include_fields: requested } = query;
+      const members = requested === undefined ? allMembers : listMembers(requested);
+      const [withNewMessages = scored] = needsNewMessages(members)
         ? await attachNewMessages(deps.spans, scope, [scored], signal)
         : [];
-      const text = presentSpan(told, members);
+      const text = presentSpan(withNewMessages, members);
       if (query.media !== "inline") return rawJson(text);
       const whole = await inlineMedia(deps.spans, scope, text, signal);
       if (whole === undefined) throw tooLarge();

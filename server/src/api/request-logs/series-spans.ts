@@ -44,7 +44,7 @@ export const seriesSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "analytics:read",
-    takesTurns: true,
+    waitsInQueue: true,
     query,
     body: { kind: "json", schema: filtersBody, example: { filters: { log_type: { operator: "", value: ["chat"] } } } },
     success: { status: 200, schema: timeseriesSchema("SpanTimeseries") },

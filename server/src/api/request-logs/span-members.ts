@@ -99,7 +99,7 @@ export const spanMembers: Readonly<Record<string, SpanMember>> = {
 };
 
 /** Members that a response has only if they are requested by name, because the row is not enough to compute them. */
-export const askedMembers: Readonly<Record<string, SpanMember>> = {
+export const requestedMembers: Readonly<Record<string, SpanMember>> = {
   new_messages: {
     columns: [...messageColumns, ...conversationColumns],
     json: (span) => span.new_messages ?? "null",

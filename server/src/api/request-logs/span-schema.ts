@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { spanBody } from "./span-body.ts";
-import { askedMembers, spanMembers } from "./span-members.ts";
+import { requestedMembers, spanMembers } from "./span-members.ts";
 
 /**
  * A span in responses, for the API reference: its members are those of span-members.ts. A member without an entry here
@@ -104,7 +104,7 @@ function schemaOf(name: string): z.ZodType {
 export const spanSchema = z
   .looseObject(
     Object.fromEntries(
-      Object.keys({ ...spanMembers, ...askedMembers }).map((name) => [name, schemaOf(name).optional()]),
+      Object.keys({ ...spanMembers, ...requestedMembers }).map((name) => [name, schemaOf(name).optional()]),
     ),
   )
   .meta({ id: "Span" });

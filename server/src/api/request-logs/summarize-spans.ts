@@ -49,7 +49,7 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     tags: ["Spans"],
     auth: "key",
     permission: "spans:read",
-    takesTurns: true,
+    waitsInQueue: true,
     query: z.object(selectionQuery()),
     body: {
       kind: "json",

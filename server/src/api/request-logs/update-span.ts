@@ -40,7 +40,7 @@ export const updateSpan = (deps: SpanChangeDeps) =>
     permission: "scores:write",
     environment: "own",
     limit: "api",
-    takesTurns: true,
+    waitsInQueue: true,
     body: {
       kind: "raw",
       maxBytes: httpLimits.controlBodyBytes,

@@ -45,8 +45,8 @@ export const listScores = ({ stores }: Pick<ScoreDeps, "stores">) =>
     errors: ["invalid_request"],
     handler: async ({ principal, query, url }) => {
       const { page, page_size: pageSize, ...filter } = query;
-      const cut = { limit: pageSize, offset: (page - 1) * pageSize };
-      const { count, scores } = await stores.scores.list(principal.organization_id, filter, cut);
+      const slice = { limit: pageSize, offset: (page - 1) * pageSize };
+      const { count, scores } = await stores.scores.list(principal.organization_id, filter, slice);
       return paginate({ url, page, pageSize, count, results: scores.map(presentScore) });
     },
   });
@@ -64,9 +64,9 @@ export const listLogScores = (deps: ScoreDeps) =>
       const organization = principal.organization_id;
       await requireLog(deps, organization, params.log_id);
       const { page, page_size: pageSize } = query;
-      const cut = { limit: pageSize, offset: (page - 1) * pageSize };
+      const slice = { limit: pageSize, offset: (page - 1) * pageSize };
       const filter = { log_id: params.log_id.toLowerCase() };
-      const { count, scores } = await deps.stores.scores.list(organization, filter, cut);
+      const { count, scores } = await deps.stores.scores.list(organization, filter, slice);
       return paginate({ url, page, pageSize, count, results: scores.map(presentScore) });
     },
   });

@@ -79,7 +79,8 @@ export async function changeScore(
     await set.organizations.lock(principal.organization_id);
     const found = await findScore({ stores: { ...stores, ...set } }, principal.organization_id, ids);
     requireOwnEnvironment(principal, found.environment, "this score");
-    const evaluator = (await set.evaluators.find(principal.organization_id, found.evaluator_id)) ?? standIn(found);
+    const evaluator =
+      (await set.evaluators.find(principal.organization_id, found.evaluator_id)) ?? storedEvaluator(found);
     const parts = readSentScore(evaluator, keeps ? merge(found, sent) : sent);
     return set.scores.replace({ ...found, ...parts, updated_at: new Date(nowMs()).toISOString() }, nowMs());
   });
@@ -143,7 +144,7 @@ export async function requireLog(
 }
 
 /** For scores whose evaluator was deleted. */
-function standIn(score: Score): Pick<Evaluator, "score_value_type" | "score_config" | "passing_conditions"> {
+function storedEvaluator(score: Score): Pick<Evaluator, "score_value_type" | "score_config" | "passing_conditions"> {
   const choices = (score.categorical_value ?? []).map((name) => ({ name }));
   return { score_value_type: score.score_value_type, score_config: { choices }, passing_conditions: null };
 }

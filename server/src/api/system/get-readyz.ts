@@ -37,8 +37,8 @@ export const getReadyz = (deps: { readiness: Readiness }) =>
     errors: ["invalid_request", "unavailable"],
     async handler({ query }) {
       const { readiness } = deps;
-      const asked = await Promise.all([readiness.traffic(), query.reads ? readiness.reads() : {}]);
-      const checks: Checks = Object.assign({}, ...asked);
+      const states = await Promise.all([readiness.traffic(), query.reads ? readiness.reads() : {}]);
+      const checks: Checks = Object.assign({}, ...states);
       const ready = Object.values(checks).every((state) => state === "ok");
       return reply(ready ? 200 : 503, { ready, checks });
     },

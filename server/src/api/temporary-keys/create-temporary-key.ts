@@ -83,7 +83,7 @@ export const createTemporaryKey = (deps: { stores: Pick<ControlStores, "transact
         createdAtMs: nowMs,
       });
       const { id } = await deps.stores.transaction(async ({ users, apiKeys }) => {
-        if (await users.hold(principal.user_id, { role: principal.role })) return apiKeys.create(record);
+        if (await users.lock(principal.user_id, { role: principal.role })) return apiKeys.create(record);
         throw new ServiceError("conflict", "Your role changed during this request. Try again.");
       });
       return { id, key: secret, environment, expires_at, max_usage };
@@ -93,10 +93,10 @@ export const createTemporaryKey = (deps: { stores: Pick<ControlStores, "transact
 type Body = z.output<typeof bodySchema>;
 
 function environmentOf({ environment, is_test }: Body): "prod" | "test" {
-  const said = is_test === undefined ? environment : is_test ? "test" : "prod";
-  if (said === undefined) throw refused("environment", "is required");
-  if (environment !== undefined && environment !== said) throw refused("is_test", "contradicts environment");
-  return said;
+  const requested = is_test === undefined ? environment : is_test ? "test" : "prod";
+  if (requested === undefined) throw refused("environment", "is required");
+  if (environment !== undefined && environment !== requested) throw refused("is_test", "contradicts environment");
+  return requested;
 }
 
 function expiryOf({ expires_in, expiry_date }: Body, nowMs: number): string {

@@ -109,7 +109,7 @@ describe("K5: members of other services' temporary keys", () => {
   });
 
   test("K5: empty values are accepted", async () => {
-    const asked = { environment: "prod", rate_limit: null, spending_limit: -1, max_usage: null, expires_in: null };
-    expect((await make(asked)).status).toBe(201);
+    const requested = { environment: "prod", rate_limit: null, spending_limit: -1, max_usage: null, expires_in: null };
+    expect((await make(requested)).status).toBe(201);
   });
 });

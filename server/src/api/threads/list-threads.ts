@@ -5,7 +5,7 @@ import { describeFields } from "../../filter/describe.ts";
 import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { askedEnvironment, pagingQuery, sortQuery, timeWindow } from "../../http/query.ts";
+import { requestedEnvironment, pagingQuery, sortQuery, timeWindow } from "../../http/query.ts";
 import { isoTime } from "../../lib/time.ts";
 import { apiLimits } from "../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
@@ -48,7 +48,7 @@ export const listThreads = (deps: ThreadDeps) =>
     tags: ["Threads"],
     auth: "key",
     permission: "spans:read",
-    takesTurns: true,
+    waitsInQueue: true,
     query: z.object({
       ...pagingQuery(apiLimits.threadPageSizeDefault),
       ...sortQuery("-timestamp"),
@@ -66,8 +66,8 @@ export const listThreads = (deps: ThreadDeps) =>
       const { startNs, endNs } = timeWindow(query, deps.now());
       const catalogue = deps.threadCatalogue;
       const { filter, warnings } = readFilters({ body, query, rawQuery }, catalogue);
-      const asked = askedEnvironment(query);
-      if (asked !== undefined && asked !== principal.environment) {
+      const environment = requestedEnvironment(query);
+      if (environment !== undefined && environment !== principal.environment) {
         warnings.push(`environment has no effect on this route: the threads are those of ${principal.environment}`);
       }
       const { page, page_size: pageSize } = query;

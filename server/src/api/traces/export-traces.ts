@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { askedEnvironment } from "../../http/query.ts";
+import { requestedEnvironment } from "../../http/query.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import { exportedTrace } from "../../storage/spans/queries/exported-trace.ts";
 import { exportFormats } from "../../storage/spans/span-export.ts";
@@ -46,7 +46,7 @@ export const exportTraces = (deps: ExportTracesDeps) =>
       const fields = readExportFields(query.fields, { all, byDefault: all });
       const { filter, warnings } = readFilters({ body, query, rawQuery }, deps.traceCatalogue);
       refuseWarnings(warnings);
-      const environment = askedEnvironment(query);
+      const environment = requestedEnvironment(query);
       const selection = selectTraces(deps, { organizationId, query: { ...query, environment }, filter });
       const { name: organizationName } = await findTraceOwner(deps.organizations, organizationId);
       const name = exportName("traces", selection.scope.environment, selection.window, format);

@@ -4,7 +4,7 @@ import { traceSortFields } from "../../domain/trace.ts";
 import { describeFields } from "../../filter/describe.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { askedEnvironment, pagingQuery, sortQuery } from "../../http/query.ts";
+import { requestedEnvironment, pagingQuery, sortQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
@@ -33,7 +33,7 @@ export const listTraces = (deps: ListTracesDeps) =>
     tags: ["Traces"],
     auth: "key",
     permission: "spans:read",
-    takesTurns: true,
+    waitsInQueue: true,
     limit: "api",
     query: z.object({
       ...pagingQuery(),
@@ -51,7 +51,7 @@ export const listTraces = (deps: ListTracesDeps) =>
     async handler({ principal, query, body, rawQuery, url, signal }) {
       const organizationId = principal.organization_id;
       const { filter, warnings } = readFilters({ body, query, rawQuery }, deps.traceCatalogue);
-      const environment = askedEnvironment(query);
+      const environment = requestedEnvironment(query);
       const selection = selectTraces(deps, { organizationId, query: { ...query, environment }, filter });
       const { page, page_size: pageSize } = query;
       const found = await deps.spans.listTraces(

@@ -10,10 +10,10 @@ import { memberWriter, tableMembers, type NodeForm, type TreeWriter } from "./pr
  */
 export function createTableWriter(
   form: NodeForm,
-  asked: readonly string[] | undefined,
+  requested: readonly string[] | undefined,
   columns: readonly ReadColumn[],
 ): TreeWriter {
-  const members = tableMembers(form, asked);
+  const members = tableMembers(form, requested);
   const writers = members.map((member) => memberWriter(member, columns));
   const places: TreeSpan[] = [];
   const rows = new TextStore();

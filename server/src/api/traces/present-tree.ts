@@ -84,9 +84,9 @@ export function nodeFields(form: NodeForm) {
 }
 
 /** The columns of a table: the members of a slim tree, or the requested ones of them. */
-export function tableMembers(form: NodeForm, asked: readonly string[] | undefined): readonly string[] {
+export function tableMembers(form: NodeForm, requested: readonly string[] | undefined): readonly string[] {
   const members = membersOf(form.startsWith("public") ? "public slim" : "slim");
-  return asked === undefined ? members : asked.filter((name) => members.includes(name));
+  return requested === undefined ? members : requested.filter((name) => members.includes(name));
 }
 
 /** Returns a function that writes a member for spans that were read with `columns`. */

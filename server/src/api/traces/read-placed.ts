@@ -35,19 +35,19 @@ export async function readPlaced<T>(
     const places = await spans.placeTraces(scope, request.traceId, request.signal);
     return inOrder(places, environments);
   };
-  const hasMoved = async (looked: readonly TracePlace[]) => {
+  const hasMoved = async (searched: readonly TracePlace[]) => {
     // A trace that has ended keeps its place.
-    if (!looked.some((place) => place.is_recent)) return false;
+    if (!searched.some((place) => place.is_recent)) return false;
     const now = await placesNow();
-    return looked.some((before) => {
+    return searched.some((before) => {
       const after = now.find(({ environment }) => environment === before.environment);
       return after !== undefined && !isSamePlace(before, after, how.isOneStatement(before));
     });
   };
   for (let attempt = 1; ; attempt += 1) {
     const places = await placesNow();
-    const { result, looked } = await firstThere(places, how.read);
-    if (attempt < storageLimits.movedReadAttempts && (await hasMoved(looked))) continue;
+    const { result, searched } = await firstThere(places, how.read);
+    if (attempt < storageLimits.movedReadAttempts && (await hasMoved(searched))) continue;
     if (result === undefined) throw traceNotFound();
     return result;
   }
@@ -56,14 +56,14 @@ export async function readPlaced<T>(
 async function firstThere<T>(
   places: readonly TracePlace[],
   read: (place: TracePlace) => Promise<T | undefined>,
-): Promise<{ result: T | undefined; looked: TracePlace[] }> {
-  const looked: TracePlace[] = [];
+): Promise<{ result: T | undefined; searched: TracePlace[] }> {
+  const searched: TracePlace[] = [];
   for (const place of places) {
-    looked.push(place);
+    searched.push(place);
     const result = await read(place);
-    if (result !== undefined) return { result, looked };
+    if (result !== undefined) return { result, searched };
   }
-  return { result: undefined, looked };
+  return { result: undefined, searched };
 }
 
 function isSamePlace(before: TracePlace, after: TracePlace, isOneStatement: boolean): boolean {

@@ -31,7 +31,7 @@ export const retrievePublicTrace = (deps: PublicTraceDeps) =>
     tags: ["Traces"],
     auth: "none",
     limit: "public_trace",
-    takesTurns: true,
+    waitsInQueue: true,
     query: z.object({
       tree: z.enum(["full", "slim"], { error: "tree must be one of full, slim" }).default("full").meta({
         description: "slim: without input and output of the spans.",

@@ -91,7 +91,7 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
     tags: ["Traces"],
     auth: "key",
     permission: "spans:read",
-    takesTurns: true,
+    waitsInQueue: true,
     limit: "api",
     query: treeQuery,
     success: { status: 200, schema: z.union([retrievedTrace, tableTrace, flatTrace]) },

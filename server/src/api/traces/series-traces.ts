@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { askedEnvironment } from "../../http/query.ts";
+import { requestedEnvironment } from "../../http/query.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { traceCountMetrics, traceGroupings, traceMetrics, type TraceMetric } from "../../storage/spans/trace-series.ts";
 import { coverageOf } from "../coverage.ts";
@@ -51,7 +51,7 @@ export const seriesTraces = (deps: TraceReadDeps & { spans: Pick<SpanStore, "tra
     tags: ["Traces"],
     auth: "key",
     permission: "analytics:read",
-    takesTurns: true,
+    waitsInQueue: true,
     limit: "api",
     query,
     body: {
@@ -64,7 +64,7 @@ export const seriesTraces = (deps: TraceReadDeps & { spans: Pick<SpanStore, "tra
     async handler({ principal, query, body, rawQuery, signal }) {
       const organizationId = principal.organization_id;
       const { filter, warnings } = readFilters({ body, query, rawQuery }, deps.traceCatalogue);
-      const environment = askedEnvironment(query);
+      const environment = requestedEnvironment(query);
       const selection = selectTraces(deps, { organizationId, query: { ...query, environment }, filter });
       const plan = planSeries(query, selection.window);
       const metrics = query.metrics.filter(isMetric);

@@ -40,19 +40,19 @@ export async function describeCustomer(
   const period = periodAt(customer, now());
   const periodFromNs = period && BigInt(period.startMs) * 1_000_000n;
   const identifiers = [customer_identifier];
-  const [[said], spend, organization, top_models] = await Promise.all([
+  const [[stated], spend, organization, top_models] = await Promise.all([
     spans.describeCustomers({ scope, identifiers, periodFromNs }, signal),
     customers.spendOf(customer),
     organizations.find(organization_id),
     topModels({ spans, catalogue }, customer, signal),
   ]);
   const isOfPeriod = period !== undefined && spend?.periodStart === isoOf(period.startMs);
-  const periodCost = Math.max(said?.period_cost ?? 0, isOfPeriod ? usdOf(spend.period) : 0);
-  const totalCost = Math.max(said?.total_cost ?? 0, usdOf(spend?.total ?? 0n));
+  const periodCost = Math.max(stated?.period_cost ?? 0, isOfPeriod ? usdOf(spend.period) : 0);
+  const totalCost = Math.max(stated?.total_cost ?? 0, usdOf(spend?.total ?? 0n));
   const withMarkup = (usd: number) => Number((usd * (1 + markup_percentage / 100)).toFixed(12));
   return {
     ...presentProfile(customer, now()),
-    ...presentAnalytics(said),
+    ...presentAnalytics(stated),
     organization: organization?.id ?? 0,
     organization_name: organization?.name ?? "",
     current_period_start: period === undefined ? null : isoOf(period.startMs),

@@ -46,7 +46,7 @@ export const exportUsage = (deps: ExportUsageDeps) =>
       const { principal, body, rawQuery, signal } = context;
       const organizationId = principal.organization_id;
       const isOwn = [context.query.environment, context.query.is_test, context.query.all_envs].every(
-        (asked) => asked === undefined,
+        (requested) => requested === undefined,
       );
       const query = isOwn ? { ...context.query, environment: principal.environment } : context.query;
       const { format, period } = query;

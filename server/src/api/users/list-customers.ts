@@ -6,7 +6,7 @@ import { describeFields } from "../../filter/describe.ts";
 import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { askedEnvironment, pagingQuery, sortQuery, timeWindow } from "../../http/query.ts";
+import { requestedEnvironment, pagingQuery, sortQuery, timeWindow } from "../../http/query.ts";
 import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
 import type { ListCustomersQuery } from "../../storage/spans/customer-queries.ts";
 import type { SpanStore, TimeWindow } from "../../storage/spans/span-store.ts";
@@ -42,7 +42,7 @@ export const listCustomers = (deps: ListDeps) =>
     tags: ["Customers"],
     auth: "key",
     permission: "customers:read",
-    takesTurns: true,
+    waitsInQueue: true,
     limit: "api",
     query: z.object({
       ...pagingQuery(),
@@ -57,7 +57,7 @@ export const listCustomers = (deps: ListDeps) =>
       const { page, page_size: pageSize } = query;
       const scope = {
         organization_id: principal.organization_id,
-        ...environmentOf(askedEnvironment(query), principal),
+        ...environmentOf(requestedEnvironment(query), principal),
       };
       const window = readWindow(query, deps.now());
       const catalogue = deps.customerCatalogue;
@@ -88,16 +88,16 @@ type Page = Pick<ListCustomersQuery, "scope" | "window"> & { keys: readonly Cust
 /** Profiles come from the control store, so that recent changes show. */
 async function rowsOf({ customers, spans, now }: ListDeps, { scope, window, keys }: Page, signal: AbortSignal) {
   const identifiers = [...new Set(keys.map((key) => key.customer_identifier))];
-  const [profiles, said] = await Promise.all([
+  const [profiles, stated] = await Promise.all([
     customers.findMany(keys),
     spans.describeCustomers({ scope, identifiers, window }, signal),
   ]);
   const { organization_id } = scope;
   const profileOf = new Map(profiles.map((customer) => [customerKeyText(customer), customer]));
-  const saidOf = new Map(said.map((row) => [customerKeyText({ organization_id, ...row }), row]));
+  const statedOf = new Map(stated.map((row) => [customerKeyText({ organization_id, ...row }), row]));
   return keys.flatMap((key) => {
     const customer = profileOf.get(customerKeyText(key));
-    return customer === undefined ? [] : [presentRow(customer, saidOf.get(customerKeyText(key)), now())];
+    return customer === undefined ? [] : [presentRow(customer, statedOf.get(customerKeyText(key)), now())];
   });
 }
 

@@ -10,9 +10,9 @@ import type { customerRow } from "./customer-schema.ts";
 
 type Row = z.input<typeof customerRow>;
 
-/** Returns a customer as lists show it. @param said the figures of its spans; undefined if it has no spans */
-export function presentRow(customer: Customer, said: StoredCustomer | undefined, nowMs: number): Row {
-  const analytics = presentAnalytics(said);
+/** Returns a customer as lists show it. @param stated the figures of its spans; undefined if it has no spans */
+export function presentRow(customer: Customer, stated: StoredCustomer | undefined, nowMs: number): Row {
+  const analytics = presentAnalytics(stated);
   return {
     ...presentProfile(customer, nowMs),
     ...analytics,
@@ -37,12 +37,12 @@ export function presentProfile({ organization_id, sent: _sent, ...customer }: Cu
   };
 }
 
-export function presentAnalytics(said: StoredCustomer | undefined) {
-  const numbers = said === undefined ? noNumbers : pick(said, ...customerNumbers);
+export function presentAnalytics(stated: StoredCustomer | undefined) {
+  const numbers = stated === undefined ? noNumbers : pick(stated, ...customerNumbers);
   return {
     ...numbers,
     total_requests: numbers.number_of_requests,
-    last_active: said === undefined ? null : isoTime(said.last_timestamp),
+    last_active: stated === undefined ? null : isoTime(stated.last_timestamp),
   };
 }
 

@@ -17,7 +17,7 @@ export const retrieveCustomer = (deps: CustomerDeps) =>
     tags: ["Customers"],
     auth: "key",
     permission: "customers:read",
-    takesTurns: true,
+    waitsInQueue: true,
     limit: "api",
     params: customerParams,
     query: z.object(environmentQuery()),

@@ -64,7 +64,7 @@ class ThreadPool implements Sandbox {
 
   async run(task: SandboxTask, organizationId: string, signal: AbortSignal): Promise<SandboxResult> {
     try {
-      return await this.#gate.run(organizationId, signal, () => this.#give(task));
+      return await this.#gate.run(organizationId, signal, () => this.#send(task));
     } catch (error) {
       if (signal.aborted) return { ok: false, error: "the caller left", isTransient: true };
       if (!(error instanceof GateRefusal)) throw error;
@@ -82,7 +82,7 @@ class ThreadPool implements Sandbox {
     await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread, serverStops)));
   }
 
-  #give(task: SandboxTask): Promise<SandboxResult> {
+  #send(task: SandboxTask): Promise<SandboxResult> {
     if (this.#isStopped) return Promise.resolve(serverStops);
     const thread = this.#idleThread();
     return new Promise((resolve) => {
@@ -127,7 +127,7 @@ class ThreadPool implements Sandbox {
     const { timeMs, graceMs } = this.#options;
     const startedMs = performance.now();
     let cpuStartMs: number | undefined;
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       const late = () => this.#lost(thread, { ok: false, error: `the evaluator ran longer than ${timeMs} ms` });
       if (performance.now() - startedMs > timeMs + graceMs) return late();
       if (!thread.isReady) return;
@@ -136,7 +136,7 @@ class ThreadPool implements Sandbox {
       cpuStartMs ??= cpuMs;
       if (thread.watch === watch && cpuMs - cpuStartMs > timeMs) late();
     };
-    const watch = setInterval(() => void look().catch(() => undefined), Math.min(timeMs, watchEveryMs));
+    const watch = setInterval(() => void check().catch(() => undefined), Math.min(timeMs, watchEveryMs));
     thread.watch = watch;
   }
 

@@ -32,7 +32,7 @@ export function createAnswerCache(deps: AnswerCacheDeps): AnswerCache {
   const secret = deriveKey(deps.secretKey, "answer keys");
   return {
     begin(call, attempts) {
-      const { cache_enabled: isEnabled, cache_ttl: ttlS } = call.ask.params;
+      const { cache_enabled: isEnabled, cache_ttl: ttlS } = call.request.params;
       if (isEnabled !== true || ttlS === 0) return undefined;
       const ttlMs =
         ttlS === undefined ? gatewayLimits.cacheTtlDefaultMs : Math.min(ttlS * 1e3, gatewayLimits.cacheTtlMaxMs);
@@ -106,7 +106,7 @@ export class CallCache {
   ): void {
     const { store, metrics, now } = this.#deps;
     // Content that must not be recorded is not cached either.
-    if (this.#parts.call.ask.params.disable_log === true) return;
+    if (this.#parts.call.request.params.disable_log === true) return;
     const completion = reply === undefined ? this.#builder?.build() : reply.completion;
     if (this.#builder?.isTooLarge === true) metrics.skipped.inc({ reason: "too_large" });
     if (completion === undefined || !this.#isWhole(completion)) return;
@@ -125,7 +125,7 @@ export class CallCache {
 
   /** Whether all requested choices are present and ended normally. */
   #isWhole({ choices }: Record<string, unknown>): boolean {
-    const { n } = this.#parts.call.ask.body.members;
+    const { n } = this.#parts.call.request.body.members;
     if (!Array.isArray(choices) || choices.length < (typeof n === "number" ? n : 1)) return false;
     return (choices as unknown[]).every(
       (choice) => isObject(choice) && isObject(choice["message"]) && whole.has(choice["finish_reason"]),

@@ -10,7 +10,11 @@ const secret = new Uint8Array(32).fill(1);
 const origin = { organization_id: "org", environment: "prod" } as const;
 
 function callOf(members: Record<string, unknown>, params: ServiceParams = {}): CacheableCall {
-  return { origin, operation: "chat", ask: { body: { bytes: Buffer.of(), members, forProvider: members }, params } };
+  return {
+    origin,
+    operation: "chat",
+    request: { body: { bytes: Buffer.of(), members, forProvider: members }, params },
+  };
 }
 
 const attempt: Attempt = {

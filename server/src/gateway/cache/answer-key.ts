@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { canonicalJson } from "../../lib/canonical-json.ts";
 import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
 import type { Operation } from "../providers/quirks.ts";
-import type { ChatAsk } from "../chat/read-chat-request.ts";
+import type { ParsedChatRequest } from "../chat/read-chat-request.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { customerOf } from "../call/admit-call.ts";
 
@@ -10,7 +10,7 @@ import { customerOf } from "../call/admit-call.ts";
 export type CacheableCall = {
   origin: Pick<SpanOrigin, "organization_id" | "environment">;
   operation: Operation;
-  ask: Pick<ChatAsk, "body" | "params"> & Partial<Pick<ChatAsk, "anthropicBetas">>;
+  request: Pick<ParsedChatRequest, "body" | "params"> & Partial<Pick<ParsedChatRequest, "anthropicBetas">>;
 };
 
 /**
@@ -25,10 +25,10 @@ const besideTheAnswer: ReadonlySet<string> = new Set(["model", "stream", "stream
  * @param secret makes keys reveal nothing of their input to readers of spans or of the shared cache
  */
 export function answerKeys(secret: Uint8Array, call: CacheableCall): (attempt: Attempt) => string {
-  const { body, params, anthropicBetas = [] } = call.ask;
+  const { body, params, anthropicBetas = [] } = call.request;
   const shape = Object.entries(body.forProvider).filter(([name]) => !besideTheAnswer.has(name));
   const { cache_by_customer: byCustomer, is_cached_by_model: byModel } = params.cache_options ?? {};
-  const asked = digest(
+  const requestDigest = digest(
     secret,
     canonicalJson([
       call.origin.organization_id,
@@ -47,7 +47,7 @@ export function answerKeys(secret: Uint8Array, call: CacheableCall): (attempt: A
     // produced.
     return digest(
       secret,
-      canonicalJson([asked, provider, baseUrl, byModel === false ? null : [model], apiKey, { ...fields }]),
+      canonicalJson([requestDigest, provider, baseUrl, byModel === false ? null : [model], apiKey, { ...fields }]),
     );
   };
 }

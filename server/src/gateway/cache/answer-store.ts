@@ -1,5 +1,5 @@
 /** A stored answer. */
-export type KeptAnswer = {
+export type CachedAnswer = {
   /** A chat completion in JSON: as the provider sent it, or as its stream adds up to. */
   body: Buffer;
   /** The provider that answered. */
@@ -11,12 +11,12 @@ export type KeptAnswer = {
   keptAtMs: number;
 };
 
-export type FoundAnswer = { key: string; answer: KeptAnswer };
+export type FoundAnswer = { key: string; answer: CachedAnswer };
 
 /** A store for answers. It may forget at any time: a lost answer costs a provider call, never an error. */
 export type AnswerStore = {
   /** The answer under the first of the keys that has one stored since `sinceMs`. Never rejects. */
   find(keys: readonly string[], sinceMs: number): Promise<FoundAnswer | undefined>;
   /** Works off the caller's path. Never throws. */
-  keep(key: string, answer: KeptAnswer, ttlMs: number): void;
+  keep(key: string, answer: CachedAnswer, ttlMs: number): void;
 };

@@ -75,8 +75,8 @@ export class CompletionBuilder {
       this.#bytes += memberBytes;
       this.#choices.set(at, (choice = { message: {}, finish_reason: null, rest: {} }));
     }
-    const said = delta ?? message;
-    if (isObject(said)) this.#merge(choice.message, said);
+    const source = delta ?? message;
+    if (isObject(source)) this.#merge(choice.message, source);
     if (typeof finish_reason === "string" && finish_reason !== "") choice.finish_reason = finish_reason;
     this.#merge(choice.rest, rest);
   }

@@ -1,5 +1,5 @@
 import { gatewayLimits } from "../limits.ts";
-import type { AnswerStore, KeptAnswer } from "./answer-store.ts";
+import type { AnswerStore, CachedAnswer } from "./answer-store.ts";
 
 export type MemoryStore = AnswerStore & { size(): { entries: number; bytes: number } };
 
@@ -8,7 +8,7 @@ const overheadBytes = 512;
 
 /** Answers in the memory of this process. When it is full, the least recently used ones are dropped. */
 export function createMemoryStore({ now, onEviction }: { now: () => number; onEviction: () => void }): MemoryStore {
-  const entries = new Map<string, { answer: KeptAnswer; expiresAtMs: number }>();
+  const entries = new Map<string, { answer: CachedAnswer; expiresAtMs: number }>();
   let bytes = 0;
 
   const drop = (key: string): void => {
@@ -17,7 +17,7 @@ export function createMemoryStore({ now, onEviction }: { now: () => number; onEv
     entries.delete(key);
     bytes -= sizeOf(entry.answer);
   };
-  const live = (key: string): KeptAnswer | undefined => {
+  const live = (key: string): CachedAnswer | undefined => {
     const entry = entries.get(key);
     if (entry === undefined) return undefined;
     if (entry.expiresAtMs > now()) return entry.answer;
@@ -54,6 +54,6 @@ export function createMemoryStore({ now, onEviction }: { now: () => number; onEv
   };
 }
 
-function sizeOf({ body }: KeptAnswer): number {
+function sizeOf({ body }: CachedAnswer): number {
   return body.byteLength + overheadBytes;
 }

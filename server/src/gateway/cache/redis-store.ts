@@ -3,7 +3,7 @@ import { constants, gunzip, gzip, gzipSync } from "node:zlib";
 import type { ByteBox } from "../../auth/sealed-box.ts";
 import { isObject } from "../../lib/json.ts";
 import { gatewayLimits } from "../limits.ts";
-import type { AnswerStore, FoundAnswer, KeptAnswer } from "./answer-store.ts";
+import type { AnswerStore, FoundAnswer, CachedAnswer } from "./answer-store.ts";
 
 /** The commands used of a connected ioredis client. */
 export type RedisCommands = {
@@ -48,7 +48,7 @@ export function createRedisStore({ redis, box, onFailure, onSkip }: RedisStoreOp
       readsUnderWay -= 1;
     }
   };
-  const write = async (key: string, answer: KeptAnswer, ttlMs: number): Promise<void> => {
+  const write = async (key: string, answer: CachedAnswer, ttlMs: number): Promise<void> => {
     const { length } = answer.body;
     bytesUnderWay += length;
     try {
@@ -112,14 +112,14 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 const newline = 0x0a;
 
 /** One line of JSON about the answer's origin, then the body. */
-function encode({ body, ...head }: KeptAnswer): Buffer {
+function encode({ body, ...head }: CachedAnswer): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
 
 /** Room beyond the body: names of a model and a provider, and of parameters. */
 const headBytes = 64 * 1024;
 
-async function decode(value: Buffer): Promise<KeptAnswer> {
+async function decode(value: Buffer): Promise<CachedAnswer> {
   const bytes = await decompress(value, { maxOutputLength: gatewayLimits.cacheEntryBytes + headBytes });
   const end = bytes.indexOf(newline);
   const head: unknown = JSON.parse(bytes.toString("utf8", 0, end));

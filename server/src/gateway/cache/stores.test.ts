@@ -4,13 +4,13 @@ import { afterAll, describe, expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
 import { createByteBox } from "../../auth/sealed-box.ts";
 import { Secret } from "../../lib/secret.ts";
-import type { KeptAnswer } from "./answer-store.ts";
+import type { CachedAnswer } from "./answer-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createRedisStore, type RedisCommands } from "./redis-store.ts";
 
 const box = createByteBox(new Secret("0123456789abcdef0123456789abcdef"), "kept answers");
 
-function answer(body: string, keptAtMs = 0): KeptAnswer {
+function answer(body: string, keptAtMs = 0): CachedAnswer {
   return { body: Buffer.from(body), provider: "openai", model: "gpt-4o", adjusted: ["seed"], keptAtMs };
 }
 
@@ -53,13 +53,13 @@ describe("Answers in memory", () => {
   test("stay within the byte limit: the least recently used ones are dropped", async () => {
     const { store, evicted } = open();
     const body = "x".repeat(gatewayLimits.cacheEntryBytes);
-    const kept = Math.floor(gatewayLimits.cacheMemoryBytes / gatewayLimits.cacheEntryBytes) - 1;
-    for (let i = 0; i < kept; i += 1) store.keep(String(i), answer(body), 1_000);
+    const stored = Math.floor(gatewayLimits.cacheMemoryBytes / gatewayLimits.cacheEntryBytes) - 1;
+    for (let i = 0; i < stored; i += 1) store.keep(String(i), answer(body), 1_000);
     expect(evicted()).toBe(0);
     await store.find(["0"], 0);
-    for (let i = kept; i < kept + 10; i += 1) store.keep(String(i), answer(body), 1_000);
+    for (let i = stored; i < stored + 10; i += 1) store.keep(String(i), answer(body), 1_000);
     expect(store.size().bytes).toBeLessThanOrEqual(gatewayLimits.cacheMemoryBytes);
-    expect(evicted()).toBe(kept + 10 - store.size().entries);
+    expect(evicted()).toBe(stored + 10 - store.size().entries);
     expect(evicted()).toBeGreaterThan(0);
     expect(await store.find(["1"], 0)).toBeUndefined();
     expect((await store.find(["0"], 0))?.key).toBe("0");
@@ -120,26 +120,26 @@ describe("Answers in Redis", () => {
   });
 
   test("are sealed, each for its own key: moved or changed ones are not returned", async () => {
-    const kept = new Map<string, Buffer>();
+    const stored = new Map<string, Buffer>();
     const redis: RedisCommands = {
-      mgetBuffer: (...keys) => Promise.resolve(keys.map((key) => kept.get(key) ?? null)),
-      set: (key, value) => Promise.resolve(kept.set(key, value)),
+      mgetBuffer: (...keys) => Promise.resolve(keys.map((key) => stored.get(key) ?? null)),
+      set: (key, value) => Promise.resolve(stored.set(key, value)),
     };
     let failures = 0;
     const store = createRedisStore({ redis, box, onFailure: () => (failures += 1), onSkip: never });
-    const said = "What nobody but its organization may read. ";
-    store.keep("mine", answer(said), 60_000);
-    expect(await store.find(["mine"], 0)).toEqual({ key: "mine", answer: answer(said) });
-    const [name = "", sealed = Buffer.alloc(0)] = [...kept][0] ?? [];
+    const secretText = "What nobody but its organization may read. ";
+    store.keep("mine", answer(secretText), 60_000);
+    expect(await store.find(["mine"], 0)).toEqual({ key: "mine", answer: answer(secretText) });
+    const [name = "", sealed = Buffer.alloc(0)] = [...stored][0] ?? [];
     // Neither plain text nor gzip that anybody could decompress.
-    expect(sealed.includes(said.slice(0, 12))).toBe(false);
+    expect(sealed.includes(secretText.slice(0, 12))).toBe(false);
     expect(sealed.subarray(28).includes(Buffer.from([0x1f, 0x8b, 0x08]))).toBe(false);
-    kept.set(name.replace("mine", "theirs"), sealed);
+    stored.set(name.replace("mine", "theirs"), sealed);
     expect(await store.find(["theirs"], 0)).toBeUndefined();
-    kept.set(name, Buffer.concat([sealed.subarray(0, -1), Buffer.from([(sealed.at(-1) ?? 0) ^ 1])]));
+    stored.set(name, Buffer.concat([sealed.subarray(0, -1), Buffer.from([(sealed.at(-1) ?? 0) ^ 1])]));
     expect(await store.find(["mine"], 0)).toBeUndefined();
     const other = createByteBox(new Secret("another secret of an instance"), "kept answers");
-    kept.set(name, sealed);
+    stored.set(name, sealed);
     expect(
       await createRedisStore({ redis, box: other, onFailure: () => (failures += 1), onSkip: never }).find(["mine"], 0),
     ).toBeUndefined();
@@ -168,10 +168,10 @@ describe("Answers in Redis", () => {
   });
 
   test("are misses while Redis hangs: waits are short and bounded", async () => {
-    let asked = 0;
+    let lookups = 0;
     let written = 0;
     const silent: RedisCommands = {
-      mgetBuffer: () => new Promise(() => (asked += 1)),
+      mgetBuffer: () => new Promise(() => (lookups += 1)),
       set: () => new Promise(() => (written += 1)),
     };
     let failures = 0;
@@ -187,7 +187,7 @@ describe("Answers in Redis", () => {
     const found = await Promise.all(Array.from({ length: calls }, () => store.find(["a"], 0)));
     expect(performance.now() - startedMs).toBeLessThan(gatewayLimits.cacheReadMs + 1_000);
     expect(found.every((answer) => answer === undefined)).toBe(true);
-    expect([asked, failures]).toEqual([gatewayLimits.cacheReadsInFlight, calls]);
+    expect([lookups, failures]).toEqual([gatewayLimits.cacheReadsInFlight, calls]);
     const body = "x".repeat(gatewayLimits.cacheWriteBytesInFlight / 4);
     for (let i = 0; i < 6; i += 1) store.keep("a", answer(body), 1_000);
     expect(skipped).toBe(2);

@@ -29,10 +29,15 @@ const attempt: Attempt = {
 };
 
 /** A gateway of echo models with a fake clock. Records the calls to its budgets and credentials. */
-function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, unknown>>; clock: { ms: number } } {
+function openChat(): {
+  chat: Chat;
+  recordedCalls: string[];
+  spans: Array<Record<string, unknown>>;
+  clock: { ms: number };
+} {
   const clock = { ms: 1_000_000 };
   const now = (): number => clock.ms;
-  const told: string[] = [];
+  const recordedCalls: string[] = [];
   const spans: Array<Record<string, unknown>> = [];
   const registry = new Registry();
   const plan: Plan = {
@@ -41,7 +46,7 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
     first: [attempt],
     next: () => Promise.resolve({ attempt, waitedMs: 0, furtherModels: 0, roomMs: Infinity }),
     problem: () => ({ kind: "fault", status: 0, message: "none" }),
-    report: (_attempt, outcome) => void told.push(`reported ${JSON.stringify(outcome)}`),
+    report: (_attempt, outcome) => void recordedCalls.push(`reported ${JSON.stringify(outcome)}`),
   };
   const calls = createCallRunner({
     pools: { dispatch: () => expect.unreachable(), locate: () => undefined, close: () => undefined },
@@ -57,11 +62,11 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
       hear: () => Promise.resolve(),
       recall: () => Promise.resolve(),
       admit: () => {
-        told.push("admitted");
+        recordedCalls.push("admitted");
         return Promise.resolve({
           isAllowed: true,
           limitInfo: { is_allowed: true },
-          settle: () => void told.push("settled"),
+          settle: () => void recordedCalls.push("settled"),
         });
       },
     },
@@ -85,10 +90,10 @@ function openChat(): { chat: Chat; told: string[]; spans: Array<Record<string, u
       now,
     }),
   });
-  return { chat: (call) => calls.run(chat, call), told, spans, clock };
+  return { chat: (call) => calls.run(chat, call), recordedCalls, spans, clock };
 }
 
-async function ask(chat: Chat, members: Record<string, unknown>): Promise<unknown> {
+async function complete(chat: Chat, members: Record<string, unknown>): Promise<unknown> {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const heads = vi.spyOn(response, "writeHead");
   const body = {
@@ -120,13 +125,13 @@ async function ask(chat: Chat, members: Record<string, unknown>): Promise<unknow
 }
 
 test("a cached answer reserves and settles no budget, and reports nothing about a credential", async () => {
-  const { chat, told, spans } = openChat();
-  expect(await ask(chat, { customer_identifier: "c" })).toBe("miss");
-  expect(told).toEqual(["admitted", 'reported "success"', "settled"]);
+  const { chat, recordedCalls, spans } = openChat();
+  expect(await complete(chat, { customer_identifier: "c" })).toBe("miss");
+  expect(recordedCalls).toEqual(["admitted", 'reported "success"', "settled"]);
   for (const stream of [false, true]) {
-    told.length = 0;
-    expect(await ask(chat, { customer_identifier: "c", stream })).toBe("hit");
-    expect(told).toEqual([]);
+    recordedCalls.length = 0;
+    expect(await complete(chat, { customer_identifier: "c", stream })).toBe("hit");
+    expect(recordedCalls).toEqual([]);
     expect(spans.at(-1)).toMatchObject({ cache_hit: true, stream, limit_info: { is_allowed: true } });
   }
   expect(spans).toHaveLength(3);
@@ -139,18 +144,18 @@ test.each<[string, number | undefined, number]>([
   ["for a year at most", 10_000 * day, 365 * day],
 ])("an answer is cached %s", async (_how, cache_ttl, livesS) => {
   const { chat, clock } = openChat();
-  expect(await ask(chat, { cache_ttl })).toBe("miss");
+  expect(await complete(chat, { cache_ttl })).toBe("miss");
   clock.ms += livesS * 1e3 - 1;
-  expect(await ask(chat, { cache_ttl })).toBe("hit");
+  expect(await complete(chat, { cache_ttl })).toBe("hit");
   clock.ms += 1;
-  expect(await ask(chat, { cache_ttl })).toBe("miss");
+  expect(await complete(chat, { cache_ttl })).toBe("miss");
 });
 
 test("a call gets no answer older than its limit, and a stricter limit does not remove the answer for others", async () => {
   const { chat, clock } = openChat();
-  await ask(chat, { cache_ttl: 1_000 });
+  await complete(chat, { cache_ttl: 1_000 });
   clock.ms += 60_000;
-  expect(await ask(chat, { cache_ttl: 61 })).toBe("hit");
-  expect(await ask(chat, { cache_ttl: 0 })).toBe("miss");
-  expect(await ask(chat, { cache_ttl: 1_000 })).toBe("hit");
+  expect(await complete(chat, { cache_ttl: 61 })).toBe("hit");
+  expect(await complete(chat, { cache_ttl: 0 })).toBe("miss");
+  expect(await complete(chat, { cache_ttl: 1_000 })).toBe("hit");
 });

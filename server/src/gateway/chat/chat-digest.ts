@@ -23,7 +23,7 @@ export type ChatDigest = {
   /** The last usage with content: upstreams send it once, on every chunk, or repeatedly with more detail. */
   usage(): Record<string, unknown> | undefined;
   /** Sets the source of interim usage, before the stream states its usage. */
-  askForUsage(source: () => Record<string, unknown> | undefined): void;
+  expectUsage(source: () => Record<string, unknown> | undefined): void;
   /** The interim usage of a stream that broke off. */
   usageSoFar(): Record<string, unknown> | undefined;
   /** The stream's own id and model, from its first chunk. */
@@ -89,7 +89,7 @@ export function createChatDigest(): ChatDigest {
       else if (member === "reasoning") {
         // Servers that renamed the member sent both for a while.
         if (isEmpty(delta["reasoning_content"])) choice.reasoning += text(value);
-      } else addRest(choice.rest, member, Array.isArray(value) ? withoutIndexes(member, value) : value, text);
+      } else addOthers(choice.rest, member, Array.isArray(value) ? withoutIndexes(member, value) : value, text);
     }
     return hasContent;
   };
@@ -127,7 +127,7 @@ export function createChatDigest(): ChatDigest {
     messages: () => inOrder(choices).map(messageOf),
     finishReasons: () => inOrder(choices).map(({ finish }) => finish),
     usage: () => usage,
-    askForUsage: (source) => void (usageSource = source),
+    expectUsage: (source) => void (usageSource = source),
     usageSoFar: () => usageSource?.(),
     id: () => textMember(first, "id"),
     model: () => textMember(first, "model"),
@@ -195,7 +195,7 @@ function addParts(choice: Choice, parts: readonly unknown[], text: (value: unkno
 const pieces: ReadonlySet<string> = new Set(["transcript", "data", "arguments"]);
 
 /** Provider-specific members. Lists and objects are merged; of anything else the last value counts. */
-function addRest(
+function addOthers(
   rest: Record<string, unknown>,
   member: string,
   value: unknown,

@@ -7,7 +7,7 @@ import type { AnswerReader, ReaderOptions, WholeAnswer, WholeReply } from "../ca
 import { echoChunks } from "../providers/echo/echo.ts";
 import { usageOf } from "../providers/openai/usage.ts";
 import { BadReply, type CallFacts, type StreamStep, type UpstreamProblem } from "../providers/provider.ts";
-import type { ChatAsk } from "./read-chat-request.ts";
+import type { ParsedChatRequest } from "./read-chat-request.ts";
 import { readJsonReply } from "../request/read-json-request.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
@@ -23,7 +23,7 @@ import { detailedUsage } from "../record/usage-report.ts";
 const tokenBreakdown = "token-breakdown-2026-03-26";
 
 export type ChatParts = {
-  ask: ChatAsk;
+  request: ParsedChatRequest;
   ledger: CallLedger;
   cache: CallCache | undefined;
   /**
@@ -35,7 +35,7 @@ export type ChatParts = {
 
 /** Reads one upstream's completion or its stream of chunks. */
 export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerReader {
-  const { ask, ledger, cache, factsOf } = parts;
+  const { request, ledger, cache, factsOf } = parts;
   const { attempt, mayAskOther } = how;
   const { translator } = attempt ?? {};
   const facts = (): CallFacts => factsOf(attempt?.model ?? ledger.model);
@@ -44,9 +44,9 @@ export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerRe
   const open = (sink: StreamSink): SourceOptions => {
     const digest = createChatDigest();
     reader.digest = attempt === undefined ? digest : (cache?.watch(digest) ?? digest);
-    const mapUsage = ask.betas.has(tokenBreakdown) ? detailedUsage : undefined;
+    const mapUsage = request.betas.has(tokenBreakdown) ? detailedUsage : undefined;
     const unblocked = unlessBlocked(reader.digest, sink, mayAskOther);
-    return { digest: reader.digest, sink: unblocked, wantsUsage: ask.wantsUsage, mapUsage };
+    return { digest: reader.digest, sink: unblocked, wantsUsage: request.wantsUsage, mapUsage };
   };
   const reader: AnswerReader = {
     stream(sink) {
@@ -61,7 +61,7 @@ export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerRe
       return undefined;
     },
     asStream(_reply, sink) {
-      if (attempt?.target.provider === builtInProvider) streamEcho(ask, facts(), open(sink));
+      if (attempt?.target.provider === builtInProvider) streamEcho(request, facts(), open(sink));
       else streamCompletion(completion, open(sink));
     },
     answer: (reply, breakdown) => answerOf(parts, completion, bytesOf(reply, attempt), breakdown),
@@ -98,33 +98,33 @@ function readCompletion(
 }
 
 function answerOf(
-  { ask, ledger }: ChatParts,
+  { request, ledger }: ChatParts,
   completion: Record<string, unknown>,
   bytes: Buffer | undefined,
   breakdown: Record<string, unknown> | undefined,
 ): WholeAnswer {
-  const usage = ask.betas.has(tokenBreakdown) ? ledger.usage : undefined;
-  if (!ask.echoes && usage === undefined && breakdown === undefined)
+  const usage = request.betas.has(tokenBreakdown) ? ledger.usage : undefined;
+  if (!request.echoes && usage === undefined && breakdown === undefined)
     return { body: bytes ?? JSON.stringify(completion) };
   const detailed = usage && { usage: detailedUsage(usage) };
-  return { body: JSON.stringify({ ...completion, ...detailed, ...extrasOf(ask, breakdown) }) };
+  return { body: JSON.stringify({ ...completion, ...detailed, ...extrasOf(request, breakdown) }) };
 }
 
 /** Members that the caller requested beside the completion. */
-function extrasOf(ask: ChatAsk, breakdown: Record<string, unknown> | undefined): Record<string, unknown> {
+function extrasOf(request: ParsedChatRequest, breakdown: Record<string, unknown> | undefined): Record<string, unknown> {
   return {
-    ...(ask.echoes && { prompt_messages: ask.messages }),
+    ...(request.echoes && { prompt_messages: request.messages }),
     ...(breakdown !== undefined && { request_breakdown: breakdown }),
   };
 }
 
 /** The final events: a chunk with the members that the caller requested beside the completion, then `[DONE]`. */
 function lastEventsOf(
-  { ask, ledger, factsOf }: ChatParts,
+  { request, ledger, factsOf }: ChatParts,
   digest: ChatDigest | undefined,
   request_breakdown: Record<string, unknown> | undefined,
 ): string {
-  if (digest === undefined || (!ask.echoes && request_breakdown === undefined)) return doneEvent;
+  if (digest === undefined || (!request.echoes && request_breakdown === undefined)) return doneEvent;
   const { id, created } = factsOf("");
   const { usage, isUsageEstimated } = ledger;
   const chunk = {
@@ -133,14 +133,14 @@ function lastEventsOf(
     created: digest.created() ?? created,
     model: digest.model() ?? ledger.model,
     choices: request_breakdown === undefined ? [] : [{ index: 0, delta: {}, finish_reason: null, request_breakdown }],
-    ...(ask.wantsUsage && usage !== undefined && !isUsageEstimated && { usage }),
-    ...extrasOf(ask, request_breakdown),
+    ...(request.wantsUsage && usage !== undefined && !isUsageEstimated && { usage }),
+    ...extrasOf(request, request_breakdown),
   };
   return `data: ${JSON.stringify(chunk)}\n\n${doneEvent}`;
 }
 
 /** Streams one chunk per word. */
-function streamEcho({ body, messages }: ChatAsk, facts: CallFacts, options: SourceOptions): void {
+function streamEcho({ body, messages }: ParsedChatRequest, facts: CallFacts, options: SourceOptions): void {
   const chunks = echoChunks({ ...body.forProvider, model: facts.model, messages }, facts);
   const step = (): StreamStep => ({ chunks, isDone: true });
   createTranslatedSource({ push: step, end: step }, options).end();
@@ -151,13 +151,13 @@ function streamEcho({ body, messages }: ChatAsk, facts: CallFacts, options: Sour
  * nothing of it.
  */
 function unlessBlocked(digest: ChatDigest, sink: StreamSink, mayAskOther: () => boolean): StreamSink {
-  let isBegun = false;
-  const block = (): UpstreamProblem | undefined => (!isBegun && mayAskOther() ? blockOfStream(digest) : undefined);
+  let isStarted = false;
+  const block = (): UpstreamProblem | undefined => (!isStarted && mayAskOther() ? blockOfStream(digest) : undefined);
   return {
     onEvents(events, hasContent) {
-      const isGiven = hasContent && block() === undefined;
-      isBegun ||= isGiven;
-      sink.onEvents(events, isGiven);
+      const isForwarded = hasContent && block() === undefined;
+      isStarted ||= isForwarded;
+      sink.onEvents(events, isForwarded);
     },
     onDone() {
       const problem = block();

@@ -9,7 +9,7 @@ import type { CallOperation, CallRequest, GatewayCall, WholeReply } from "../cal
 import { echo } from "../providers/echo/echo.ts";
 import { openaiCall } from "../providers/openai/request.ts";
 import type { CallFacts, ChatRequest, Target, UpstreamProblem } from "../providers/provider.ts";
-import { readChatAsk, readMembers, withoutServiceParams, type ChatAsk } from "./read-chat-request.ts";
+import { readChatRequest, readMembers, withoutServiceParams, type ParsedChatRequest } from "./read-chat-request.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { readServiceParams } from "../request/service-params.ts";
 
@@ -29,29 +29,29 @@ export function createChat({ cache, now }: ChatDeps): CallOperation {
     operation: "chat",
     logType: "chat",
     read(call, ledger) {
-      const ask = readAsk(call, ledger);
+      const request = readRequest(call, ledger);
       const factsOf = (model: string): CallFacts => ({
         model,
         id: `chatcmpl-${formatUuid(ledger.identity)}`,
         created: Math.floor(call.startedAtMs / 1000),
       });
-      let kept: CallCache | undefined;
+      let callCache: CallCache | undefined;
       return {
-        ...ask,
-        asked: ask.body.forProvider,
+        ...request,
+        asked: request.body.forProvider,
         recall(plan) {
-          kept = cache.begin({ origin: call.origin, ask, operation: "chat" }, plan.first);
-          return kept?.find();
+          callCache = cache.begin({ origin: call.origin, request, operation: "chat" }, plan.first);
+          return callCache?.find();
         },
-        ...callOf(ask, usageRefusals, now),
-        builtIn: (attempt) => echoReply(ask, attempt, factsOf(attempt.model)),
-        reader: (how) => createChatReader({ ask, ledger, cache: kept, factsOf }, how),
+        ...callOf(request, usageRefusals, now),
+        builtIn: (attempt) => echoReply(request, attempt, factsOf(attempt.model)),
+        reader: (how) => createChatReader({ request, ledger, cache: callCache, factsOf }, how),
       };
     },
   };
 }
 
-function readAsk(call: GatewayCall, ledger: CallLedger): ChatAsk {
+function readRequest(call: GatewayCall, ledger: CallLedger): ParsedChatRequest {
   const { bytes, headers } = call;
   const members = readMembers(bytes);
   const forProvider = withoutServiceParams(members);
@@ -63,27 +63,27 @@ function readAsk(call: GatewayCall, ledger: CallLedger): ChatAsk {
   // For cacheable calls the request is rebuilt from the parsed members that the key is made of: another parser might
   // read the original bytes differently.
   const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;
-  return readChatAsk({ bytes, members, forProvider: asked }, params, headers);
+  return readChatRequest({ bytes, members, forProvider: asked }, params, headers);
 }
 
 function callOf(
-  ask: ChatAsk,
+  request: ParsedChatRequest,
   usageRefusals: UsageRefusals,
   now: () => number,
 ): Required<Pick<CallRequest, "call" | "isCallChanged">> {
-  const asksUsage = ({ target, quirks, translator }: Attempt): boolean =>
-    ask.isStream &&
+  const requestsUsage = ({ target, quirks, translator }: Attempt): boolean =>
+    request.isStream &&
     translator === undefined &&
     quirks.streamUsage === "asked" &&
     usageRefusals.get(target.baseUrl) === undefined;
   return {
     call(attempt) {
       const { target, translator, quirks } = attempt;
-      if (translator !== undefined) return translator.request(translatedRequest(ask, target), target, now());
-      return openaiCall(ask.body, target, { quirks, operation: "chat", asksUsage: asksUsage(attempt) });
+      if (translator !== undefined) return translator.request(translatedRequest(request, target), target, now());
+      return openaiCall(request.body, target, { quirks, operation: "chat", requestsUsage: requestsUsage(attempt) });
     },
     isCallChanged(attempt, problem) {
-      if (!isAboutStreamOptions(problem) || !asksUsage(attempt)) return false;
+      if (!isAboutStreamOptions(problem) || !requestsUsage(attempt)) return false;
       usageRefusals.set(attempt.target.baseUrl, true);
       return true;
     },
@@ -94,7 +94,7 @@ function isAboutStreamOptions({ kind, message, param }: UpstreamProblem): boolea
   return kind === "request" && /stream_options|include_usage/.test(`${param ?? ""} ${message}`);
 }
 
-function translatedRequest({ messages, body, anthropicBetas }: ChatAsk, target: Target): ChatRequest {
+function translatedRequest({ messages, body, anthropicBetas }: ParsedChatRequest, target: Target): ChatRequest {
   const { anthropic_beta: given } = body.forProvider;
   const betas = [
     ...new Set([...(Array.isArray(given) ? (given as unknown[]) : given ? [given] : []), ...anthropicBetas]),
@@ -108,7 +108,11 @@ function isClaude({ provider, model }: Target): boolean {
 }
 
 /** The reply of the built-in model. */
-function echoReply({ body, messages }: ChatAsk, { target }: Attempt, facts: CallFacts): WholeReply | UpstreamProblem {
+function echoReply(
+  { body, messages }: ParsedChatRequest,
+  { target }: Attempt,
+  facts: CallFacts,
+): WholeReply | UpstreamProblem {
   if (target.model !== "echo") {
     const message = `There is no model spanway/${target.model}; the built-in one is spanway/echo.`;
     return { kind: "request", status: 404, message, param: "model" };

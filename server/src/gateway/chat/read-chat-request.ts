@@ -10,7 +10,7 @@ import type { CallerBody } from "../providers/openai/request.ts";
 import { isServiceParam, type ServiceParams } from "../request/service-params.ts";
 
 /** A parsed chat completion request. */
-export type ChatAsk = {
+export type ParsedChatRequest = {
   body: CallerBody;
   params: ServiceParams;
   /** "" if only `models` or a load balancing group names a model. */
@@ -46,7 +46,11 @@ export function readMembers(bytes: Buffer): Record<string, unknown> {
 }
 
 /** @throws ServiceError `invalid_request` naming the parameter. */
-export function readChatAsk(body: CallerBody, params: ServiceParams, headers: IncomingHttpHeaders): ChatAsk {
+export function readChatRequest(
+  body: CallerBody,
+  params: ServiceParams,
+  headers: IncomingHttpHeaders,
+): ParsedChatRequest {
   const { members } = body;
   const { model, messages, stream, echo, stream_options: options } = members;
   if (
@@ -98,7 +102,7 @@ function anthropicBetasOf(headers: IncomingHttpHeaders): readonly string[] {
 }
 
 /** The routing options in a call's headers. */
-export function readRouteHeaders(headers: IncomingHttpHeaders): Pick<ChatAsk, "betas" | "routeProvider"> {
+export function readRouteHeaders(headers: IncomingHttpHeaders): Pick<ParsedChatRequest, "betas" | "routeProvider"> {
   return { betas: betasOf(headers), routeProvider: firstHeader(headers, routeProviderHeaders) };
 }
 

@@ -3,7 +3,7 @@ import { gatewayLimits } from "../limits.ts";
 import type { Credential } from "../providers/provider.ts";
 
 /** A credential as received, with or without its own base URL. */
-export type GivenCredential = { credential: Credential; baseUrl: string | undefined };
+export type SuppliedCredential = { credential: Credential; baseUrl: string | undefined };
 
 /** Secret members of a credential beside `api_key`. */
 export const secretFields: ReadonlySet<string> = new Set(["secret_access_key", "session_token"]);
@@ -38,7 +38,7 @@ export class BadCredential extends Error {
  * Reads `{api_key, api_base or base_url, …}`; null members count as absent.
  * @throws BadCredential
  */
-export function readCredential(members: Readonly<Record<string, unknown>>): GivenCredential {
+export function readCredential(members: Readonly<Record<string, unknown>>): SuppliedCredential {
   const fields: Record<string, string> = {};
   let apiKey: string | undefined;
   let baseUrl: string | undefined;

@@ -66,7 +66,7 @@ export function ofEnvironment(
 ): readonly OpenSetting[] {
   const own = settings.filter((setting) => setting.environment === null || setting.environment === environment);
   if (own.length > 0 || environment === "prod" || betas.has(envScopedBeta)) return own;
-  return settings.filter(({ standsInForTest }) => standsInForTest);
+  return settings.filter(({ servesTest }) => servesTest);
 }
 
 function environmentCredential({ apiKey, fields }: EnvironmentCredential): UsableCredential {

@@ -53,14 +53,14 @@ export type ProviderSettings = {
   update(organizationId: string, id: string, change: SettingChange): Promise<ShownSetting>;
   delete(organizationId: string, id: string): Promise<void>;
   /** Call after the organization changed how it shares its settings. Other nodes follow within seconds. */
-  forget(organizationId: string): void;
+  evict(organizationId: string): void;
 };
 
 export type ProviderSettingsDeps = {
   store: ProviderSettingStore;
   box: SecretBox;
   /** The gateway's cache of settings, which is invalidated on every change. */
-  live: Pick<StoredSettings, "forget">;
+  live: Pick<StoredSettings, "evict">;
   providers: ReadonlyMap<string, ProviderEntry>;
   now: () => number;
   newId: () => string;
@@ -105,7 +105,7 @@ export function createProviderSettings({
       const sealed = seal(place, applyCredential(noCredential, credential));
       const row = { ...setting, ...place, ...sealed, created_at: createdAt, updated_at: createdAt };
       const created = await store.create(row);
-      live.forget(organizationId);
+      live.evict(organizationId);
       return shown(created);
     },
 
@@ -129,15 +129,15 @@ export function createProviderSettings({
       const updated = await store.update(organizationId, id, change, before.updated_at);
       if (updated === undefined)
         throw new ServiceError("conflict", "The setting was changed meanwhile; read it again.");
-      live.forget(organizationId);
+      live.evict(organizationId);
       return shown(updated);
     },
 
-    forget: (organizationId) => live.forget(organizationId),
+    evict: (organizationId) => live.evict(organizationId),
 
     delete: async (organizationId, id) => {
       const wasThere = await store.delete(organizationId, id);
-      live.forget(organizationId);
+      live.evict(organizationId);
       if (!wasThere) throw new ServiceError("not_found", "There is no such provider setting.");
     },
   };
@@ -156,7 +156,7 @@ const noCredential: CredentialParts = { base_url: null, fields: {}, secrets: {} 
  * one must be sent again or removed.
  */
 function applyCredential(before: CredentialParts, given: CredentialInput): CredentialParts {
-  const { base_url, ...members } = readGiven(given);
+  const { base_url, ...members } = readSupplied(given);
   const nextUrl = given.base_url === undefined ? before.base_url : (base_url ?? null);
   const isMoved = nextUrl !== before.base_url && Object.keys(before.secrets).length > 0;
   const secrets: Record<string, string> = isMoved ? {} : { ...before.secrets };
@@ -181,7 +181,7 @@ function asMember(name: string): keyof CredentialInput {
   return name as keyof CredentialInput;
 }
 
-function readGiven(given: CredentialInput): Record<string, string | undefined> {
+function readSupplied(given: CredentialInput): Record<string, string | undefined> {
   try {
     const { credential, baseUrl } = readCredential(given);
     return { ...credential.fields, api_key: credential.apiKey, base_url: baseUrl };

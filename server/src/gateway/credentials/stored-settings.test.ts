@@ -90,7 +90,7 @@ test("a change on another node applies after seconds, one on this node immediate
   clock.ms += gatewayLimits.cachedProviderSettingMs;
   expect(await names()).toEqual([]);
   store.rows = [row()];
-  settings.forget("org_a");
+  settings.evict("org_a");
   expect(await names()).toEqual(["openai"]);
 });
 
@@ -108,7 +108,7 @@ test("frequent callers never wait", async () => {
 test("a read during a change is not cached", async () => {
   const { settings, store, names } = setUp();
   const early = settings.of("org_a");
-  settings.forget("org_a");
+  settings.evict("org_a");
   store.rows = [];
   await early;
   expect(await names()).toEqual([]);

@@ -14,7 +14,7 @@ export type OpenSetting = UsableCredential & {
   provider: string;
   environment: Environment | null;
   /** For a setting of prod: test calls may use it if test has none. */
-  standsInForTest: boolean;
+  servesTest: boolean;
 };
 
 /** An enabled setting whose secret does not open: another SPANWAY_SECRET_KEY sealed it, or it is damaged. */
@@ -31,7 +31,7 @@ export type StoredSettings = {
   /** The settings that `of` left out when it last read. */
   unreadable(organizationId: string): readonly UnreadableSetting[];
   /** Drops the cached settings of an organization after a change. */
-  forget(organizationId: string): void;
+  evict(organizationId: string): void;
 };
 
 export type StoredSettingsDeps = {
@@ -116,7 +116,7 @@ export function createStoredSettings({
       return loads.get(organizationId) ?? load(organizationId);
     },
     unreadable: (organizationId) => known.get(organizationId)?.unreadable ?? [],
-    forget: (organizationId) => {
+    evict: (organizationId) => {
       loads.delete(organizationId);
       known.delete(organizationId);
     },
@@ -134,7 +134,7 @@ function openSetting(
     provider: row.provider,
     environment: row.environment,
     source: row.id,
-    standsInForTest: isShared && row.environment === "prod",
+    servesTest: isShared && row.environment === "prod",
     credential: { ...(apiKey !== undefined && { apiKey }), fields: { ...row.fields, ...secretFields } },
     baseUrl: row.base_url ?? undefined,
     isCallerHost: false,

@@ -10,14 +10,14 @@ export function createEmbeddings(): CallOperation {
     operation: "embeddings",
     logType: "embedding",
     read(call, ledger) {
-      const request = readJsonRequest(call, ledger, "embeddings", (asked) => {
-        const { input, encoding_format, dimensions } = asked;
+      const request = readJsonRequest(call, ledger, "embeddings", (members) => {
+        const { input, encoding_format, dimensions } = members;
         ledger.content = {
           input,
           ...(encoding_format !== undefined && { encoding_format }),
           ...(dimensions !== undefined && { dimensions }),
         };
-        return asked;
+        return members;
       });
       const { input, encoding_format } = request.asked;
       const format = encoding_format ?? "float";

@@ -4,7 +4,7 @@ import { tierOf } from "../../pricing/usage-object.ts";
 import type { Operation } from "../providers/quirks.ts";
 import type { Plan } from "../routing/plan.ts";
 import { completionCeiling } from "./completion-ceiling.ts";
-import { heardTokens, playingSeconds } from "./media-ceiling.ts";
+import { inputAudioTokens, playingSeconds } from "./media-ceiling.ts";
 import { promptCeiling } from "./prompt-ceiling.ts";
 import { searchCeiling } from "./search-ceiling.ts";
 
@@ -67,7 +67,7 @@ const estimators: Readonly<Record<Operation, Estimator>> = {
     const seconds = playingSeconds(recording);
     const { tokens, writesCache } = promptCeiling(asked, model);
     const completionTokens = Math.ceil(seconds * spokenTokensPerSecond);
-    const audioTokens = heardTokens(seconds);
+    const audioTokens = inputAudioTokens(seconds);
     const text = { promptTokens: tokens, completionTokens, writesCache, speaks: false };
     return { ...text, audioTokens, seconds, ...extrasOf(asked) };
   },

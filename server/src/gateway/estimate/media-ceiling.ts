@@ -51,7 +51,7 @@ export function playingSeconds(bytes: Buffer): number {
 }
 
 /** Tokens of audio input. */
-export function heardTokens(seconds: number): number {
+export function inputAudioTokens(seconds: number): number {
   return Math.ceil(seconds * audioTokensPerSecond);
 }
 
@@ -79,7 +79,7 @@ function sourceDocument(source: Record<string, unknown>): MediaCeiling {
 
 function audio(data: unknown): MediaCeiling {
   if (typeof data !== "string") return plain(0, data);
-  const audioTokens = heardTokens(playingSeconds(Buffer.from(data, "base64")));
+  const audioTokens = inputAudioTokens(playingSeconds(Buffer.from(data, "base64")));
   return { ...plain(0, data), audioTokens };
 }
 

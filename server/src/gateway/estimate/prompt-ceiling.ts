@@ -5,8 +5,8 @@ import { mediaCeiling } from "./media-ceiling.ts";
 export type PromptCeiling = { tokens: number; audioTokens: number; writesCache: boolean };
 
 /** Size assumed for a conversation, prompt or file that the provider stores, which is unknown here. */
-const keptTokens = 16_384;
-const kept = new Set(["previous_response_id", "conversation", "prompt", "cached_content", "cachedContent"]);
+const stateTokens = 16_384;
+const stateFields = new Set(["previous_response_id", "conversation", "prompt", "cached_content", "cachedContent"]);
 
 /**
  * Tokens that a provider adds to describe tools and formats, and those that a native tool, such as a search, brings in.
@@ -23,7 +23,7 @@ export function promptCeiling(asked: Record<string, unknown>, model: string): Pr
   const sum: PromptCeiling = { tokens: 0, audioTokens: 0, writesCache: false };
   for (const [name, value] of Object.entries(asked)) {
     if (value === null || value === undefined) continue;
-    if (kept.has(name) && !(name === "prompt" && typeof value === "string")) sum.tokens += keptTokens;
+    if (stateFields.has(name) && !(name === "prompt" && typeof value === "string")) sum.tokens += stateTokens;
     if (explained.has(name)) sum.tokens += explainedTokens;
     if (name === "tools" && Array.isArray(value)) sum.tokens += nativeToolTokens * value.filter(isNative).length;
     const isConversation = (name === "messages" || name === "input") && Array.isArray(value);

@@ -7,27 +7,27 @@ import type { UpstreamProblem } from "../providers/provider.ts";
  * the key, which is not the caller's.
  */
 export function anthropicErrors(requestId: string): ErrorForm {
-  const told = (error: CallError): CallError => ({
+  const publicError = (error: CallError): CallError => ({
     ...error,
     status: error.status === 424 ? statusOfFault(error) : error.status,
     headers: { "request-id": requestId, ...error.headers },
   });
   const ofProblem = (problem: UpstreamProblem): CallError => {
     const error = errorOfProblem(problem);
-    if (problem.kind === "credential") return told(ofCredential(error));
+    if (problem.kind === "credential") return publicError(ofCredential(error));
     const status = problem.status === 200 ? anthropicErrorStatus(problem.type) : problem.status;
     // Statuses that HTTP does not define are not forwarded.
-    if (status === undefined || status < 400 || status > 599) return told(error);
+    if (status === undefined || status < 400 || status > 599) return publicError(error);
     const { answer } = problem;
-    if (answer === undefined) return told({ ...error, status });
-    return told({ ...error, status, body: answer.text, headers: { ...error.headers, ...answer.headers } });
+    if (answer === undefined) return publicError({ ...error, status });
+    return publicError({ ...error, status, body: answer.text, headers: { ...error.headers, ...answer.headers } });
   };
-  const body = ({ body: said, status, message }: CallError): string =>
-    said ?? JSON.stringify(anthropicErrorBody({ status, message }, requestId));
+  const body = ({ body: stated, status, message }: CallError): string =>
+    stated ?? JSON.stringify(anthropicErrorBody({ status, message }, requestId));
   return {
     ofProblem,
     ofBreak: ofProblem,
-    told,
+    told: publicError,
     body,
     event: (error) => `event: error\ndata: ${body(error).replace(/\r\n?|\n/g, "\ndata: ")}\n\n`,
   };

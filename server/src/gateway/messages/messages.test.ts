@@ -33,11 +33,11 @@ test("a whole message and its events have the same content", () => {
       expect(steps.at(-1)?.isDone).toBe(true);
       expect(digest.usage()).toEqual(whole.usage);
       expect(digest.finishReasons()).toEqual([whole.choices[0]?.finish_reason]);
-      const [said] = digest.messages();
+      const [recorded] = digest.messages();
       const { content: wholeText, tool_calls, reasoning_content } = whole.choices[0]?.message ?? {};
-      expect(said?.["content"] ?? "").toEqual(wholeText ?? "");
-      expect(said?.["reasoning_content"] ?? "").toEqual(reasoning_content ?? "");
-      expect(said?.["tool_calls"] ?? []).toEqual(tool_calls ?? []);
+      expect(recorded?.["content"] ?? "").toEqual(wholeText ?? "");
+      expect(recorded?.["reasoning_content"] ?? "").toEqual(reasoning_content ?? "");
+      expect(recorded?.["tool_calls"] ?? []).toEqual(tool_calls ?? []);
     }),
   );
 });

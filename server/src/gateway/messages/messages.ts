@@ -6,7 +6,7 @@ import { blockOf, blockOfStream } from "../call/blocked-answer.ts";
 import { takeParams, takeReply, type CallLedger } from "../call/call-ledger.ts";
 import { createChatDigest, type ChatDigest } from "../chat/chat-digest.ts";
 import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
-import { createEventSource, giveEvents, type EventReader } from "../stream/event-source.ts";
+import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import type { OutgoingCall } from "../call/exchange.ts";
 import type { AnswerReader, CallOperation, CallRequest, GatewayCall } from "../call/operation.ts";
 import { readProblem } from "../providers/anthropic/problem.ts";
@@ -48,7 +48,7 @@ export function createMessages(): CallOperation {
               if (block === undefined) takeReply(ledger, completion);
               return block;
             },
-            asStream: (reply, sink) => giveEvents(wholeAsEvents(readJsonReply(reply).reply), sink),
+            asStream: (reply, sink) => feedEvents(wholeAsEvents(readJsonReply(reply).reply), sink),
           };
           return reader;
         },
@@ -181,10 +181,11 @@ function readMessageStream(
 ): { digest: ChatDigest; events: EventReader } {
   const reader = createAnthropicReader(facts);
   const digest = createChatDigest();
-  let isBegun = false;
+  let isStarted = false;
   /** The block of a stream that a content filter withheld, while the caller has seen nothing of it. */
-  const blockSoFar = (): UpstreamProblem | undefined => (!isBegun && mayAskOther() ? blockOfStream(digest) : undefined);
-  digest.askForUsage(() => reader.usage());
+  const blockSoFar = (): UpstreamProblem | undefined =>
+    !isStarted && mayAskOther() ? blockOfStream(digest) : undefined;
+  digest.expectUsage(() => reader.usage());
   const events: EventReader = {
     keepsAll: true,
     isMiddle: ({ name }) => middles.has(name),
@@ -194,11 +195,11 @@ function readMessageStream(
       for (const chunk of chunks) if (digest.add(chunk)) hasContent = true;
       const block = hasContent || isDone ? blockSoFar() : undefined;
       if (block !== undefined && problem === undefined) return isDone ? { problem: block } : {};
-      isBegun ||= hasContent;
+      isStarted ||= hasContent;
       if (problem === undefined) return { hasContent, isDone };
       const { data = "" } = event;
-      const isTold = event.name === "error" && data.length <= gatewayLimits.upstreamMessageChars;
-      return { hasContent, problem: isTold ? { ...problem, answer: { text: data, headers: {} } } : problem };
+      const hasMessage = event.name === "error" && data.length <= gatewayLimits.upstreamMessageChars;
+      return { hasContent, problem: hasMessage ? { ...problem, answer: { text: data, headers: {} } } : problem };
     },
   };
   return { digest, events };

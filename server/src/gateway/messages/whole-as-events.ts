@@ -28,11 +28,11 @@ function piecesOf(block: Json): { start: Json; deltas: Json[] } {
   const { type, text, thinking, signature, input } = block;
   if (type === "text") return { start: { ...block, text: "" }, deltas: [{ type: "text_delta", text }] };
   if (type === "thinking") {
-    const said = [
+    const events = [
       { type: "thinking_delta", thinking },
       { type: "signature_delta", signature },
     ];
-    return { start: { ...block, thinking: "", signature: "" }, deltas: said };
+    return { start: { ...block, thinking: "", signature: "" }, deltas: events };
   }
   if (type !== "tool_use" && type !== "server_tool_use") return { start: block, deltas: [] };
   const partial_json = JSON.stringify(input ?? {});

@@ -17,7 +17,7 @@ import { call } from "./stream.fixture.ts";
  */
 
 type Message = Record<string, unknown>;
-type Said = { text: string; thought: string; calls: number };
+type Content = { text: string; thought: string; calls: number };
 
 const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const ofTranslator = (translator: ChatTranslator, reply: unknown): Message => ({
@@ -26,7 +26,7 @@ const ofTranslator = (translator: ChatTranslator, reply: unknown): Message => ({
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 /** A response in each wire format, converted by its translator, or as an OpenAI-compatible provider writes it. */
-const speakers: Readonly<Record<string, (said: Said, seed: string) => Message>> = {
+const speakers: Readonly<Record<string, (content: Content, seed: string) => Message>> = {
   anthropic: ({ text, thought, calls }, seed) =>
     ofTranslator(anthropicTranslator, {
       content: [
@@ -111,17 +111,17 @@ const speakers: Readonly<Record<string, (said: Said, seed: string) => Message>> 
 const words = fc.stringMatching(/^[a-zé ]{1,12}$/).map((text) => `w${text}`);
 const turn = fc.record({
   speaker: fc.constantFrom(...Object.keys(speakers)),
-  said: fc.record({ text: words, thought: words, calls: fc.nat(2) }),
+  content: fc.record({ text: words, thought: words, calls: fc.nat(2) }),
   system: fc.option(words, { nil: undefined }),
   isCached: fc.boolean(),
 });
 
 function conversation(turns: ReadonlyArray<typeof turn extends fc.Arbitrary<infer T> ? T : never>): Message[] {
   const messages: Message[] = [{ role: "developer", content: "Be brief." }];
-  turns.forEach(({ speaker, said, system, isCached }, at) => {
+  turns.forEach(({ speaker, content, system, isCached }, at) => {
     const marker = isCached ? { cache_control: { type: "ephemeral" } } : {};
     messages.push({ role: "user", content: [{ type: "text", text: `Question ${at}.`, ...marker }] });
-    const message = speakers[speaker]?.(said, `${at}`) ?? {};
+    const message = speakers[speaker]?.(content, `${at}`) ?? {};
     messages.push(message);
     const calls = (message["tool_calls"] ?? []) as Array<{ id: string }>;
     for (const { id } of calls) messages.push({ role: "tool", tool_call_id: id, content: `Result ${id}.` });
@@ -182,7 +182,7 @@ test.each(shaped)(
         expect(messages).toEqual(before);
         const sent = (changes["messages"] ?? messages) as Message[];
         expect(violations(sent, dialect)).toEqual([]);
-        expect(saidIn(sent)).toEqual(expect.arrayContaining(saidIn(messages)));
+        expect(contentIn(sent)).toEqual(expect.arrayContaining(contentIn(messages)));
         expect(adaptChat({ messages: sent }, dialect, { provider, model: "m" }).changes["messages"] ?? sent).toEqual(
           sent,
         );
@@ -193,7 +193,7 @@ test.each(shaped)(
 );
 
 /** The texts of a chat, except reasoning. */
-function saidIn(messages: Message[]): string[] {
+function contentIn(messages: Message[]): string[] {
   return messages.flatMap(({ content }) =>
     Array.isArray(content)
       ? (content as Message[]).map(({ text }) => String(text))
@@ -232,7 +232,7 @@ test.each<[ChatTranslator, Target, string]>([
       const answered = ids(/"(?:tool_use_id|toolUseId)":"([^"]+)","content"/g);
       expect(answered).toEqual(called);
       for (const id of called) expect(id).toMatch(/^[\w-]{1,64}$/);
-      for (const text of saidIn(messages))
+      for (const text of contentIn(messages))
         expect(sent.body.toString()).toContain(JSON.stringify(text.trimEnd()).slice(1, -1));
     }),
     { numRuns: 100 },

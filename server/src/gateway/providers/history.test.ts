@@ -117,7 +117,7 @@ test("P5: thinking with a missing or invalid position comes first, and nothing i
 });
 
 const cached = { cache_control: { type: "ephemeral" } };
-const text = (said: string, more: object = {}) => ({ type: "text", text: said, ...more });
+const text = (value: string, more: object = {}) => ({ type: "text", text: value, ...more });
 const file = (filename: string, more: object = {}) => ({
   type: "file",
   file: { filename, file_data: `data:text/plain;base64,${Buffer.from("x").toString("base64")}` },
@@ -226,8 +226,8 @@ test.each<[provider: string, translator: ChatTranslator, target: Target]>([
   ["gemini", geminiTranslator, gemini],
 ])("P13: system text in the middle keeps its place at %s, and is reported", (_provider, translator, target) => {
   const sent = send(translator, target, [{ role: "system", content: "One." }, ...middle]);
-  const said = JSON.stringify(sent.body);
-  const places = ["Two.", "Three.", "<system>\\nFour.\\n</system>", "Five."].map((words) => said.indexOf(words));
+  const sentBody = JSON.stringify(sent.body);
+  const places = ["Two.", "Three.", "<system>\\nFour.\\n</system>", "Five."].map((words) => sentBody.indexOf(words));
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(Math.min(...places)).toBeGreaterThan(-1);
   expect(sent.adjusted).toContain("messages.system");

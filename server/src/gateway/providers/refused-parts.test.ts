@@ -16,7 +16,7 @@ test.each<[string, ChatTranslator]>([
   ["anthropic", anthropicTranslator],
   ["bedrock", bedrockTranslator],
 ])("%s accepts no images of the assistant: they are refused by path, not dropped", (provider, translator) => {
-  const ask = (assistant: object) => () =>
+  const request = (assistant: object) => () =>
     translator.request(
       {
         model: "m",
@@ -28,9 +28,9 @@ test.each<[string, ChatTranslator]>([
       targetOf(provider),
       0,
     );
-  expect(ask({ content: "Here.", images: [drawn] })).toThrow(/^messages\.1\.images\.0:/);
-  expect(ask({ content: [{ type: "text", text: "Here." }, drawn] })).toThrow(/^messages\.1\.content\.1:/);
-  expect(ask({ content: "Here.", images: [] })).not.toThrow();
+  expect(request({ content: "Here.", images: [drawn] })).toThrow(/^messages\.1\.images\.0:/);
+  expect(request({ content: [{ type: "text", text: "Here." }, drawn] })).toThrow(/^messages\.1\.content\.1:/);
+  expect(request({ content: "Here.", images: [] })).not.toThrow();
 });
 
 test.each<[string, ChatTranslator]>([
@@ -42,7 +42,8 @@ test.each<[string, ChatTranslator]>([
     { type: "text", text: "See:" },
     { type: "file", file: { file_id: "file-of-openai" } },
   ];
-  const ask = () => translator.request({ model: "m", messages: [{ role: "user", content }] }, targetOf(provider), 0);
-  expect(ask).toThrow(ServiceError);
-  expect(ask).toThrow(/^messages\.0\.content\.1\.file\.file_id:/);
+  const request = () =>
+    translator.request({ model: "m", messages: [{ role: "user", content }] }, targetOf(provider), 0);
+  expect(request).toThrow(ServiceError);
+  expect(request).toThrow(/^messages\.0\.content\.1\.file\.file_id:/);
 });

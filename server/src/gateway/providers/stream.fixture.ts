@@ -24,12 +24,12 @@ export function runStream(translator: ChatTranslator, pieces: readonly Buffer[])
 }
 
 /** Checks that the chunks do not depend on the split: whole, in two at every offset, byte by byte. */
-export function runAtEveryCut(translator: ChatTranslator, bytes: Buffer): Streamed {
+export function runAtEverySplit(translator: ChatTranslator, bytes: Buffer): Streamed {
   const whole = JSON.stringify(feed(translator, [bytes]));
-  for (let cut = 1; cut < bytes.length; cut += 1) {
-    const halves = feed(translator, [bytes.subarray(0, cut), bytes.subarray(cut)]);
+  for (let split = 1; split < bytes.length; split += 1) {
+    const halves = feed(translator, [bytes.subarray(0, split), bytes.subarray(split)]);
     // One comparison of texts: an `expect` for each of thousands of splits takes longer than the splits.
-    if (JSON.stringify(halves) !== whole) expect({ cut, ...halves }).toEqual({ cut, ...feed(translator, [bytes]) });
+    if (JSON.stringify(halves) !== whole) expect({ split, ...halves }).toEqual({ split, ...feed(translator, [bytes]) });
   }
   const single = Array.from(bytes, (byte) => Buffer.from([byte]));
   expect(feed(translator, single)).toEqual(feed(translator, [bytes]));

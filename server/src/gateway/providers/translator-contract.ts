@@ -8,7 +8,7 @@ import {
   type FinishReason,
   type Target,
 } from "./provider.ts";
-import { call, runAtEveryCut, runStream } from "./stream.fixture.ts";
+import { call, runAtEverySplit, runStream } from "./stream.fixture.ts";
 
 /**
  * The contract of every translator: it sends the same conversations, and converts the same responses, written in the
@@ -36,8 +36,8 @@ export function describeTranslator(translator: ChatTranslator, target: Target, w
       expect(sent.method).toBe("POST");
       expect(sent.url.startsWith(`${target.baseUrl}/`)).toBe(true);
       expect(Object.keys(sent.headers)).toEqual(Object.keys(sent.headers).map((name) => name.toLowerCase()));
-      const said = JSON.stringify(JSON.parse(sent.body.toString("utf8")));
-      for (const word of wordsOf(chat)) expect(said).toContain(JSON.stringify(word).slice(1, -1));
+      const sentBody = JSON.stringify(JSON.parse(sent.body.toString("utf8")));
+      for (const word of wordsOf(chat)) expect(sentBody).toContain(JSON.stringify(word).slice(1, -1));
     });
 
     test.each(refused)("refuses %s, naming %s", (_what, param, chat) => {
@@ -57,7 +57,7 @@ export function describeTranslator(translator: ChatTranslator, target: Target, w
       const [choice] = completion.choices;
       expect(completion).toMatchObject({ object: "chat.completion", created: call.created, model: call.model });
       expect(completion.choices).toHaveLength(1);
-      const streamed = runAtEveryCut(translator, write.stream(answer));
+      const streamed = runAtEverySplit(translator, write.stream(answer));
       expect(streamed).toMatchObject({ isDone: true, problem: undefined });
       for (const { message, finish, usage } of [
         { message: choice?.message, finish: choice?.finish_reason, usage: completion.usage },
@@ -167,15 +167,15 @@ const png =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
 const pdf = `data:application/pdf;base64,${Buffer.from("%PDF-1.4").toString("base64")}`;
 
-const ask = (messages: unknown[], more: Record<string, unknown> = {}): ChatRequest => ({
+const requestOf = (messages: unknown[], more: Record<string, unknown> = {}): ChatRequest => ({
   model: "m",
   messages,
   ...more,
 });
 
 const conversations: Readonly<Record<string, ChatRequest>> = {
-  "a question": ask([user('word 北京 🌍 "quoted"\n')]),
-  "a system prompt in parts and a conversation": ask([
+  "a question": requestOf([user('word 北京 🌍 "quoted"\n')]),
+  "a system prompt in parts and a conversation": requestOf([
     {
       role: "system",
       content: [
@@ -188,15 +188,15 @@ const conversations: Readonly<Record<string, ChatRequest>> = {
     { role: "developer", content: "word five" },
     user([{ type: "text", text: "word six" }]),
   ]),
-  "an image and a document": ask([
+  "an image and a document": requestOf([
     user([
       { type: "text", text: "word with" },
       { type: "image_url", image_url: { url: png } },
       { type: "file", file: { filename: "report.pdf", file_data: pdf } },
     ]),
   ]),
-  "tools, with a choice": ask([user("word")], { tools, tool_choice: "required" }),
-  "a loop of tools with parallel calls": ask(
+  "tools, with a choice": requestOf([user("word")], { tools, tool_choice: "required" }),
+  "a loop of tools with parallel calls": requestOf(
     [
       user("word of both"),
       called("a", "b"),
@@ -206,8 +206,12 @@ const conversations: Readonly<Record<string, ChatRequest>> = {
     ],
     { tools },
   ),
-  "a response after tools that are no longer declared": ask([user("word"), called("a"), result("a", "word done")]),
-  "a response in a JSON schema": ask([user("word")], {
+  "a response after tools that are no longer declared": requestOf([
+    user("word"),
+    called("a"),
+    result("a", "word done"),
+  ]),
+  "a response in a JSON schema": requestOf([user("word")], {
     response_format: {
       type: "json_schema",
       json_schema: {
@@ -216,7 +220,7 @@ const conversations: Readonly<Record<string, ChatRequest>> = {
       },
     },
   }),
-  "all supported parameters": ask([user("word")], {
+  "all supported parameters": requestOf([user("word")], {
     max_tokens: 100,
     temperature: 0.5,
     stop: ["word stop", "END"],
@@ -230,12 +234,16 @@ const conversations: Readonly<Record<string, ChatRequest>> = {
 };
 
 const refused: ReadonlyArray<readonly [what: string, param: RegExp, chat: ChatRequest]> = [
-  ["a call without its result", /^messages\.1\.tool_calls$/, ask([user("word"), called("a", "b"), result("a", "x")])],
-  ["a result without a call", /^messages\.1\.tool_call_id$/, ask([user("word"), result("a", "x")])],
-  ["a part of an unknown kind", /^messages\.0\.content\.0/, ask([user([{ type: "hologram" }])])],
-  ["no messages", /^messages$/, ask([])],
-  ["an invalid tool", /^tools\.0/, ask([user("word")], { tools: ["weather"] })],
-  ["an invalid format", /^response_format/, ask([user("word")], { response_format: { type: "xml" } })],
+  [
+    "a call without its result",
+    /^messages\.1\.tool_calls$/,
+    requestOf([user("word"), called("a", "b"), result("a", "x")]),
+  ],
+  ["a result without a call", /^messages\.1\.tool_call_id$/, requestOf([user("word"), result("a", "x")])],
+  ["a part of an unknown kind", /^messages\.0\.content\.0/, requestOf([user([{ type: "hologram" }])])],
+  ["no messages", /^messages$/, requestOf([])],
+  ["an invalid tool", /^tools\.0/, requestOf([user("word")], { tools: ["weather"] })],
+  ["an invalid format", /^response_format/, requestOf([user("word")], { response_format: { type: "xml" } })],
 ];
 
 const answers: Readonly<Record<string, Answer>> = {

@@ -25,6 +25,6 @@ test.each<[string, Record<string, unknown>, number]>([
   ["texts", { input: ["abcd", "ef"] }, 6],
   ["tokens", { input: [[1, 2], [3]] }, 12],
   ["items, whose images are not text", { input: items }, 8_016],
-])("the size of %s", (_what, asked, chars) => {
-  expect(promptChars(asked)).toBe(chars);
+])("the size of %s", (_what, request, chars) => {
+  expect(promptChars(request)).toBe(chars);
 });

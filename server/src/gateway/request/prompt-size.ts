@@ -7,10 +7,10 @@ const mediaChars = 4_000;
 const base64PerChar = 10;
 
 /** Characters of the text that a call sends, for estimates. */
-export function promptChars(asked: Record<string, unknown>): number {
-  const messages = Array.isArray(asked["messages"]) ? (asked["messages"] as unknown[]) : [];
-  const tools = asked["tools"] === undefined ? 0 : JSON.stringify(asked["tools"]).length;
-  const { input, instructions } = asked;
+export function promptChars(request: Record<string, unknown>): number {
+  const messages = Array.isArray(request["messages"]) ? (request["messages"] as unknown[]) : [];
+  const tools = request["tools"] === undefined ? 0 : JSON.stringify(request["tools"]).length;
+  const { input, instructions } = request;
   const start = tools + inputChars(input) + inputChars(instructions);
   return messages.reduce<number>((sum, message) => sum + messageChars(message), start);
 }
@@ -20,13 +20,13 @@ export function answerChars(messages: ReadonlyArray<Record<string, unknown>>): n
   return messages.reduce((sum, message) => {
     const { content, reasoning_content, reasoning, refusal, tool_calls, function_call, audio } = message;
     const calls = Array.isArray(tool_calls) ? (tool_calls as unknown[]) : [];
-    const said =
+    const contentChars =
       messageChars({ content }) +
       inputChars(reasoning_content || reasoning) +
       inputChars(refusal) +
       calledChars(function_call) +
       (isObject(audio) ? inputChars(audio["transcript"]) : 0);
-    return calls.reduce<number>((total, call) => total + callChars(call), sum + said);
+    return calls.reduce<number>((total, call) => total + callChars(call), sum + contentChars);
   }, 0);
 }
 

@@ -16,11 +16,11 @@ export function readJsonRequest(
   call: GatewayCall,
   ledger: CallLedger,
   operation: OpenaiOperation,
-  take: (asked: Record<string, unknown>) => Record<string, unknown>,
+  adapt: (asked: Record<string, unknown>) => Record<string, unknown>,
 ): Omit<CallRequest, "isStream" | "reader"> {
   const { bytes, headers } = call;
   const members = readMembers(bytes);
-  const forProvider = take(withoutServiceParams(members));
+  const forProvider = adapt(withoutServiceParams(members));
   ledger.asked = forProvider;
   if (typeof members["model"] === "string") ledger.model = members["model"];
   const params = readServiceParams(members, call);
@@ -33,7 +33,7 @@ export function readJsonRequest(
     ...readRouteHeaders(headers),
     asked: forProvider,
     call: ({ target, quirks }) =>
-      openaiCall({ bytes, members, forProvider }, target, { quirks, operation, asksUsage: false }),
+      openaiCall({ bytes, members, forProvider }, target, { quirks, operation, requestsUsage: false }),
   };
 }
 

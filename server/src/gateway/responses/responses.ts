@@ -2,7 +2,7 @@ import { isObject, parseObjectText } from "../../lib/json.ts";
 import { blockProblem } from "../call/blocked-answer.ts";
 import type { CallLedger } from "../call/call-ledger.ts";
 import { problemOfEvent } from "../providers/openai/problem.ts";
-import { createEventSource, giveEvents, type EventReader } from "../stream/event-source.ts";
+import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import type { AnswerReader, CallOperation, ReaderOptions } from "../call/operation.ts";
 import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
@@ -65,7 +65,7 @@ function createResponseReader(
       if (ledger.responseId !== undefined) owners.note(ledger.responseId, ledger.origin);
       return undefined;
     },
-    asStream: (reply, sink) => giveEvents(responseAsEvents(marker?.reply(reply) ?? reply), sink),
+    asStream: (reply, sink) => feedEvents(responseAsEvents(marker?.reply(reply) ?? reply), sink),
     answer: (reply, breakdown) => passJson(marker?.reply(reply) ?? reply, breakdown),
   };
 }
@@ -89,7 +89,7 @@ function readResponseStream(
   mayAskOther: () => boolean,
 ): EventReader {
   const output = createOutputSoFar();
-  let isBegun = false;
+  let isStarted = false;
   return {
     take: ({ data }) => {
       const event = data === undefined ? undefined : parseObjectText(data);
@@ -104,7 +104,7 @@ function readResponseStream(
       if (type === "error" || type === "response.failed" || event["error"])
         return { problem: problemOfEvent({ error: response["error"], usage: usageOfResponse(response), ...event }) };
       if (type === "response.completed" || type === "response.incomplete") {
-        const block = !isBegun && mayAskOther() ? blockOfResponse(response) : undefined;
+        const block = !isStarted && mayAskOther() ? blockOfResponse(response) : undefined;
         if (block !== undefined) return { problem: block };
         takeResponse(response, ledger);
         return { isDone: true };
@@ -112,7 +112,7 @@ function readResponseStream(
       const message = output.add(type, event);
       if (message !== undefined) ledger.messages = [message];
       const hasContent = isContent(type, event, mayAskOther());
-      isBegun ||= hasContent;
+      isStarted ||= hasContent;
       return { hasContent };
     },
   };

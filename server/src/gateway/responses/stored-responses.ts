@@ -7,7 +7,7 @@ import { gatewayLimits } from "../limits.ts";
 import { askUpstream, type AttemptEnd, type AttemptRun } from "../call/attempt.ts";
 import { timesOf } from "../call/attempt-times.ts";
 import { ClientStream, errorOfProblem, openaiErrors, type CallError } from "../call/client-answer.ts";
-import { createEventSource, giveEvents, type EventReader } from "../stream/event-source.ts";
+import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import type { Exchange } from "../call/exchange.ts";
 import type { AnswerReader, WholeReply } from "../call/operation.ts";
 import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
@@ -67,8 +67,8 @@ export function createStoredResponses(deps: Deps): StoredResponses {
       for (const { attempt } of keys) {
         const upstream = callOf(attempt, action, id, query);
         const end = isStream
-          ? await askForStream(deps, { attempt, upstream, call, keyMark })
-          : await ask(deps, { attempt, upstream, call });
+          ? await sendForStream(deps, { attempt, upstream, call, keyMark })
+          : await send(deps, { attempt, upstream, call });
         if (end.kind === "streamed") return undefined;
         if (end.kind === "reply") {
           deps.metrics.attempts.inc({ outcome: "success" });
@@ -79,8 +79,8 @@ export function createStoredResponses(deps: Deps): StoredResponses {
         problems.push(understandProblem(end.problem, attempt.target.credential));
       }
       // An error from a key that knows the response has priority over a failure of another key.
-      const told = problems.filter(({ status }) => status !== 404);
-      const problem = told.find(({ kind }) => kind === "request") ?? told[0];
+      const reportable = problems.filter(({ status }) => status !== 404);
+      const problem = reportable.find(({ kind }) => kind === "request") ?? reportable[0];
       if (problem !== undefined) return { error: errorOfProblem(problem) };
       throw new ServiceError("not_found", `Response with id '${call.id}' not found.`);
     },
@@ -125,17 +125,17 @@ function markedAs({ below }: StoredAction, reply: WholeReply, keyMark: string | 
   return JSON.stringify(mark(readJsonReply(reply).reply, keyMark));
 }
 
-type Asked = { attempt: Attempt; upstream: UpstreamCall; call: StoredCall };
+type StoredRequest = { attempt: Attempt; upstream: UpstreamCall; call: StoredCall };
 
-type AskedStream = Pick<AttemptRun, "onEvents" | "attach">;
+type StreamRequest = Pick<AttemptRun, "onEvents" | "attach">;
 
-const noStream: AskedStream = { onEvents: () => undefined, attach: () => undefined };
+const noStream: StreamRequest = { onEvents: () => undefined, attach: () => undefined };
 
-function ask(
+function send(
   { pools, timeouts }: Deps,
-  { attempt: { isOperatorHost }, upstream, call: { signal } }: Asked,
+  { attempt: { isOperatorHost }, upstream, call: { signal } }: StoredRequest,
   reader: AnswerReader = wholeReader,
-  stream: AskedStream = noStream,
+  stream: StreamRequest = noStream,
 ): Promise<AttemptEnd> {
   const isStream = reader.stream !== undefined;
   const times = timesOf(timeouts, timeouts.totalMs, { furtherModels: 0, roomMs: Infinity }, isStream);
@@ -146,8 +146,11 @@ function ask(
 const wholeReader: AnswerReader = { whole: () => undefined, answer: ({ bytes: body }) => ({ body }) };
 
 /** Forwards the events of a background response, from the first or from `starting_after` on, as they arrive. */
-async function askForStream(deps: Deps, asked: Asked & { keyMark: string | undefined }): Promise<AttemptEnd> {
-  const { attempt, call, keyMark } = asked;
+async function sendForStream(
+  deps: Deps,
+  request: StoredRequest & { keyMark: string | undefined },
+): Promise<AttemptEnd> {
+  const { attempt, call, keyMark } = request;
   let exchange: Exchange | undefined;
   const sent: { stream?: ClientStream } = {};
   const open = (): ClientStream => {
@@ -162,9 +165,9 @@ async function askForStream(deps: Deps, asked: Asked & { keyMark: string | undef
     ...wholeReader,
     stream: (sink) => createEventSource({ ...storedStream, rewrite: marker?.event }, sink),
     // For a provider that does not stream.
-    asStream: (reply, sink) => giveEvents(responseAsEvents(marker?.reply(reply) ?? reply), sink),
+    asStream: (reply, sink) => feedEvents(responseAsEvents(marker?.reply(reply) ?? reply), sink),
   };
-  const end = await ask(deps, asked, reader, {
+  const end = await send(deps, request, reader, {
     attach: (attached) => void (exchange = attached),
     onEvents: (events) => (sent.stream ??= open()).write(events),
   });

@@ -22,12 +22,12 @@ describe("how long a credential cools down", () => {
     ["five in a row", Array.from({ length: 5 }, () => problem("fault")), gatewayLimits.coolDownMs * 4],
     ["a hundred in a row", Array.from({ length: 100 }, () => problem("fault")), gatewayLimits.coolDownMaxMs],
     ["an invalid request", [problem("credential"), problem("request")], 0],
-  ])("%s", (_what, problems, restMs) => {
+  ])("%s", (_what, problems, coolDownMs) => {
     const { now } = virtualTime();
     const coolDown = createCoolDown({ now });
     for (const each of problems) coolDown.report("id", each);
-    expect(coolDown.remainingMs("id")).toBe(restMs);
-    expect(coolDown.isReady("id")).toBe(restMs === 0);
+    expect(coolDown.remainingMs("id")).toBe(coolDownMs);
+    expect(coolDown.isReady("id")).toBe(coolDownMs === 0);
   });
 
   test("P19: a response that begins ends it, and one that breaks off counts as a further failure", () => {

@@ -79,7 +79,7 @@ describe("credentials", () => {
     ],
     [
       "K6: those stored for prod, for test, if the organization shares them",
-      { settings: [{ ...stored, ...named("prod"), environment: "prod", standsInForTest: true }] },
+      { settings: [{ ...stored, ...named("prod"), environment: "prod", servesTest: true }] },
       { environment: "test" },
       ["prod"],
     ],
@@ -87,7 +87,7 @@ describe("credentials", () => {
       "K6: those stored for test, although prod's are shared",
       {
         settings: [
-          { ...stored, ...named("prod"), environment: "prod", standsInForTest: true },
+          { ...stored, ...named("prod"), environment: "prod", servesTest: true },
           { ...stored, ...named("test"), environment: "test" },
         ],
       },
@@ -96,7 +96,7 @@ describe("credentials", () => {
     ],
     [
       "K6: not the shared ones of prod, under the beta",
-      { env: { openai: undefined }, settings: [{ ...stored, environment: "prod", standsInForTest: true }] },
+      { env: { openai: undefined }, settings: [{ ...stored, environment: "prod", servesTest: true }] },
       { environment: "test", betas: beta },
       ["openai-env"],
     ],

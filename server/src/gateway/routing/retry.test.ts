@@ -63,19 +63,21 @@ describe("the delay", () => {
     [0, undefined, 0.5, 150],
     [3, undefined, 0, 800],
     [99, undefined, 0, gatewayLimits.retryWaitMs / 2],
-  ])("before retry %i, with a requested wait of %s ms and a draw of %d, is %s", (n, askedMs, draw, delayMs) => {
-    expect(retryDelayMs(policy, n, problem("busy", 429, askedMs), () => draw)).toBe(delayMs);
+  ])("before retry %i, with a requested wait of %s ms and a draw of %d, is %s", (n, requestedMs, draw, delayMs) => {
+    expect(retryDelayMs(policy, n, problem("busy", 429, requestedMs), () => draw)).toBe(delayMs);
   });
 
   test("is never below the requested wait and never above the cap", () => {
     const draws = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
-      fc.property(fc.nat(1_000), fc.option(fc.double(), { nil: undefined }), draws, (n, askedMs, draw) => {
-        const delayMs = retryDelayMs(policy, n, problem("busy", 429, askedMs), () => draw) ?? 0;
+      fc.property(fc.nat(1_000), fc.option(fc.double(), { nil: undefined }), draws, (n, requestedMs, draw) => {
+        const delayMs = retryDelayMs(policy, n, problem("busy", 429, requestedMs), () => draw) ?? 0;
         expect(delayMs).toBeGreaterThanOrEqual(0);
         expect(delayMs).toBeLessThanOrEqual(gatewayLimits.retryWaitMs);
         const isFair =
-          askedMs === undefined || !(askedMs >= 0 && askedMs <= gatewayLimits.retryWaitMs) || delayMs >= askedMs;
+          requestedMs === undefined ||
+          !(requestedMs >= 0 && requestedMs <= gatewayLimits.retryWaitMs) ||
+          delayMs >= requestedMs;
         expect(isFair).toBe(true);
       }),
     );

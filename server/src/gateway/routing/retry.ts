@@ -66,9 +66,9 @@ export function retryDelayMs(
   random: () => number,
 ): number | undefined {
   const maxMs = gatewayLimits.retryWaitMs;
-  const askedMs = problem.retryAfterMs;
-  if (askedMs !== undefined && askedMs >= 0 && askedMs <= absurdWaitMs) {
-    return askedMs > maxMs ? undefined : Math.min(maxMs, askedMs * (1 + random() / 10));
+  const requestedMs = problem.retryAfterMs;
+  if (requestedMs !== undefined && requestedMs >= 0 && requestedMs <= absurdWaitMs) {
+    return requestedMs > maxMs ? undefined : Math.min(maxMs, requestedMs * (1 + random() / 10));
   }
   const fullMs = Math.min(maxMs, policy.baseMs * 2 ** Math.min(n, 30));
   return fullMs * (0.5 + random() / 2);

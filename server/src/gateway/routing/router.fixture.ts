@@ -31,7 +31,7 @@ export type Call = Partial<Omit<RoutedCall, "params">> & { params?: RoutedCall["
 function setting(fields: Partial<OpenSetting> & { provider: string }): OpenSetting {
   return {
     environment: null,
-    standsInForTest: false,
+    servesTest: false,
     credential: { apiKey: `${fields.provider}-stored`, fields: {} },
     baseUrl: undefined,
     isCallerHost: false,
@@ -58,7 +58,7 @@ export async function attemptsOf(world: World, call: Call): Promise<Attempt[]> {
     environment,
     settings: {
       of: () => (world.settings ?? []).map(setting),
-      forget: () => undefined,
+      evict: () => undefined,
       unreadable: () => world.unreadable ?? [],
     },
     markKey: Buffer.from("the same on every node"),

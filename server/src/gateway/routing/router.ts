@@ -196,12 +196,12 @@ class LegFinder {
   }
 
   /** The message about the models that a route for a native operation serves. */
-  #servedBy(operation: RelayedOperation, asked: string): string {
+  #servedBy(operation: RelayedOperation, model: string): string {
     const { catalogue, providers } = this.#deps;
     const served = [...providers.keys()].filter((provider) => this.#isAble(provider));
     const models = served.flatMap((provider) => catalogue.modelsOf(provider).map(({ id }) => id)).slice(0, shownModels);
     return (
-      `${asked}, but this route passes ${operation} on to ${served.join(", ")} alone, ` +
+      `${model}, but this route passes ${operation} on to ${served.join(", ")} alone, ` +
       `for models such as ${models.join(", ")}. Ask for other models at /v1/chat/completions.`
     );
   }

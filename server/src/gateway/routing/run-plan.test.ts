@@ -135,9 +135,9 @@ describe("what follows a problem", () => {
     ["the first refusal if every model refuses", [badRequest, unknownModel, badRequest], badRequest],
     ["the outage, when a fallback refuses the request", [fault, badRequest, unknownModel], fault],
     ["the outage, when another model refused the request before", [badRequest, busy(), deadKey], busy()],
-  ])("P3: after giving up, the response states %s", async (_what, endings, told) => {
+  ])("P3: after giving up, the response states %s", async (_what, endings, stated) => {
     const { plan } = await walk([leg("a", "a1"), leg("b", "b1"), leg("c", "c1")], 0, endings);
-    expect(plan.problem()).toEqual(told);
+    expect(plan.problem()).toEqual(stated);
   });
 
   test("P3: if no time is left, a problem that was not reported to the plan counts as the last", async () => {

@@ -180,8 +180,8 @@ class PlanWalk {
     const usable = untried.length > 0 ? untried : this.#usable();
     const ready = usable.find(({ credentialId }) => coolDown.isReady(credentialId));
     if (ready !== undefined || usable.length < 2) return ready ?? usable[0];
-    const restOf = ({ credentialId }: Attempt): number => coolDown.remainingMs(credentialId);
-    return usable.reduce((best, attempt) => (restOf(attempt) < restOf(best) ? attempt : best));
+    const coolDownOf = ({ credentialId }: Attempt): number => coolDown.remainingMs(credentialId);
+    return usable.reduce((best, attempt) => (coolDownOf(attempt) < coolDownOf(best) ? attempt : best));
   }
 
   /** Waits until the attempt may begin. False if it may not, and something else was decided. */

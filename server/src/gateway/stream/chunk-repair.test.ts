@@ -25,10 +25,10 @@ const chunkOf = (delta: Row, finish: string | null = null): Row => ({
 });
 
 /** The chunks of OpenAI's own stream for these calls. */
-function clean(said: Call[]): Row[] {
+function clean(toolCalls: Call[]): Row[] {
   return [
     chunkOf({ role: "assistant", content: null }),
-    ...said.flatMap(({ id, name: tool, args }, index) => [
+    ...toolCalls.flatMap(({ id, name: tool, args }, index) => [
       chunkOf({ tool_calls: [{ index, id, type: "function", function: { name: tool, arguments: "" } }] }),
       ...args.map((piece) => chunkOf({ tool_calls: [{ index, function: { arguments: piece } }] })),
     ]),
@@ -57,7 +57,7 @@ const faults: fc.Arbitrary<Faults> = fc.record({
 });
 
 /** The same stream with the faults of servers that imitate it. */
-function spoil(said: Call[], fault: Faults): Row[] {
+function spoil(toolCalls: Call[], fault: Faults): Row[] {
   const dirty = (chunk: Row): Row => {
     const [choice = {}] = chunk["choices"] as Row[];
     const { index, ...rest } = choice;
@@ -65,7 +65,7 @@ function spoil(said: Call[], fault: Faults): Row[] {
   };
   const later = <T>(how: undefined | null | "" | "again", value: T): { value?: T | null | "" } =>
     how === undefined ? {} : { value: how === "again" ? value : how };
-  const chunks = said.flatMap(({ id, name: tool, args }, index) =>
+  const chunks = toolCalls.flatMap(({ id, name: tool, args }, index) =>
     ["", ...args].map((piece, n) => {
       const isFirst = n === 0;
       const isIdTime = fault.lateId ? n === args.length : isFirst;
@@ -126,10 +126,10 @@ function accumulate(chunks: Row[]): Row[] {
 describe("chunks of servers that imitate OpenAI's API", () => {
   test("P10: accumulate to the clean stream's message, with missing, late or repeated members", () => {
     fc.assert(
-      fc.property(calls, faults, (said, fault) => {
+      fc.property(calls, faults, (toolCalls, fault) => {
         const repair = new ChunkRepair();
-        const repaired = spoil(said, fault).map((chunk) => repair.repair(chunk));
-        expect(accumulate(repaired)).toEqual(accumulate(clean(said)));
+        const repaired = spoil(toolCalls, fault).map((chunk) => repair.repair(chunk));
+        expect(accumulate(repaired)).toEqual(accumulate(clean(toolCalls)));
       }),
       { numRuns: 500 },
     );
@@ -137,9 +137,9 @@ describe("chunks of servers that imitate OpenAI's API", () => {
 
   test("P10: are returned unchanged if they are valid", () => {
     fc.assert(
-      fc.property(calls, (said) => {
+      fc.property(calls, (toolCalls) => {
         const repair = new ChunkRepair();
-        for (const chunk of clean(said)) expect(repair.repair(chunk)).toBe(chunk);
+        for (const chunk of clean(toolCalls)) expect(repair.repair(chunk)).toBe(chunk);
       }),
     );
   });

@@ -27,7 +27,7 @@ export function createEventSource(reader: EventReader, sink: StreamSink): Stream
 }
 
 /** Sends a whole response as equivalent events. */
-export function giveEvents(events: string, sink: StreamSink): void {
+export function feedEvents(events: string, sink: StreamSink): void {
   sink.onEvents(events, true);
   sink.onDone();
 }

@@ -85,13 +85,13 @@ test.each([
   ["words that are not JSON", "data: ping\n\n", 64],
   ["objects cut short", "data:{\n\n", 64],
 ])("a flood of %s is cheap, and the stream continues after it", (_what, tiny, reads) => {
-  let said = "";
+  let text = "";
   let isDone = false;
   const source = createOpenaiSource({
     digest: createChatDigest(),
     wantsUsage: true,
     sink: {
-      onEvents: (bytes) => void (said += bytes.toString()),
+      onEvents: (bytes) => void (text += bytes.toString()),
       onDone: () => void (isDone = true),
       onProblem: ({ message }) => expect.unreachable(message),
     },
@@ -102,5 +102,5 @@ test.each([
   expect(process.threadCpuUsage(began).user).toBeLessThan(2_000_000);
   const hello = `data: ${JSON.stringify(chunkOf(0, { content: "hello" }))}\n\n`;
   source.push(Buffer.from(`${hello}data: [DONE]\n\n`));
-  expect([said, isDone]).toEqual([hello, true]);
+  expect([text, isDone]).toEqual([hello, true]);
 });

@@ -166,7 +166,7 @@ export function createTranslatedSource(
 ): StreamSource {
   let isOver = false;
   const repair = new ChunkRepair();
-  digest.askForUsage(() => translator.usage?.());
+  digest.expectUsage(() => translator.usage?.());
 
   const take = (step: StreamStep, isEnd: boolean): void => {
     let events = "";

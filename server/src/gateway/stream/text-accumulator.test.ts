@@ -14,7 +14,7 @@ test("text and bytes are read in order, any number of times, and more can be add
       const gathered = new TextAccumulator();
       let whole = "";
       const read: string[] = [];
-      const said: string[] = [];
+      const added: string[] = [];
       for (const { how, text } of steps) {
         whole += text;
         if (how === "text") gathered.add(text);
@@ -23,10 +23,10 @@ test("text and bytes are read in order, any number of times, and more can be add
           gathered.addBytes(bytes, 1, bytes.length - 1);
         } else {
           read.push(how === "read" ? gathered.read() : gathered.readLast());
-          said.push(whole);
+          added.push(whole);
         }
       }
-      expect(read).toEqual(said);
+      expect(read).toEqual(added);
       expect(gathered.readLast()).toBe(whole);
       expect(gathered.read()).toBe(whole);
     }),

@@ -157,9 +157,9 @@ function called({ type }: Call, args: string): Members {
 function isFirst(item: Members, { index, id, type, name, args }: Call): boolean {
   const body = item[type];
   if (!isObject(body)) return false;
-  const said = type === "custom" ? body["input"] : body["arguments"];
+  const input = type === "custom" ? body["input"] : body["arguments"];
   return (
-    item["index"] === index && item["id"] === id && item["type"] === type && body["name"] === name && said === args
+    item["index"] === index && item["id"] === id && item["type"] === type && body["name"] === name && input === args
   );
 }
 
@@ -167,6 +167,6 @@ function isFirst(item: Members, { index, id, type, name, args }: Call): boolean 
 function isMore(item: Members, { index, type }: Call): boolean {
   const body = item[type];
   if (item["index"] !== index || item["id"] !== undefined || !isObject(body) || "name" in body) return false;
-  const said = type === "custom" ? body["input"] : body["arguments"];
-  return typeof said === "string" && (item["type"] === undefined || item["type"] === type);
+  const input = type === "custom" ? body["input"] : body["arguments"];
+  return typeof input === "string" && (item["type"] === undefined || item["type"] === type);
 }

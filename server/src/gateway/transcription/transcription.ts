@@ -3,7 +3,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { audioSeconds } from "../../lib/audio-duration.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { takeParams, type CallLedger } from "../call/call-ledger.ts";
-import { createEventSource, giveEvents } from "../stream/event-source.ts";
+import { createEventSource, feedEvents } from "../stream/event-source.ts";
 import type { OutgoingCall } from "../call/exchange.ts";
 import { readRouteHeaders } from "../chat/read-chat-request.ts";
 import type { CallOperation, WholeAnswer, WholeReply } from "../call/operation.ts";
@@ -72,7 +72,7 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
           whole: (reply) => readTranscription(reply, request.isJson, ledger),
           // Models that cannot stream return a whole response, which is forwarded unchanged.
           mayAnswerWhole: true,
-          asStream: (reply, sink) => giveEvents(eventsOf(reply, request), sink),
+          asStream: (reply, sink) => feedEvents(eventsOf(reply, request), sink),
           answer: (reply, breakdown) => answerOf(reply, request, breakdown),
         }),
       };

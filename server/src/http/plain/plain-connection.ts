@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import { httpLimits } from "../limits.ts";
-import type { BodyHold } from "../body-memory.ts";
+import type { BodyReservation } from "../body-memory.ts";
 import { tooLarge } from "../content-coding.ts";
 import type { ClientAddresses } from "../client-address.ts";
 import { forwarded, lineOf, type ForwardedHeader, type Incoming } from "../incoming.ts";
-import { busy, ClientGone } from "../read-body.ts";
+import { busy, ClientDisconnected } from "../read-body.ts";
 import { PlainResponse, type PlainResponseOptions } from "./plain-response.ts";
 import { readPlainHead, type PlainHead } from "./read-head.ts";
 
@@ -146,7 +146,7 @@ export class PlainConnection {
   readonly #onClose = (): void => {
     // A request with an incomplete body is still counted and logged, as one whose client disconnected.
     if (this.#response === undefined && this.#head !== undefined) this.#serve(this.#head, undefined);
-    this.#response?.markGone();
+    this.#response?.markDisconnected();
     this.#options.onClose(this);
   };
 }
@@ -189,11 +189,11 @@ class PlainRequest implements Incoming {
     return true;
   }
 
-  readBody(maxBytes: number, hold: BodyHold): Promise<Buffer> {
+  readBody(maxBytes: number, reservation: BodyReservation): Promise<Buffer> {
     const bytes = this.wholeBody;
-    if (bytes === undefined) return Promise.reject(new ClientGone());
+    if (bytes === undefined) return Promise.reject(new ClientDisconnected());
     if (bytes.length > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
-    return hold.take(bytes.length) ? Promise.resolve(bytes) : Promise.reject(busy());
+    return reservation.take(bytes.length) ? Promise.resolve(bytes) : Promise.reject(busy());
   }
 
   drain(): Promise<void> {

@@ -111,7 +111,7 @@ export class PlainResponse implements ResponseWriter {
   }
 
   /** Marks the connection as closed and calls the `close` listeners, once. */
-  markGone(): void {
+  markDisconnected(): void {
     if (this.destroyed) return;
     this.destroyed = true;
     for (const listener of this.#onClose) listener();
@@ -122,7 +122,7 @@ export class PlainResponse implements ResponseWriter {
     if (this.destroyed) return;
     // The callback also runs if the write failed.
     this.writableFinished = !this.#socket.destroyed;
-    this.markGone();
+    this.markDisconnected();
   }
 
   #flush(): boolean {

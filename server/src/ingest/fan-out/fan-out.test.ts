@@ -66,10 +66,10 @@ function row(id: string, organization_id = "org_a", extra: Partial<SpanRow> = {}
   return { organization_id, environment: "prod", timestamp: "", unique_id: id, version: "1", received_at, ...extra };
 }
 
-async function add({ journal, writer, fanOut }: Bench, rows: readonly SpanRow[], isHeld = true): Promise<void> {
+async function add({ journal, writer, fanOut }: Bench, rows: readonly SpanRow[], isBuffered = true): Promise<void> {
   const payload = Buffer.from(rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
   const entry = await journal.append({ payload, rows: rows.length, identities: [] });
-  if (isHeld) fanOut.buffer(entry.seq, rows[0]!.organization_id, rows, payload.byteLength);
+  if (isBuffered) fanOut.buffer(entry.seq, rows[0]!.organization_id, rows, payload.byteLength);
   writer.add(entry, payload);
 }
 
@@ -145,22 +145,22 @@ describe("every subscriber", () => {
       recorder("other", { readsContent: false }),
     ];
     const bench = start(newFolder(), [reader, other]);
-    const said = { log_type: "chat", cost: 0.5, input: "question", metadata: { a: 1 } } as const;
-    await add(bench, [row("a1", "org_a", said)]);
+    const stated = { log_type: "chat", cost: 0.5, input: "question", metadata: { a: 1 } } as const;
+    await add(bench, [row("a1", "org_a", stated)]);
     await settled(bench);
     hasReader = false;
-    await add(bench, [row("b1", "org_a", said), row("b2", "org_a")]);
+    await add(bench, [row("b1", "org_a", stated), row("b2", "org_a")]);
     await settled(bench);
     // Added between the intake and the store.
-    const payload = Buffer.from(`${JSON.stringify(row("c1", "org_a", said))}\n`);
+    const payload = Buffer.from(`${JSON.stringify(row("c1", "org_a", stated))}\n`);
     const entry = await bench.journal.append({ payload, rows: 1, identities: [] });
-    bench.fanOut.buffer(entry.seq, "org_a", [row("c1", "org_a", said)], payload.byteLength);
+    bench.fanOut.buffer(entry.seq, "org_a", [row("c1", "org_a", stated)], payload.byteLength);
     hasReader = true;
     bench.writer.add(entry, payload);
     await settled(bench);
-    expect(reader.rows).toMatchObject([said, said]);
+    expect(reader.rows).toMatchObject([stated, stated]);
     const [whole, narrow, empty, late] = other.rows;
-    expect([whole, late]).toMatchObject([said, said]);
+    expect([whole, late]).toMatchObject([stated, stated]);
     expect([narrow, empty].map((each) => [each?.cost, each?.metadata, each && hasContent(each)])).toEqual([
       [0.5, undefined, true],
       [undefined, undefined, false],
@@ -285,9 +285,9 @@ describe("after a crash", () => {
 test("beyond its bound only the stretch to read back is kept, in this run and the next", async () => {
   const path = newFolder();
   const stored: SpanRow[] = [];
-  const asked: Array<{ organizationId: string; from: string; to: string }> = [];
+  const ranges: Array<{ organizationId: string; from: string; to: string }> = [];
   const readBack: ReadBack = async function* ({ organizationId, from, to }) {
-    asked.push({ organizationId, from, to });
+    ranges.push({ organizationId, from, to });
     yield stored.filter(({ received_at = "" }) => received_at >= from && received_at <= to);
   };
   const stuck = recorder("seen", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
@@ -312,11 +312,11 @@ test("beyond its bound only the stretch to read back is kept, in this run and th
   ]);
   await first.close();
 
-  asked.splice(0);
+  ranges.splice(0);
   const seen = recorder("seen");
   const second = start(path, [seen], { readBack });
   await second.fanOut.drained();
-  expect(asked).toHaveLength(1);
+  expect(ranges).toHaveLength(1);
   expect(seen.ids.toSorted()).toEqual(stored.map(({ unique_id }) => unique_id).toSorted());
   expect(second.journal.kept.missed()).toEqual([]);
   await second.close();

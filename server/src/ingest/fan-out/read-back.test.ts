@@ -64,17 +64,17 @@ test("reads several pages, and reads them again if spans were removed meanwhile"
   const organization = newOrganization();
   const count = ingestLimits.fanOutBatchRows + 20;
   await insert(Array.from({ length: count }, () => spanRow(organization, { received_at: receivedAt(3) })));
-  let asked = 0;
+  let reads = 0;
   const shifting: Pick<SpanStore, "listSpans"> = {
     async listSpans(query, signal) {
-      asked += 1;
+      reads += 1;
       const listed = await spans.listSpans(query, signal);
       // As if a span had been deleted between the first page and the second.
-      return asked === 1 ? { ...listed, count: listed.count + 1 } : listed;
+      return reads === 1 ? { ...listed, count: listed.count + 1 } : listed;
     },
   };
   const ids = (rows: readonly SpanRow[]): Set<string> => new Set(rows.map(({ unique_id }) => unique_id));
   expect(ids(await readAll(createReadBack(spans), organization)).size).toBe(count);
   expect(ids(await readAll(createReadBack(shifting), organization)).size).toBe(count);
-  expect(asked).toBe(4);
+  expect(reads).toBe(4);
 });

@@ -153,9 +153,9 @@ function identify(
 }
 
 function readOutcome({ status, status_code }: BodyValues): { status: string; status_code: number } {
-  const said = spanStatusOf(status ?? "success");
-  if (said === "failed" || (status_code ?? 0) >= 400) return { status: "failed", status_code: status_code ?? 500 };
-  return { status: said, status_code: status_code ?? 200 };
+  const stated = spanStatusOf(status ?? "success");
+  if (stated === "failed" || (status_code ?? 0) >= 400) return { status: "failed", status_code: status_code ?? 500 };
+  return { status: stated, status_code: status_code ?? 200 };
 }
 
 function logTypeOf(values: BodyValues): string {

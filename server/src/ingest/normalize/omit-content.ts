@@ -33,11 +33,11 @@ const wordFields = ["error_message", "warnings"] as const satisfies ReadonlyArra
  * @param isOurs whether the span is of a call that the service itself made
  */
 export function withoutContent(values: BodyValues, { isOurs }: { isOurs: boolean }): BodyValues {
-  const kept = { ...values };
-  for (const field of contentFields) delete kept[field];
-  if (!isOurs) for (const field of wordFields) delete kept[field];
-  if (kept.usage !== undefined) kept.usage = figuresOf(kept.usage);
-  return kept;
+  const retained = { ...values };
+  for (const field of contentFields) delete retained[field];
+  if (!isOurs) for (const field of wordFields) delete retained[field];
+  if (retained.usage !== undefined) retained.usage = figuresOf(retained.usage);
+  return retained;
 }
 
 /** The numbers of a usage object. The depth of bodies is bounded, so this recursion is too. */

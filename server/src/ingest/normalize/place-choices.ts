@@ -27,8 +27,9 @@ function choicesIn({ completion_message: answer, output }: BodyValues): unknown[
 function treeOf(text: string): unknown {
   if (!/^\s*\{/.test(text) || !text.includes('"choices"')) return undefined;
   const parsed = parseJsonText(text);
-  const isKept = parsed.ok && exceedsShape(parsed.value, filterLimits.spanDepth, domainLimits.spanNodes) === undefined;
-  return isKept ? parsed.value : undefined;
+  const isRetained =
+    parsed.ok && exceedsShape(parsed.value, filterLimits.spanDepth, domainLimits.spanNodes) === undefined;
+  return isRetained ? parsed.value : undefined;
 }
 
 /** The messages of choices, sorted by index; undefined if the values are not choices. */

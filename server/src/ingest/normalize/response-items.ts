@@ -38,14 +38,15 @@ export function usageOfBody(values: BodyValues): Record<string, unknown> | undef
   const response = isObject(full_response) ? full_response : {};
   const usage = own ?? [response["usage"], response["usageMetadata"]].find(isObject);
   if (usage !== undefined && tierOf(usage) !== undefined) return usage;
-  const asked = isObject(full_request) ? tierOf(full_request) : undefined;
-  const tier = tierOf(response) ?? (asked === "auto" || asked === "default" ? undefined : asked);
+  const requestTier = isObject(full_request) ? tierOf(full_request) : undefined;
+  const tier = tierOf(response) ?? (requestTier === "auto" || requestTier === "default" ? undefined : requestTier);
   return tier === undefined ? usage : { ...usage, service_tier: tier };
 }
 
 function treeOf(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
   const parsed = parseJsonText(value);
-  const isKept = parsed.ok && exceedsShape(parsed.value, filterLimits.spanDepth, domainLimits.spanNodes) === undefined;
-  return isKept ? parsed.value : value;
+  const isRetained =
+    parsed.ok && exceedsShape(parsed.value, filterLimits.spanDepth, domainLimits.spanNodes) === undefined;
+  return isRetained ? parsed.value : value;
 }

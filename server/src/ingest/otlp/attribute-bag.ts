@@ -3,7 +3,7 @@ import type { NestedJson } from "../../validation/nested-json.ts";
 import { Problem } from "../../validation/field-readers.ts";
 import type { AttributeValue, Attributes } from "./export-request.ts";
 
-const keptTrees = 32;
+const cachedTrees = 32;
 
 /**
  * The attributes of one span while it is being mapped. Attributes left at the end become metadata, and so do taken ones
@@ -93,12 +93,12 @@ export class AttributeBag {
     const tree = this.#nested.read(value);
     // Text that exceeds the limits of a request is kept as text.
     const parsed = tree instanceof Problem ? value : tree;
-    if (parsed !== value && this.#trees.length < keptTrees) this.#trees.push({ text: value, tree: parsed });
+    if (parsed !== value && this.#trees.length < cachedTrees) this.#trees.push({ text: value, tree: parsed });
     return parsed;
   }
 
   /** Puts the unused part of a taken value back under its key; `taken` is the part that was used. */
-  putBack(key: string, value: AttributeValue | undefined, taken: unknown): void {
+  restore(key: string, value: AttributeValue | undefined, taken: unknown): void {
     if (value === undefined) this.#values.delete(key);
     else this.#values.set(key, value);
     this.#taken.push([key, taken]);

@@ -4,10 +4,10 @@ import { ingestLimits } from "../limits.ts";
 import { asText, type AttributeBag } from "./attribute-bag.ts";
 import type { Convention, SpanView } from "./convention.ts";
 import type { Attributes, OtlpEvent, OtlpScope } from "./export-request.ts";
-import { asksModel } from "./log-type.ts";
+import { isModelCall } from "./log-type.ts";
 import { wordIn } from "../../messages/json-word.ts";
 import { statusKeys } from "./outcome.ts";
-import { createHeld, type Held } from "./remainder.ts";
+import { createRecordedValues, type RecordedValues } from "./remainder.ts";
 import { pieceEvent } from "./time-to-first-token.ts";
 
 /** A map, so that `__proto__` is an ordinary key. */
@@ -88,9 +88,9 @@ export function collectMetadata(
     if (!isJunk) addMetadata(own, key, value, `otel.attributes.${key}`);
   }
   dropRepeats(own, body);
-  const held = heldIn(bag, own, body);
-  addRemainders(bag, own, held);
-  const events = [...all.filter((event) => !isChunk(event)), ...remaindersOf(taken, held)];
+  const recorded = recordedIn(bag, own, body);
+  addRemainders(bag, own, recorded);
+  const events = [...all.filter((event) => !isChunk(event)), ...remaindersOf(taken, recorded)];
   if (events.length > 0) addMetadata(own, eventsKey, presentEvents(events));
   for (const [key, value] of resource) addMetadata(own, key, value, `otel.resource.${key}`);
   if (scope.name !== "") addMetadata(own, "otel.scope.name", scope.name);
@@ -105,12 +105,12 @@ export function collectMetadata(
 }
 
 /** Log type and status are excluded: these words occur in other values by chance. */
-function heldIn(bag: AttributeBag, metadata: Metadata, all: Body): Held {
+function recordedIn(bag: AttributeBag, metadata: Metadata, all: Body): RecordedValues {
   const { log_type: kind, status: _status, ...body } = all;
   const isCounted = (body["prompt_tokens"] ?? body["completion_tokens"] ?? body["total_tokens"]) !== undefined;
   // Spans other than calls repeat the counts of the calls below them.
-  const hasCounts = isCounted || !asksModel(kind);
-  return createHeld({ body, metadata }, { parse: (value) => bag.parsed(value), hasCounts });
+  const hasCounts = isCounted || !isModelCall(kind);
+  return createRecordedValues({ body, metadata }, { parse: (value) => bag.parsed(value), hasCounts });
 }
 
 /** Whether a text repeats the input or the output. Short texts may be equal by chance. */
@@ -140,11 +140,11 @@ function dropRepeats(own: Metadata, body: Body): void {
 }
 
 /** Adds taken values that are found nowhere else, so that nothing sent is lost because a convention misread it. */
-function addRemainders(bag: AttributeBag, own: Metadata, held: Held): void {
+function addRemainders(bag: AttributeBag, own: Metadata, recorded: RecordedValues): void {
   for (const [key, value] of bag.taken()) {
-    const left = isVector(bag, key, value) ? undefined : held.remainder(key, value);
+    const left = isVector(bag, key, value) ? undefined : recorded.remainder(key, value);
     if (left === undefined) continue;
-    held.add(key, left);
+    recorded.add(key, left);
     const there = own.get(key);
     if (isObject(there) && isObject(left)) own.set(key, { ...left, ...there });
     else addMetadata(own, key, left, `otel.attributes.${key}`);
@@ -152,10 +152,10 @@ function addRemainders(bag: AttributeBag, own: Metadata, held: Held): void {
 }
 
 /** Events whose messages were taken, with those of their attributes that are found nowhere else. */
-function remaindersOf(taken: readonly OtlpEvent[], held: Held): OtlpEvent[] {
+function remaindersOf(taken: readonly OtlpEvent[], recorded: RecordedValues): OtlpEvent[] {
   return taken.flatMap((event) => {
     if (isChunk(event)) return [];
-    const left = held.remainder(event.name, Object.fromEntries(event.attributes));
+    const left = recorded.remainder(event.name, Object.fromEntries(event.attributes));
     return isObject(left) ? [{ ...event, attributes: new Map(Object.entries(left)) as Attributes }] : [];
   });
 }

@@ -7,17 +7,17 @@ import type { Message } from "../../messages/message.ts";
  * message as a message of the model.
  */
 export function dropFailedAnswer(content: SpanContent, error: string): void {
-  const isReport = ({ content: said, tool_calls, reasoning_content, refusal }: Message): boolean => {
+  const isReport = ({ content: text, tool_calls, reasoning_content, refusal }: Message): boolean => {
     if ((tool_calls ?? reasoning_content ?? refusal) !== undefined) return false;
-    return said === null || (typeof said === "string" && (isErrorObject(said) || repeats(error, said)));
+    return text === null || (typeof text === "string" && (isErrorObject(text) || repeats(error, text)));
   };
   if (content.completions?.every(isReport) === true) content.completions = undefined;
   if (isErrorObject(content.output)) content.output = undefined;
 }
 
 /** A short text may occur in an error by chance: the first word of an interrupted response. */
-function repeats(error: string, said: string): boolean {
-  return said === "" || said === error || (said.length >= 16 && error.includes(said));
+function repeats(error: string, text: string): boolean {
+  return text === "" || text === error || (text.length >= 16 && error.includes(text));
 }
 
 /** `{"error": …}` with only members that describe it, or `{"output": null}`, as JSON text or as an object. */

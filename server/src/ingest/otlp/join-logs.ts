@@ -52,7 +52,7 @@ export type LogJoinerDeps = {
 };
 
 /** The part of a log record that is needed to join it later. */
-type Kept = {
+type WaitingRecord = {
   origin: SpanOrigin;
   traceId: string;
   spanId: string;
@@ -61,7 +61,7 @@ type Kept = {
   attributes: Array<[string, AttributeValue]>;
 };
 
-type Waiting = { key: string; sinceMs: number; count: number; kept: Kept[]; first: Kept };
+type Waiting = { key: string; sinceMs: number; count: number; records: WaitingRecord[]; first: WaitingRecord };
 
 export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
   const { events, now } = deps;
@@ -84,7 +84,7 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
     },
     eventsFor(origin, { traceId, spanId }) {
       if (events.isEmpty()) return [];
-      return keptOf(events.of(keyOf(origin, traceId, spanId))).map(eventOf);
+      return recordsOf(events.of(keyOf(origin, traceId, spanId))).map(eventOf);
     },
     async joinWaiting(signal) {
       // A span that was just accepted is not in the store yet: young records wait for the next round.
@@ -120,8 +120,8 @@ function entryOf(record: OtlpLogRecord, origin: SpanOrigin, nested: NestedJson):
   if (traceId === "" || spanId === "" || !isJoined(name, record)) return [];
   const body = Object.entries(membersOfBody(record.body, name, nested));
   const attributes = [...new Map([...body, ...record.attributes])].filter(([key]) => !nameKeys.includes(key));
-  const kept: Kept = { origin, traceId, spanId, name, timeNs: timeNs.toString(), attributes };
-  return [{ key: keyOf(origin, traceId, spanId), text: JSON.stringify(kept) }];
+  const records: WaitingRecord = { origin, traceId, spanId, name, timeNs: timeNs.toString(), attributes };
+  return [{ key: keyOf(origin, traceId, spanId), text: JSON.stringify(records) }];
 }
 
 /** The members of the body, which may be JSON text; other text is the content. */
@@ -140,20 +140,20 @@ function nameOf({ eventName, attributes, body }: OtlpLogRecord): string {
   return named ?? (typeof body === "string" ? body : "");
 }
 
-function keptOf(texts: readonly string[]): Kept[] {
+function recordsOf(texts: readonly string[]): WaitingRecord[] {
   // An exporter that got no response sends its records again.
   return [...new Set(texts)].slice(0, ingestLimits.otlpEventsPerSpan).flatMap((text) => {
     const parsed = parseJsonText(text);
-    return parsed.ok ? [asKept(parsed.value)] : [];
+    return parsed.ok ? [asRecord(parsed.value)] : [];
   });
 }
 
 /** Safe because only `entryOf` writes these texts. */
-function asKept(value: unknown): Kept {
-  return value as Kept;
+function asRecord(value: unknown): WaitingRecord {
+  return value as WaitingRecord;
 }
 
-function eventOf({ name, timeNs, attributes }: Kept): OtlpEvent {
+function eventOf({ name, timeNs, attributes }: WaitingRecord): OtlpEvent {
   return { name, timeNs: BigInt(timeNs), attributes: new Map(attributes) };
 }
 
@@ -172,21 +172,21 @@ function batchesOf<Span extends { key: string }>(waiting: readonly Span[]): Span
 /** Empty if its records were joined meanwhile. */
 function waitingOf({ key, sinceMs }: { key: string; sinceMs: number }, events: LogEvents): Waiting[] {
   const texts = events.of(key);
-  const kept = keptOf(texts);
-  const [first] = kept;
-  return first === undefined ? [] : [{ key, sinceMs, count: texts.length, kept, first }];
+  const records = recordsOf(texts);
+  const [first] = records;
+  return first === undefined ? [] : [{ key, sinceMs, count: texts.length, records, first }];
 }
 
 async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal: AbortSignal): Promise<void> {
   const stored = await storedSpans(batch, deps, signal);
-  for (const { key, sinceMs, count, kept, first } of batch) {
+  for (const { key, sinceMs, count, records, first } of batch) {
     const row = stored.get(`${first.traceId}\n${first.spanId}`);
-    const told = kept.map(eventOf);
-    const calls = row && isAroundCall(row.log_type, told) ? await callsOf(first, deps, signal) : undefined;
+    const joinedEvents = records.map(eventOf);
+    const calls = row && isAroundCall(row.log_type, joinedEvents) ? await callsOf(first, deps, signal) : undefined;
     const waitedMs = deps.now() - sinceMs;
     const isLate = waitedMs > ingestLimits.otlpJoinMs;
     if (!isLate && (!row || isOutdated(row, first, deps.journal))) continue;
-    const homes = row ? homesOf(row, told, calls) : new Map<StoredSpan, OtlpEvent[]>();
+    const homes = row ? homesOf(row, joinedEvents, calls) : new Map<StoredSpan, OtlpEvent[]>();
     // The call that they belong to may not be exported yet.
     const stray = row && calls ? callEvents(homes.get(row) ?? []).ofCall : [];
     if (stray.length > 0 && waitedMs < ingestLimits.otlpJoinPauseMs) continue;
@@ -201,7 +201,7 @@ async function joinBatch(batch: readonly Waiting[], deps: LogJoinerDeps, signal:
       if (body) await deps.intake.accept([body], originOfRow(home, first.origin));
     }
     if (!isDone) continue;
-    const body = row ? undefined : spanOfEvents(first, told);
+    const body = row ? undefined : spanOfEvents(first, joinedEvents);
     if (body) await deps.intake.accept([body], first.origin);
     await deps.events.remove(key, count);
   }
@@ -233,11 +233,11 @@ type StoredCall = Call & { row: StoredSpan };
 /** The spans that records complete: the one that they name, or the matching ones of `calls`. */
 function homesOf(
   row: StoredSpan,
-  told: readonly OtlpEvent[],
+  joinedEvents: readonly OtlpEvent[],
   calls: readonly StoredCall[] | undefined,
 ): ReadonlyMap<StoredSpan, OtlpEvent[]> {
-  if (!calls) return new Map([[row, [...told]]]);
-  const { ofCall, others } = callEvents(told);
+  if (!calls) return new Map([[row, [...joinedEvents]]]);
+  const { ofCall, others } = callEvents(joinedEvents);
   const homes = new Map<StoredSpan, OtlpEvent[]>(others.length > 0 ? [[row, others]] : []);
   for (const event of ofCall) {
     const home = callOf(event, row.span_unique_id ?? "", calls)?.row ?? row;
@@ -247,7 +247,7 @@ function homesOf(
 }
 
 /** The calls of the trace, without those with a newer version on its way to the store. */
-async function callsOf(first: Kept, deps: LogJoinerDeps, signal: AbortSignal): Promise<StoredCall[]> {
+async function callsOf(first: WaitingRecord, deps: LogJoinerDeps, signal: AbortSignal): Promise<StoredCall[]> {
   const ofTrace = await listSpans([isOneOf("trace_unique_id", [first.traceId])], first, deps, signal);
   return ofTrace
     .filter((row) => (llmLogTypes as readonly unknown[]).includes(row.log_type))
@@ -271,7 +271,11 @@ function callOfRow(row: StoredSpan): StoredCall {
  * `await` may come between this check and the acceptance. Once records have waited too long (`isLate`), a newer version
  * that the store still lacks is ignored: it will never be stored.
  */
-function isOutdated(row: StoredSpan, { origin, traceId, spanId }: Kept, journal: LogJoinerDeps["journal"]): boolean {
+function isOutdated(
+  row: StoredSpan,
+  { origin, traceId, spanId }: WaitingRecord,
+  journal: LogJoinerDeps["journal"],
+): boolean {
   const { organization_id, environment } = origin;
   const last = journal.lookup(spanIdentity({ organization_id, environment, trace: traceId, span: spanId }));
   return last !== undefined && last.version > BigInt(row.version);
@@ -298,7 +302,7 @@ function isOneOf(field: string, values: readonly string[]): Condition {
 
 async function listSpans(
   filters: readonly Condition[],
-  { origin: { organization_id, environment } }: Kept,
+  { origin: { organization_id, environment } }: WaitingRecord,
   { spans, catalogue }: LogJoinerDeps,
   signal: AbortSignal,
 ): Promise<readonly StoredSpan[]> {

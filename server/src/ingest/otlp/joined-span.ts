@@ -26,22 +26,22 @@ export function isJoined(name: string, record: Pick<OtlpLogRecord, "severity">):
 export function completed(row: StoredSpan, events: readonly OtlpEvent[]): SpanBody | undefined {
   const body = bodyOfRow(row);
   const content = contentOf(events);
-  const said = detailsBody(events);
-  placeContent(said, content);
-  const news = Object.entries(said).filter(([field]) => body[field] === undefined);
+  const details = detailsBody(events);
+  placeContent(details, content);
+  const extra = Object.entries(details).filter(([field]) => body[field] === undefined);
   const added = {
-    ...Object.fromEntries(news),
-    ...restOfPrompt(body, said),
+    ...Object.fromEntries(extra),
+    ...restOfPrompt(body, details),
     ...restOfChoices(body, content.completions),
   };
-  const told = toldOf(body, events);
-  return Object.keys(added).length === 0 && told === undefined ? undefined : { ...body, ...added, ...told };
+  const fromEvents = bodyOfEvents(body, events);
+  return Object.keys(added).length === 0 && fromEvents === undefined ? undefined : { ...body, ...added, ...fromEvents };
 }
 
 /** Some spans contain only their instructions; the other messages of the prompt are in log records. */
-function restOfPrompt({ prompt_messages: known }: SpanBody, { prompt_messages: told }: SpanBody): SpanBody {
-  if (!areInstructions(known) || !Array.isArray(told) || areInstructions(told)) return {};
-  return { prompt_messages: withSystem(told as Message[], (known as Message[])[0]) };
+function restOfPrompt({ prompt_messages: known }: SpanBody, { prompt_messages: fromEvents }: SpanBody): SpanBody {
+  if (!areInstructions(known) || !Array.isArray(fromEvents) || areInstructions(fromEvents)) return {};
+  return { prompt_messages: withSystem(fromEvents as Message[], (known as Message[])[0]) };
 }
 
 function areInstructions(messages: unknown): boolean {
@@ -51,20 +51,20 @@ function areInstructions(messages: unknown): boolean {
 /**
  * Choices that arrive after others were stored are inserted at their index; a gateway call already has all its choices.
  */
-function restOfChoices(body: SpanBody, told: readonly Message[] = []): SpanBody {
+function restOfChoices(body: SpanBody, fromEvents: readonly Message[] = []): SpanBody {
   const { completion_message: answer, completion_messages: all, log_method: method } = body;
-  const isNumbered = told.some(({ choice }) => choice !== undefined);
+  const isNumbered = fromEvents.some(({ choice }) => choice !== undefined);
   if (answer === undefined || !isNumbered || serviceLogMethods.has(asText(method) ?? "")) return {};
   const choices: unknown[] = Array.isArray(all) ? [...(all as unknown[])] : [answer];
-  const known = new Set(choices.map(saidIn));
-  const news = told.filter((message) => !known.has(saidIn(message)));
-  for (const { choice = 0, ...message } of news.toSorted((a, b) => (a.choice ?? 0) - (b.choice ?? 0))) {
+  const known = new Set(choices.map(textOf));
+  const extra = fromEvents.filter((message) => !known.has(textOf(message)));
+  for (const { choice = 0, ...message } of extra.toSorted((a, b) => (a.choice ?? 0) - (b.choice ?? 0))) {
     choices.splice(choice, 0, message);
   }
-  return news.length === 0 ? {} : { completion_message: choices[0], completion_messages: choices };
+  return extra.length === 0 ? {} : { completion_message: choices[0], completion_messages: choices };
 }
 
-function saidIn(message: unknown): string {
+function textOf(message: unknown): string {
   return isObject(message) ? JSON.stringify([message["content"], message["tool_calls"]]) : "";
 }
 
@@ -86,7 +86,7 @@ export function spanOfEvents(
     metadata: Object.fromEntries(content.flatMap(({ attributes }) => [...attributes].filter(isNoContent))),
   };
   placeContent(body, contentOf(content));
-  return { ...body, ...toldOf(body, events) };
+  return { ...body, ...bodyOfEvents(body, events) };
 }
 
 /** The fields in the details of a call, except those that the span itself provides: times, outcome and kind. */
@@ -121,13 +121,13 @@ function isNoContent([key]: [string, unknown]): boolean {
  * The members of the span that events other than messages change: `metadata` with these events, and status and error if
  * one of them is an exception. Undefined if all of them are in the metadata already.
  */
-function toldOf(body: SpanBody, all: readonly OtlpEvent[]): SpanBody | undefined {
+function bodyOfEvents(body: SpanBody, all: readonly OtlpEvent[]): SpanBody | undefined {
   const metadata = isObject(body["metadata"]) ? body["metadata"] : {};
   const known: unknown[] = Array.isArray(metadata[eventsKey]) ? metadata[eventsKey] : [];
   const texts = new Set(known.map((event) => JSON.stringify(event)));
   const events = presentEvents(all.filter((event) => !isContentEvent(event)));
-  const news = events.filter((event) => !texts.has(JSON.stringify(event)));
-  if (news.length === 0) return undefined;
+  const extra = events.filter((event) => !texts.has(JSON.stringify(event)));
+  if (extra.length === 0) return undefined;
   const bag = new AttributeBag(asAttributes(metadata), createNestedJson(domainLimits.bodyNodes));
   const own = outcomeOf(body);
   const outcome = withLoggedExceptions(own, { bag, isOk: isSettled(body, bag) }, all);
@@ -135,7 +135,7 @@ function toldOf(body: SpanBody, all: readonly OtlpEvent[]): SpanBody | undefined
     ...(outcome !== own && outcome),
     metadata: {
       ...Object.fromEntries(bag.rest()),
-      [eventsKey]: [...known, ...news].slice(0, ingestLimits.otlpEventsPerSpan),
+      [eventsKey]: [...known, ...extra].slice(0, ingestLimits.otlpEventsPerSpan),
     },
   };
 }

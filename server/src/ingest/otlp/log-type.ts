@@ -294,7 +294,7 @@ const spanNames: ReadonlyArray<readonly [scope: RegExp, name: RegExp, type: stri
 ];
 
 /** Log types that become `response` for a call of the Responses API, whatever the SDK calls it. */
-const askedKinds: ReadonlySet<string> = new Set(["chat", "generation", "completion"]);
+const modelCallKinds: ReadonlySet<string> = new Set(["chat", "generation", "completion"]);
 
 const embeddingModel = /(?:^|[/._-])embed(?:ding)?s?(?:[/._-]|$)/i;
 const embeddingName = /(?:^|[./\s_-])(?:create)?[_-]?embeddings?$/i;
@@ -308,7 +308,7 @@ export function decideLogType(view: SpanView): (evidence: Evidence) => string {
   const isResponses = isResponsesCall(view);
   return (evidence) => {
     const decided = decide(evidence);
-    const logType = isResponses && askedKinds.has(decided) ? "response" : decided;
+    const logType = isResponses && modelCallKinds.has(decided) ? "response" : decided;
     for (const { key } of rules) {
       const value = view.bag.peekText(key)?.toLowerCase();
       if (value === logType || (value === decided && logType === "response")) view.bag.accept(key);
@@ -341,6 +341,6 @@ function decideByRules(view: SpanView): (evidence: Evidence) => string {
 const noEvidence: Evidence = { hasMessages: false, isModelCall: false };
 
 /** Whether a span of this type is a model call. */
-export function asksModel(logType: unknown): boolean {
+export function isModelCall(logType: unknown): boolean {
   return (llmLogTypes as readonly unknown[]).includes(logType);
 }

@@ -15,7 +15,7 @@ import { unquoted } from "./conventions/mlflow.ts";
 import { withDetails } from "./details-events.ts";
 import type { OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";
 import { addMetadata, collectMetadata, liftMetadata, type Metadata } from "./collect-metadata.ts";
-import { asksModel, decideLogType } from "./log-type.ts";
+import { isModelCall, decideLogType } from "./log-type.ts";
 import { answersOf } from "../../messages/answers.ts";
 import { toMessages, withSystem, type Message } from "../../messages/message.ts";
 import { readRequest } from "../../messages/request.ts";
@@ -91,7 +91,7 @@ export function mapSpan(
   if (body["log_type"] === "embedding") placeEmbedded(body, content);
   placeProvider(body, collected.metadata);
   const isCounted = usage.input !== undefined || usage.output !== undefined || usage.total !== undefined;
-  if (!isCounted && asksModel(body["log_type"])) Object.assign(usage, usageOfAnswer(span.attributes, view.bag));
+  if (!isCounted && isModelCall(body["log_type"])) Object.assign(usage, usageOfAnswer(span.attributes, view.bag));
   placeUsage(body, usage);
   if (firstTokenS !== undefined) {
     body["time_to_first_token"] = firstTokenS;
@@ -121,9 +121,9 @@ function evidenceOf(
 }
 
 /** The events that conventions took: they replace the list rather than change it. */
-function without(all: readonly OtlpEvent[], kept: readonly OtlpEvent[]): OtlpEvent[] {
-  if (all === kept) return [];
-  const known = new Set(kept);
+function without(all: readonly OtlpEvent[], retained: readonly OtlpEvent[]): OtlpEvent[] {
+  if (all === retained) return [];
+  const known = new Set(retained);
   return all.filter((event) => !known.has(event));
 }
 
@@ -252,10 +252,10 @@ function takeContent(found: SpanContent | undefined, content: SpanContent): void
 /** Messages replace input and output; those are only stored if there are no messages. */
 export function placeContent(body: SpanBody, content: SpanContent): void {
   const { completions, tools, input, output, system } = content;
-  const said = content.prompt ?? (system === undefined ? [] : messagesOfInput(input));
-  const prompt = withSystem(said, system);
+  const messages = content.prompt ?? (system === undefined ? [] : messagesOfInput(input));
+  const prompt = withSystem(messages, system);
   if (prompt.length > 0) body["prompt_messages"] = prompt;
-  if (said.length === 0 && input !== undefined && input !== null) body["input"] = input;
+  if (messages.length === 0 && input !== undefined && input !== null) body["input"] = input;
   const { answer, all } = answersOf(completions ?? [], body["n"]);
   if (answer) body["completion_message"] = answer;
   else if (output !== undefined && output !== null) body["output"] = output;

@@ -84,8 +84,8 @@ function lastException(events: readonly OtlpEvent[]): OtlpEvent | undefined {
   return events.findLast(({ name }) => exceptionEvents.has(name));
 }
 
-function failure(bag: AttributeBag, said: string, exception: OtlpEvent | undefined): Outcome {
-  const message = said === "" ? messageOf(bag, exception) : said;
+function failure(bag: AttributeBag, text: string, exception: OtlpEvent | undefined): Outcome {
+  const message = text === "" ? messageOf(bag, exception) : text;
   const outcome: Outcome = { status: "error", status_code: statusCodeOf(bag, message, exception) };
   if (message !== undefined) outcome.error_message = message.slice(0, ingestLimits.otlpErrorChars).toWellFormed();
   for (const key of messageKeys) if (bag.peek(key) === message) bag.drop(key);

@@ -54,7 +54,7 @@ export function leaveParameters(bag: AttributeBag, key: string): void {
   );
   const left =
     plain.length === 0 ? undefined : (Object.fromEntries(plain) as Record<string, string | number | boolean>);
-  bag.putBack(key, left, Object.fromEntries(other));
+  bag.restore(key, left, Object.fromEntries(other));
 }
 
 export function consumeParameters(bag: AttributeBag, key: string): Record<string, unknown> {

@@ -3,7 +3,7 @@ import { asText } from "./attribute-bag.ts";
 import { wordIn } from "../../messages/json-word.ts";
 
 /** Finds taken attributes in everything that the span will contain. */
-export type Held = {
+export type RecordedValues = {
   /**
    * The part of a value that is found nowhere; undefined if nothing is left.
    *
@@ -70,11 +70,11 @@ type Options = {
   hasCounts: boolean;
 };
 
-export function createHeld({ body, metadata }: Places, { parse, hasCounts }: Options): Held {
+export function createRecordedValues({ body, metadata }: Places, { parse, hasCounts }: Options): RecordedValues {
   let known: Known | undefined;
-  const all = (): Known => (known ??= knownIn([...Object.entries(body), ["model", askedModel(body)], ...metadata]));
+  const all = (): Known => (known ??= knownIn([...Object.entries(body), ["model", requestedModel(body)], ...metadata]));
   const isPlaced = placedIn({ body, metadata });
-  const isHeld = (name: string | undefined, value: unknown): boolean => {
+  const isRecorded = (name: string | undefined, value: unknown): boolean => {
     if (known === undefined && isPlaced(name, value)) return true;
     const text = scalarText(value);
     if (text === undefined || text.trim() === "") return true;
@@ -83,11 +83,11 @@ export function createHeld({ body, metadata }: Places, { parse, hasCounts }: Opt
   const leftOf = (name: string | undefined, given: unknown, isForm: boolean): Left => {
     if (typeof given === "string") {
       if (isForm && isFormWord(name ?? "", given)) return nothing;
-      if (isHeld(name, given)) return understood;
+      if (isRecorded(name, given)) return understood;
     }
     const value = parse(given);
     if (value === undefined || value === null) return nothing;
-    if (isScalar(value)) return typeof given !== "string" && isHeld(name, value) ? understood : unknown(given);
+    if (isScalar(value)) return typeof given !== "string" && isRecorded(name, value) ? understood : unknown(given);
     const left = Array.isArray(value)
       ? leftOfList(name, value as unknown[], isForm)
       : leftOfObject(value as Record<string, unknown>, isForm || isOfForm(value));
@@ -174,7 +174,7 @@ function addTexts(value: unknown, into: string[]): void {
 }
 
 /** A request for a model without a date is answered by a model with one. */
-function askedModel({ model }: Places["body"]): string | undefined {
+function requestedModel({ model }: Places["body"]): string | undefined {
   return typeof model === "string" ? model.replace(/[-@]20\d\d-?\d\d-?\d\d$/, "") : undefined;
 }
 
@@ -225,7 +225,7 @@ function withoutNumbers(value: unknown): unknown {
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;
 }
 
-type Known = Pick<Held, "add"> & {
+type Known = Pick<RecordedValues, "add"> & {
   hasText(text: string): boolean;
   /** Whether a number or a boolean with this text has this name. */
   hasNamed(name: string, text: string): boolean;

@@ -4,7 +4,7 @@ import { makerOf, tableName } from "../providers.ts";
 import { versions } from "../receipt.ts";
 import { matchesPattern, readPattern, wildcardsOf, type ModelPattern } from "./model-pattern.ts";
 
-type Held = {
+type ListedPrice = {
   pattern: ModelPattern;
   /** The table name of the provider; '' for any. */
   provider: string;
@@ -22,11 +22,11 @@ type Held = {
  * first.
  */
 export class PriceList {
-  readonly #byId = new Map<string, Held>();
-  readonly #exact = new Map<string, Held[]>();
-  #patterns: Held[] = [];
+  readonly #byId = new Map<string, ListedPrice>();
+  readonly #exact = new Map<string, ListedPrice[]>();
+  #patterns: ListedPrice[] = [];
   /** By model, then provider, as calls name them. */
-  readonly #found = new Map<string, Map<string, readonly Held[]>>();
+  readonly #found = new Map<string, Map<string, readonly ListedPrice[]>>();
   #foundSize = 0;
   readonly #maxFound: number;
 
@@ -41,53 +41,53 @@ export class PriceList {
   /** Adds a price, or replaces it with its current form. */
   put(price: ModelPrice): void {
     this.#remove(price.id);
-    const held = hold(price);
-    this.#byId.set(price.id, held);
-    if (held.pattern.length > 1) this.#patterns.push(held);
+    const listed = entryOf(price);
+    this.#byId.set(price.id, listed);
+    if (listed.pattern.length > 1) this.#patterns.push(listed);
     else {
       const name = price.model.toLowerCase();
-      this.#exact.set(name, [...(this.#exact.get(name) ?? []), held]);
+      this.#exact.set(name, [...(this.#exact.get(name) ?? []), listed]);
     }
-    this.#forget();
+    this.#evict();
   }
 
   find(model: string, provider: string, timestampNs: bigint): PriceEntry | undefined {
     if (this.#byId.size === 0) return undefined;
-    const candidates = this.#found.get(model)?.get(provider) ?? this.#look(model, provider);
+    const candidates = this.#found.get(model)?.get(provider) ?? this.#find(model, provider);
     if (candidates.length === 0) return undefined;
     const ms = Number(timestampNs / 1_000_000n);
     return candidates.find(({ fromMs, toMs }) => fromMs <= ms && ms < toMs)?.entry;
   }
 
-  #look(model: string, provider: string): readonly Held[] {
+  #find(model: string, provider: string): readonly ListedPrice[] {
     // Names come from callers: clear the cache rather than grow without bound.
-    if (this.#foundSize >= this.#maxFound) this.#forget();
+    if (this.#foundSize >= this.#maxFound) this.#evict();
     const { names, providers } = meaningOf(model, provider);
-    const fits = (held: Held): boolean => held.provider === "" || providers.includes(held.provider);
+    const fits = (listed: ListedPrice): boolean => listed.provider === "" || providers.includes(listed.provider);
     const exact = names.flatMap((name) => this.#exact.get(name) ?? []);
     const patterns = this.#patterns.filter(({ pattern }) => names.some((name) => matchesPattern(pattern, name)));
     const found = [...exact, ...patterns]
       .filter(fits)
       .sort((a, b) => b.rank - a.rank || (a.updatedAt < b.updatedAt ? 1 : -1));
-    this.#found.set(model, (this.#found.get(model) ?? new Map<string, readonly Held[]>()).set(provider, found));
+    this.#found.set(model, (this.#found.get(model) ?? new Map<string, readonly ListedPrice[]>()).set(provider, found));
     this.#foundSize += 1;
     return found;
   }
 
   #remove(id: string): void {
-    const held = this.#byId.get(id);
-    if (held === undefined) return;
+    const listed = this.#byId.get(id);
+    if (listed === undefined) return;
     this.#byId.delete(id);
-    if (held.pattern.length > 1) this.#patterns = this.#patterns.filter((one) => one !== held);
+    if (listed.pattern.length > 1) this.#patterns = this.#patterns.filter((one) => one !== listed);
     else {
-      const [name = ""] = held.pattern;
-      const left = (this.#exact.get(name) ?? []).filter((one) => one !== held);
+      const [name = ""] = listed.pattern;
+      const left = (this.#exact.get(name) ?? []).filter((one) => one !== listed);
       if (left.length > 0) this.#exact.set(name, left);
       else this.#exact.delete(name);
     }
   }
 
-  #forget(): void {
+  #evict(): void {
     this.#found.clear();
     this.#foundSize = 0;
   }
@@ -113,7 +113,7 @@ function meaningOf(model: string, provider: string): { names: string[]; provider
 /** More than the letters of any name. */
 const exactly = 10_000;
 
-function hold(price: ModelPrice): Held {
+function entryOf(price: ModelPrice): ListedPrice {
   const { provider } = price;
   const pattern = readPattern(price.model);
   const letters = pattern.reduce((sum, part) => sum + part.length, 0);

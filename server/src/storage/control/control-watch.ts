@@ -94,23 +94,23 @@ export function watchControl(deps: ControlWatchDeps): ControlWatch {
     served,
     whileUp,
     async orStale(kind, read, stale) {
-      const standIn = () => {
+      const fallback = () => {
         if (stale === undefined || !mayServeStale()) return undefined;
         served(kind);
         return { value: stale() };
       };
-      const atOnce = isDown() ? standIn() : undefined;
+      const atOnce = isDown() ? fallback() : undefined;
       if (atOnce !== undefined) return atOnce.value;
       const reading = read();
       let failure: unknown = new Error("the control store does not answer");
       try {
-        const done = (await within(reading)) ?? standIn() ?? (await whileUp(reading));
+        const done = (await within(reading)) ?? fallback() ?? (await whileUp(reading));
         if (done !== undefined) return done.value;
       } catch (error) {
         failure = error;
         void check();
       }
-      const late = standIn();
+      const late = fallback();
       if (late === undefined) throw failure;
       return late.value;
     },

@@ -271,16 +271,16 @@ function logMethods(
     },
 
     trim: async (webhookId, keep, limit) => {
-      const oldestKept = await finished()
+      const oldestRetained = await finished()
         .where("webhook_id", "=", webhookId)
         .orderBy("id", "desc")
         .limit(1)
         .offset(keep)
         .executeTakeFirst();
-      if (oldestKept === undefined) return 0;
+      if (oldestRetained === undefined) return 0;
       const surplus = finished()
         .where("webhook_id", "=", webhookId)
-        .where("id", "<=", oldestKept.id)
+        .where("id", "<=", oldestRetained.id)
         .orderBy("id")
         .limit(limit);
       const { numDeletedRows } = await queries

@@ -34,8 +34,8 @@ export function createInstanceStore(queries: ControlQueries): InstanceStore {
         .where("id", "=", 1)
         .where("secret_check", "is", null)
         .execute();
-      const kept = await queries.selectFrom("instance").select("secret_check").where("id", "=", 1).executeTakeFirst();
-      return kept?.secret_check ?? undefined;
+      const stored = await queries.selectFrom("instance").select("secret_check").where("id", "=", 1).executeTakeFirst();
+      return stored?.secret_check ?? undefined;
     },
 
     replaceSecretCheck: async (check) => {

@@ -35,7 +35,7 @@ export type ControlDatabase = {
   /** Resolves when the database responds, for readiness. */
   ping: () => Promise<void>;
   /** Reads the clock of the Postgres server, in milliseconds since the epoch. Undefined for SQLite. */
-  askTime: (() => Promise<number>) | undefined;
+  readTime: (() => Promise<number>) | undefined;
   close: () => Promise<void>;
   /** SQLite has one connection, which counts as idle. */
   connections: () => ConnectionCounts;
@@ -57,7 +57,7 @@ export function openControlDatabase(
     ping: async () => {
       await sql`select 1`.execute(queries);
     },
-    askTime: location.kind === "sqlite" ? undefined : () => postgresTime(queries),
+    readTime: location.kind === "sqlite" ? undefined : () => postgresTime(queries),
     close: () => queries.destroy(),
   };
 }

@@ -8,7 +8,7 @@ afterEach(() => clocks.splice(0).forEach((clock) => clock.stop()));
 const start = async (aheadMs: number) => {
   const storeMs = 1_700_000_000_000;
   const clock = createStoreClock({
-    askStore: async () => storeMs,
+    readStoreTime: async () => storeMs,
     ownNow: () => storeMs + aheadMs,
     logger: pino({ level: "silent" }),
   });
@@ -44,7 +44,7 @@ test("prefers the measurement with the shortest round trip", async () => {
   let ownMs = 1_000_000;
   const delays = [8_000, 0, 4_000];
   const clock = createStoreClock({
-    askStore: async () => {
+    readStoreTime: async () => {
       const storeMs = ownMs - 3_000;
       ownMs += delays.shift() ?? 0;
       return storeMs;

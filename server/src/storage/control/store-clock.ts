@@ -24,20 +24,20 @@ export type StoreClock = {
 
 export type StoreClockDeps = {
   /** Milliseconds since the epoch by the control store; undefined if it has no clock of its own. */
-  askStore: (() => Promise<number>) | undefined;
+  readStoreTime: (() => Promise<number>) | undefined;
   /** This machine's clock. */
   ownNow: () => number;
   logger: Logger;
 };
 
-export function createStoreClock({ askStore, ownNow, logger }: StoreClockDeps): StoreClock {
+export function createStoreClock({ readStoreTime, ownNow, logger }: StoreClockDeps): StoreClock {
   let skewMs = 0;
   let appliedMs = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const isRefused = (): boolean => Math.abs(skewMs) > storageLimits.clockSkewMaxMs;
-  const measure = async (ask: () => Promise<number>): Promise<void> => {
-    skewMs = await leastUncertain(ask, ownNow);
+  const measure = async (readTime: () => Promise<number>): Promise<void> => {
+    skewMs = await leastUncertain(readTime, ownNow);
     // Small differences come from the network: following them would only make times jitter.
     if (Math.abs(skewMs - appliedMs) >= storageLimits.clockSlackMs) appliedMs = skewMs;
     const fields = { skew_seconds: skewMs / 1000 };
@@ -50,11 +50,11 @@ export function createStoreClock({ askStore, ownNow, logger }: StoreClockDeps): 
     mayLead: () => Math.abs(skewMs) < storageLimits.clockSkewLeadMs,
     isRefused,
     async start() {
-      if (askStore === undefined) return;
-      await measure(askStore);
+      if (readStoreTime === undefined) return;
+      await measure(readStoreTime);
       if (isRefused()) throw new ClockError(describeSkew(skewMs));
       timer = setInterval(() => {
-        measure(askStore).catch((error: unknown) =>
+        measure(readStoreTime).catch((error: unknown) =>
           logger.warn({ err: error }, "the clock of the control store could not be read; the last measurement holds"),
         );
       }, storageLimits.clockMeasureEveryMs).unref();
@@ -73,11 +73,11 @@ function describeSkew(skewMs: number): string {
 }
 
 /** Of a few measurements, the one with the shortest round trip is the most accurate. */
-async function leastUncertain(ask: () => Promise<number>, ownNow: () => number): Promise<number> {
+async function leastUncertain(readTime: () => Promise<number>, ownNow: () => number): Promise<number> {
   let [least, skewMs] = [Number.POSITIVE_INFINITY, 0];
   for (let n = 0; n < questions; n += 1) {
     const before = ownNow();
-    const storeMs = await ask();
+    const storeMs = await readTime();
     const after = ownNow();
     if (after - before < least) [least, skewMs] = [after - before, (before + after) / 2 - storeMs];
   }

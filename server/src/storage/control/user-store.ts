@@ -30,7 +30,7 @@ export type UserStore = {
    * Locks the user until this transaction ends, waiting for others that change the user. False if the user was deleted,
    * or no longer matches `was`. Call it in a transaction.
    */
-  hold: (id: string, was: { role?: Role; password_hash?: string }) => Promise<boolean>;
+  lock: (id: string, was: { role?: Role; password_hash?: string }) => Promise<boolean>;
   /** The number of admins without this person: of the organization, and of the instance. */
   countOtherAdmins: (
     uniqueOrganizationId: string,
@@ -92,7 +92,7 @@ export function createUserStore(queries: ControlQueries): UserStore {
 /** From before there were sessions. */
 const unused = 1;
 
-function memberMethods(queries: ControlQueries): Pick<UserStore, "remove" | "setRole" | "hold" | "countOtherAdmins"> {
+function memberMethods(queries: ControlQueries): Pick<UserStore, "remove" | "setRole" | "lock" | "countOtherAdmins"> {
   return {
     remove: async (uniqueOrganizationId, id) => {
       // Keys and sessions are deleted with the user.
@@ -116,7 +116,7 @@ function memberMethods(queries: ControlQueries): Pick<UserStore, "remove" | "set
       return row && toUser(row);
     },
 
-    hold: async (id, was) => {
+    lock: async (id, was) => {
       const { numUpdatedRows } = await queries
         .updateTable("users")
         .set((column) => ({ email: column.ref("email") }))

@@ -43,10 +43,10 @@ export function summedTrace(
   root: StoredSpan | undefined,
 ): StoredTrace {
   const { root: at, texts, ...shown } = sums;
-  const said = traceTexts.map((name) => [name, root?.[columnOf(name)] || texts[name]] as const);
+  const stated = traceTexts.map((name) => [name, root?.[columnOf(name)] || texts[name]] as const);
   return {
     ...shown,
-    ...(Object.fromEntries(said) as Record<TraceText, string>),
+    ...(Object.fromEntries(stated) as Record<TraceText, string>),
     trace_unique_id,
     environment,
     duration: secondsBetween(shown),

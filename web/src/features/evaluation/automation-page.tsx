@@ -15,7 +15,7 @@ export function AutomationPage({ id, page, window }: PageProps): ReactNode {
   const automation = useAutomation(id, !isOwn);
   const props = { onMade: setMadeId, canWrite, page, window };
   return (
-    <RecordPage tab="automations" back="All automations" isForbidden={id === "new" && !canWrite} asked={automation}>
+    <RecordPage tab="automations" back="All automations" isForbidden={id === "new" && !canWrite} query={automation}>
       {isOwn ? (
         <AutomationEditor key="new" first={undefined} {...props} />
       ) : (

@@ -26,12 +26,12 @@ export function useAutomations() {
   );
 }
 
-export function useAutomation(automation_id: string, isAsked: boolean) {
+export function useAutomation(automation_id: string, isEnabled: boolean) {
   return useApiQuery(
     ["automation", automation_id],
     (api, signal) =>
       bodyOf(api.GET("/automation/automations/{automation_id}/", { params: { path: { automation_id } }, signal })),
-    { enabled: isAsked, refetchInterval: refreshMs },
+    { enabled: isEnabled, refetchInterval: refreshMs },
   );
 }
 

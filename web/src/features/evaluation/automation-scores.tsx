@@ -72,7 +72,7 @@ export function AutomationScores({ automation, page }: { automation: Automation;
 
 function ScoreRow({ score, isPaid }: { score: Score; isPaid: boolean }): ReactNode {
   const { log_id: log, evaluator_name: name, explanation, error_message: problem, cost, created_at: at } = score;
-  const said = problem ?? explanation ?? "";
+  const text = problem ?? explanation ?? "";
   return (
     <tr>
       <Cell className="whitespace-nowrap">
@@ -88,11 +88,11 @@ function ScoreRow({ score, isPaid }: { score: Score; isPaid: boolean }): ReactNo
       <Cell className="max-w-40 text-muted" title={visibleLine(name)}>
         {visibleLine(name)}
       </Cell>
-      <Cell className="max-w-0 w-full min-w-40" title={visibleLine(said.slice(0, 2000))}>
+      <Cell className="max-w-0 w-full min-w-40" title={visibleLine(text.slice(0, 2000))}>
         <span className="flex min-w-0 items-center gap-2">
           <ScoreMark score={score} />
           <span className={cx("min-w-0 flex-1 basis-0 truncate", problem === null ? "text-muted" : "text-error")}>
-            {visibleLine(said.slice(0, 300))}
+            {visibleLine(text.slice(0, 300))}
           </span>
         </span>
       </Cell>

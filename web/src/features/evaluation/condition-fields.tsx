@@ -30,7 +30,7 @@ export function ConditionFields({ draft, problems, window, onChange }: FieldsPro
         label="Which logs"
         hint="A query as in Logs. Empty: all logs. Scores do not exist yet when a log arrives."
         value={query}
-        {...(base && { kept: visibleLine(policyText(base.condition_policy)) })}
+        {...(base && { stored: visibleLine(policyText(base.condition_policy)) })}
         onChange={(text) => onChange({ query: text })}
         window={window}
         error={problems["condition_policy"]?.join(" ")}

@@ -13,7 +13,7 @@ export function ConditionPage({ id, window }: { id: string; window: Window }): R
   const condition = useCondition(id, !isOwn);
   const props = { onMade: setMadeId, canWrite, window };
   return (
-    <RecordPage tab="conditions" back="All conditions" isForbidden={id === "new" && !canWrite} asked={condition}>
+    <RecordPage tab="conditions" back="All conditions" isForbidden={id === "new" && !canWrite} query={condition}>
       {isOwn ? (
         <ConditionEditor key="new" first={undefined} {...props} />
       ) : (

@@ -19,12 +19,12 @@ export function useConditions() {
   });
 }
 
-export function useCondition(condition_id: string, isAsked: boolean) {
+export function useCondition(condition_id: string, isEnabled: boolean) {
   return useApiQuery(
     ["condition", condition_id],
     (api, signal) =>
       bodyOf(api.GET("/automation/conditions/{condition_id}/", { params: { path: { condition_id } }, signal })),
-    { enabled: isAsked },
+    { enabled: isEnabled },
   );
 }
 

@@ -144,9 +144,9 @@ export function readDraft(draft: Draft): Read {
 }
 
 function judgeOf({ base, model, prompt, rubric }: Draft): object {
-  const { scoring_rubric: _, ...kept } = base?.llm_config ?? {};
+  const { scoring_rubric: _, ...rest } = base?.llm_config ?? {};
   return {
-    ...kept,
+    ...rest,
     model: model.trim(),
     evaluator_definition: prompt,
     ...(rubric !== "" && { scoring_rubric: rubric }),

@@ -20,11 +20,11 @@ export function useEvaluatorPage(page: number, size = pageSize) {
   );
 }
 
-export function useEvaluator(evaluator_id: string, isAsked: boolean) {
+export function useEvaluator(evaluator_id: string, isEnabled: boolean) {
   return useApiQuery(
     ["evaluator", evaluator_id],
     (api, signal) => bodyOf(api.GET("/api/evaluators/{evaluator_id}/", { params: { path: { evaluator_id } }, signal })),
-    { enabled: isAsked },
+    { enabled: isEnabled },
   );
 }
 

@@ -10,13 +10,13 @@ type PageProps = {
   back: string;
   /** The role does not permit creating one. */
   isForbidden: boolean;
-  asked: { error: Error | null; refetch: () => Promise<unknown> };
+  query: { error: Error | null; refetch: () => Promise<unknown> };
   /** Empty until the record is loaded. */
   children: ReactNode;
 };
 
 /** The page of a record in a tab, with a link back to the list. */
-export function RecordPage({ tab, back, isForbidden, asked, children }: PageProps): ReactNode {
+export function RecordPage({ tab, back, isForbidden, query, children }: PageProps): ReactNode {
   return (
     <div className="flex flex-col gap-3">
       <Link to="/evaluation" search={{ tab }} className="self-start text-sm text-muted hover:text-accent">
@@ -26,10 +26,10 @@ export function RecordPage({ tab, back, isForbidden, asked, children }: PageProp
         <p className="text-muted">Your role does not permit this.</p>
       ) : (
         (children ??
-        (asked.error === null ? (
+        (query.error === null ? (
           <SkeletonRows rows={8} />
         ) : (
-          <ErrorPanel error={asked.error} onRetry={() => void asked.refetch()} />
+          <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />
         )))
       )}
     </div>

@@ -51,7 +51,7 @@ const truths = [
 export function PassingFields({ draft, problems, onChange }: FieldsProps): ReactNode {
   const isNumber = draft.valueType === "numerical" || draft.valueType === "percentage";
   const isBoolean = draft.valueType === "boolean";
-  const kept = { value: "kept", label: "As set over the API" } as const;
+  const unchanged = { value: "kept", label: "As set over the API" } as const;
   const offered = passOptions.filter(({ value }) => isNumber || value === "none" || value === "equals");
   return (
     <Field label="A score passes if it is" error={problems["passing_conditions"]}>
@@ -61,7 +61,7 @@ export function PassingFields({ draft, problems, onChange }: FieldsProps): React
             {...control}
             className="shrink-0"
             value={draft.passes}
-            options={draft.passes === "kept" ? [kept, ...offered] : offered}
+            options={draft.passes === "kept" ? [unchanged, ...offered] : offered}
             onValueChange={(passes) => onChange({ passes, ...(isBoolean && { passesAt: "true" }) })}
           />
           {draft.passes === "none" || draft.passes === "kept" ? null : isBoolean ? (

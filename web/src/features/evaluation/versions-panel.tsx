@@ -22,7 +22,7 @@ type VersionsProps = {
 export function VersionsPanel({ evaluator, canWrite, isChanged, onShow }: VersionsProps): ReactNode {
   const versions = useVersions(evaluator.id);
   const freeze = useFreezeVersion(evaluator.id);
-  const [said, setSaid] = useState("");
+  const [note, setNote] = useState("");
   const rows = versions.data?.results;
   return (
     <Panel title="Versions">
@@ -71,14 +71,14 @@ export function VersionsPanel({ evaluator, canWrite, isChanged, onShow }: Versio
           className="flex gap-2 border-t border-line p-2"
           onSubmit={(event) => {
             event.preventDefault();
-            freeze.mutate(said.trim(), { onSuccess: () => setSaid("") });
+            freeze.mutate(note.trim(), { onSuccess: () => setNote("") });
           }}
         >
           <Input
             aria-label="What the new version is"
             placeholder="What it is (optional)"
-            value={said}
-            onChange={(event) => setSaid(event.target.value)}
+            value={note}
+            onChange={(event) => setNote(event.target.value)}
           />
           <Button
             type="submit"

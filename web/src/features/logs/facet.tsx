@@ -23,8 +23,8 @@ export function Facet({ field, title, values, scope, onToggle, ...controlled }: 
   const [ownOpen, setOwnOpen] = useState(true);
   const [search, setSearch] = useState<string>();
   const { isOpen = ownOpen, onOpen = setOwnOpen } = controlled;
-  const asked = useMemo(() => (search === undefined ? [] : [field]), [search, field]);
-  const found = useFacets(scope, asked, { limit: 50, ...(search !== undefined && { search }) });
+  const fields = useMemo(() => (search === undefined ? [] : [field]), [search, field]);
+  const found = useFacets(scope, fields, { limit: 50, ...(search !== undefined && { search }) });
   const shown = search === undefined ? values : (found.data?.facets.get(field) ?? values);
   const most = Math.max(1, ...(shown ?? []).map(({ count }) => count));
   if (values?.length === 0 && search === undefined && controlled.isOpen === undefined) return null;

@@ -59,10 +59,10 @@ type MetadataProps = {
 
 /** Metadata values are counted only once the section is opened: there may be many keys. */
 function MetadataFacet({ name, scope, onToggle }: MetadataProps): ReactNode {
-  const isAsked = scope.query.includes(familyOf(name)?.key ?? name);
-  const [isOpen, setOpen] = useState(isAsked);
-  const asked = useMemo(() => (isOpen ? [name] : []), [isOpen, name]);
-  const facets = useFacets(scope, asked, { limit: 8 });
+  const isEnabled = scope.query.includes(familyOf(name)?.key ?? name);
+  const [isOpen, setOpen] = useState(isEnabled);
+  const fieldNames = useMemo(() => (isOpen ? [name] : []), [isOpen, name]);
+  const facets = useFacets(scope, fieldNames, { limit: 8 });
   const title = visibleLine(familyOf(name)?.key ?? name);
   return (
     <Facet

@@ -71,8 +71,8 @@ describe("columns", () => {
 });
 
 test("a sort that no column has falls back to the default", () => {
-  const kept = ["cost", "-status_code", "-metadata__plan", "scores__judge"];
-  expect(kept.map(readSort)).toEqual(kept);
+  const valid = ["cost", "-status_code", "-metadata__plan", "scores__judge"];
+  expect(valid.map(readSort)).toEqual(valid);
   expect(["nothing", "-input", "--cost", "", "metadata__", undefined].map(readSort)).toEqual(Array(6).fill(undefined));
 });
 
@@ -111,9 +111,9 @@ describe("the live tail", () => {
   ];
   test("parses the same events and cursor, wherever the chunks are cut", () => {
     fc.assert(
-      fc.property(fc.array(fc.nat(stream.length)), (cuts) => {
+      fc.property(fc.array(fc.nat(stream.length)), (offsets) => {
         const reader = createEventReader();
-        const ends = [...cuts.toSorted((a, b) => a - b), stream.length];
+        const ends = [...offsets.toSorted((a, b) => a - b), stream.length];
         const read = ends.flatMap((end, at) => reader.read(stream.slice(ends[at - 1] ?? 0, end)));
         expect(read).toEqual(events);
         expect(reader.cursor()).toBe("c3");

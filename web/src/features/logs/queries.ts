@@ -88,10 +88,10 @@ export function useFacets(scope: LogsScope, fields: readonly string[], options: 
       const answers = await Promise.all(
         requests.map(({ names, text }) => {
           const times = { start_time: window.start, end_time: window.end, environment };
-          const asked = { fields: names.join(","), limit, ...(search !== "" && { search }) };
+          const params = { fields: names.join(","), limit, ...(search !== "" && { search }) };
           const body = filtersBody(toFilters(parseQuery(text).query));
           return bodyOf(
-            api.POST("/api/request-logs/facets/", { params: { query: { ...times, ...asked } }, body, signal }),
+            api.POST("/api/request-logs/facets/", { params: { query: { ...times, ...params } }, body, signal }),
           );
         }),
       );

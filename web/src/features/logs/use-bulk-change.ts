@@ -37,12 +37,12 @@ export function useBulkScore() {
   const scorer = useEmail();
   const reload = useReloadLists();
   return useMutation({
-    mutationFn: async (ask: { ids: readonly string[]; evaluatorId: string; value: ScoreValue }) => {
-      for (const id of ask.ids) {
-        const body = { log_id: id, evaluator_id: ask.evaluatorId, scorer, ...ask.value };
+    mutationFn: async (change: { ids: readonly string[]; evaluatorId: string; value: ScoreValue }) => {
+      for (const id of change.ids) {
+        const body = { log_id: id, evaluator_id: change.evaluatorId, scorer, ...change.value };
         await api.POST("/api/scores/", { body });
       }
-      return { changed: ask.ids.length, problems: [] as string[] };
+      return { changed: change.ids.length, problems: [] as string[] };
     },
     onSettled: reload,
   });

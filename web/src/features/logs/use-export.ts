@@ -8,7 +8,12 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 export type ExportState = { bytes: number; isRunning: boolean; error: Error | undefined };
 
-type Ask = { filters: Filters; window: { start: string; end: string }; format: ExportFormat; fields?: string };
+type ExportRequest = {
+  filters: Filters;
+  window: { start: string; end: string };
+  format: ExportFormat;
+  fields?: string;
+};
 
 const idle: ExportState = { bytes: 0, isRunning: false, error: undefined };
 
@@ -19,7 +24,7 @@ export function useExport() {
   const [state, setState] = useState(idle);
   const stop = useRef<AbortController>(undefined);
   const start = useCallback(
-    async ({ filters, window, format, fields }: Ask): Promise<void> => {
+    async ({ filters, window, format, fields }: ExportRequest): Promise<void> => {
       stop.current?.abort();
       const controller = new AbortController();
       stop.current = controller;

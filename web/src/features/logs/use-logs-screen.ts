@@ -150,8 +150,8 @@ export function useSavedSearch(): string {
   const { search } = useLogsSearch();
   return useMemo(() => {
     const { q, sort, cols, range, from, to } = search;
-    const kept = Object.entries({ q, sort, cols, range, from, to }).filter(([, value]) => value !== undefined);
-    return new URLSearchParams(kept as Array<[string, string]>).toString();
+    const retained = Object.entries({ q, sort, cols, range, from, to }).filter(([, value]) => value !== undefined);
+    return new URLSearchParams(retained as Array<[string, string]>).toString();
   }, [search]);
 }
 

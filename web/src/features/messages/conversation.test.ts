@@ -31,7 +31,7 @@ const shape = (messages: readonly DisplayMessage[]) =>
       return part.kind === "tool-result" ? { result: part.parts, of: part.call?.name } : part.kind;
     }),
   ]);
-const said = (text: string) => [{ kind: "text", text }];
+const textBlocks = (text: string) => [{ kind: "text", text }];
 
 describe("input and output", () => {
   test("messages", () => {
@@ -145,7 +145,7 @@ describe("calls and results in pairs", () => {
 
   test("by id, in any order of the results", () => {
     const { turn } = paired([assistant(null, call("1"), call("2")), result("2", "two"), result("1", "one")]);
-    expect(turn).toEqual([["assistant", { call: "1", got: said("one") }, { call: "2", got: said("two") }]]);
+    expect(turn).toEqual([["assistant", { call: "1", got: textBlocks("one") }, { call: "2", got: textBlocks("two") }]]);
   });
 
   test("reused ids", () => {
@@ -156,8 +156,8 @@ describe("calls and results in pairs", () => {
       result("1", "second"),
     ]);
     expect(turn).toEqual([
-      ["assistant", { call: "1", got: said("first") }],
-      ["assistant", { call: "1", got: said("second") }],
+      ["assistant", { call: "1", got: textBlocks("first") }],
+      ["assistant", { call: "1", got: textBlocks("second") }],
     ]);
   });
 
@@ -168,7 +168,7 @@ describe("calls and results in pairs", () => {
       result(undefined, "of f"),
     ]);
     expect(turn).toEqual([
-      ["assistant", { call: undefined, got: said("of f") }, { call: undefined, got: said("of g") }],
+      ["assistant", { call: undefined, got: textBlocks("of f") }, { call: undefined, got: textBlocks("of g") }],
     ]);
   });
 
@@ -181,7 +181,7 @@ describe("calls and results in pairs", () => {
       ],
     };
     expect(paired([assistant(null, call("1")), message]).turn).toEqual([
-      ["assistant", { call: "1", got: said("one") }],
+      ["assistant", { call: "1", got: textBlocks("one") }],
       ["user", "go on"],
     ]);
   });
@@ -192,15 +192,15 @@ describe("calls and results in pairs", () => {
       ["user", "q"],
       ["assistant", { call: "1", got: undefined, later: true }],
     ]);
-    expect(turn).toEqual([["tool", { result: said("found"), of: "look" }]]);
+    expect(turn).toEqual([["tool", { result: textBlocks("found"), of: "look" }]]);
   });
 
   test("results without a call, calls without a result, results before their call", () => {
     const { turn } = paired([result("1", "early"), assistant(null, call("1")), result("9", "of nothing")]);
     expect(turn).toEqual([
-      ["tool", { result: said("early"), of: undefined }],
+      ["tool", { result: textBlocks("early"), of: undefined }],
       ["assistant", { call: "1", got: undefined }],
-      ["tool", { result: said("of nothing"), of: undefined }],
+      ["tool", { result: textBlocks("of nothing"), of: undefined }],
     ]);
   });
 

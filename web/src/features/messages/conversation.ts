@@ -2,7 +2,7 @@ import { isRecord } from "../../lib/exact-json.ts";
 import type { DisplayMessage, DisplayPart } from "./display-part.ts";
 import { jsonIn } from "./members.ts";
 import { pairTools } from "./pair-tools.ts";
-import { holdsMessages, messagesInText, readMessage } from "./read-message.ts";
+import { containsMessages, messagesInText, readMessage } from "./read-message.ts";
 
 /** The members of a span that hold its input and output. */
 export type SpanContent = {
@@ -136,7 +136,7 @@ function listOf(value: unknown): unknown[] | undefined {
 
 function messagesIn(value: unknown): unknown {
   if (typeof value === "string") return messagesInText(value);
-  if (!holdsMessages(value)) return undefined;
+  if (!containsMessages(value)) return undefined;
   return Array.isArray(value) ? value : [value];
 }
 

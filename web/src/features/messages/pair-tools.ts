@@ -22,7 +22,7 @@ export function pairTools(messages: readonly DisplayMessage[], border: number): 
         if (part.id !== undefined) byId.set(part.id, [...(byId.get(part.id) ?? []).slice(-openPerId), entry]);
       }
       if (part.kind !== "tool-result") continue;
-      const found = takeCall(part, open, byId);
+      const found = addCall(part, open, byId);
       if (found === undefined) continue;
       const isApart = found.place < border && place >= border;
       const { name, arguments: given } = found.call;
@@ -35,7 +35,7 @@ export function pairTools(messages: readonly DisplayMessage[], border: number): 
 
 const openPerId = 16;
 
-function takeCall(result: ToolResultPart, open: OpenCall[], byId: Map<string, OpenCall[]>): OpenCall | undefined {
+function addCall(result: ToolResultPart, open: OpenCall[], byId: Map<string, OpenCall[]>): OpenCall | undefined {
   if (result.id !== undefined) {
     const found = byId.get(result.id)?.pop();
     if (found !== undefined) remove(open, found);

@@ -59,8 +59,8 @@ export function answerAudio(audio: Block): DisplayPart[] {
 /** Decides by the media type or modality given beside the data. */
 function modalPart(block: Block): DisplayPart {
   const mediaType = mediaTypeOf(block);
-  const said = textIn(block, "modality") ?? mediaType?.split("/", 1)[0];
-  const shown = said === "image" || said === "audio" || said === "video" ? said : "file";
+  const stated = textIn(block, "modality") ?? mediaType?.split("/", 1)[0];
+  const shown = stated === "image" || stated === "audio" || stated === "video" ? stated : "file";
   if (shown === "file") return filePart(block);
   return mediaPart(block, shown, mediaType);
 }

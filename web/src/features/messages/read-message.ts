@@ -21,7 +21,7 @@ export function readMessage(raw: unknown, place: number, defaultRole = "user"): 
 }
 
 /** Whether a value is a message or a list of messages. */
-export function holdsMessages(value: unknown): boolean {
+export function containsMessages(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0 && (value as unknown[]).every(isMessage);
   return isMessage(value);
 }
@@ -56,8 +56,8 @@ function unwrapped(raw: Raw): Raw {
 }
 
 function roleOf(message: Raw, defaultRole: string): string {
-  const said = firstText(message, "role");
-  if (said !== undefined) return said;
+  const role = firstText(message, "role");
+  if (role !== undefined) return role;
   const type = textIn(message, "type") ?? "";
   if (/(?:_call_output|tool_result)$/.test(type)) return "tool";
   if (/_call$|^reasoning$/.test(type)) return "assistant";
@@ -129,6 +129,6 @@ function readIds(content: unknown): string[] {
 /** The messages in a JSON text; undefined for any other text. */
 export function messagesInText(text: string): unknown[] | undefined {
   const value = jsonIn(text);
-  if (!holdsMessages(value)) return undefined;
+  if (!containsMessages(value)) return undefined;
   return Array.isArray(value) ? (value as unknown[]) : [value];
 }

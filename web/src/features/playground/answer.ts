@@ -86,13 +86,13 @@ function withCalls(before: unknown, deltas: readonly unknown[]): Json[] {
     while (calls.length <= at) calls.push({ type: "function", function: { name: "", arguments: "" } });
     const call = calls[at] ?? {};
     const change = isRecord(delta["function"]) ? delta["function"] : {};
-    const said = isRecord(call["function"]) ? call["function"] : {};
+    const calledFunction = isRecord(call["function"]) ? call["function"] : {};
     calls[at] = {
       ...call,
       ...(typeof delta["id"] === "string" && { id: delta["id"] }),
       function: {
-        name: `${textOf(said["name"])}${textOf(change["name"])}`,
-        arguments: `${textOf(said["arguments"])}${textOf(change["arguments"])}`,
+        name: `${textOf(calledFunction["name"])}${textOf(change["name"])}`,
+        arguments: `${textOf(calledFunction["arguments"])}${textOf(change["arguments"])}`,
       },
     };
   }

@@ -59,10 +59,10 @@ async function callModel(
   signal: AbortSignal,
   change: (more: Partial<Run>) => void,
 ): Promise<Answer> {
-  const asked = { ...body, stream: true, stream_options: { include_usage: true }, request_breakdown: true };
+  const request = { ...body, stream: true, stream_options: { include_usage: true }, request_breakdown: true };
   const { data, response } = await api.POST("/api/chat/completions", {
     // Not validated here: the gateway reports errors in the input.
-    body: asked as never,
+    body: request as never,
     signal,
     parseAs: "stream",
   });

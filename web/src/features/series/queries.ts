@@ -8,7 +8,7 @@ import { toFilters } from "../../query-bar/to-filters.ts";
 /** The spans that figures cover: a window and a query. */
 export type Scope = { window: Window; query: string };
 
-type AskedBefore = { queryKey: readonly unknown[] } | undefined;
+type PreviousQuery = { queryKey: readonly unknown[] } | undefined;
 
 /**
  * Previous figures stay visible until those of the next window are loaded, but not those of another environment, query
@@ -23,8 +23,8 @@ export function figureOptions(
 ) {
   const own = withoutWindow([environment, ...key]);
   return {
-    placeholderData: <T>(before: T | undefined, asked: AskedBefore): T | undefined =>
-      asked !== undefined && withoutWindow(asked.queryKey) === own ? before : undefined,
+    placeholderData: <T>(before: T | undefined, previous: PreviousQuery): T | undefined =>
+      previous !== undefined && withoutWindow(previous.queryKey) === own ? before : undefined,
     // Marks queries that `useFresh` refetches.
     meta: { isFigure: window.isMoving },
   };

@@ -11,7 +11,7 @@ type QueryFieldProps = {
   /** Undefined if the query language cannot express the filters. */
   value: string | undefined;
   /** A description of those filters. */
-  kept?: string;
+  stored?: string;
   onChange: (query: string) => void;
   /** The window whose values are suggested. */
   window: Pick<Window, "start" | "end">;
@@ -19,7 +19,7 @@ type QueryFieldProps = {
 };
 
 /** A query as a form field: its text applies without Enter. */
-export function QueryField({ label, hint, value, kept, onChange, window, error }: QueryFieldProps): ReactNode {
+export function QueryField({ label, hint, value, stored, onChange, window, error }: QueryFieldProps): ReactNode {
   const [place, setPlace] = useState<Place>();
   const input = useRef<HTMLInputElement>(null);
   const known = useKnownValues(window, place);
@@ -28,7 +28,7 @@ export function QueryField({ label, hint, value, kept, onChange, window, error }
       <span className="text-sm font-medium text-muted">{label}</span>
       {value === undefined ? (
         <div className="flex flex-col items-start gap-1 text-sm text-muted">
-          {kept !== undefined && <code className="text-text [overflow-wrap:anywhere]">{kept}</code>}
+          {stored !== undefined && <code className="text-text [overflow-wrap:anywhere]">{stored}</code>}
           <p>Its filters were set through the API and cannot be expressed as a query. They are kept.</p>
           <Button size="sm" onClick={() => onChange("")}>
             Replace them

@@ -44,7 +44,7 @@ export function useFresh({ window, query: typed }: Scope): void {
 }
 
 /** The id of the span that ended last, within the last minutes; null if there is none. */
-function useNewestId(typed: string, isAsked: boolean): string | null | undefined {
+function useNewestId(typed: string, isEnabled: boolean): string | null | undefined {
   const environment = useEnvironment();
   const filters = filtersOf(typed);
   const { data } = useApiQuery(
@@ -55,7 +55,7 @@ function useNewestId(typed: string, isAsked: boolean): string | null | undefined
       const page = await bodyOf(api.POST("/api/request-logs/list/", { params: { query }, body: { filters }, signal }));
       return page.results[0]?.unique_id ?? null;
     },
-    { enabled: isAsked, refetchInterval: pulseMs, staleTime: 0, gcTime: 0, refetchOnWindowFocus: "always" },
+    { enabled: isEnabled, refetchInterval: pulseMs, staleTime: 0, gcTime: 0, refetchOnWindowFocus: "always" },
   );
   return data;
 }

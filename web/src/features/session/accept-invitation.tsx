@@ -19,14 +19,14 @@ export function AcceptInvitation({ token }: { token: string }): ReactNode {
   const signIn = useSignIn();
   const watch = useSessionWatch();
   const params = { path: { token } };
-  const invitation = useApiQuery(["invitation", token], (asked, signal) =>
-    bodyOf(asked.GET("/api/invitations/{token}/", { params, signal })),
+  const invitation = useApiQuery(["invitation", token], (client, signal) =>
+    bodyOf(client.GET("/api/invitations/{token}/", { params, signal })),
   );
   const accept = useMutation({
     async mutationFn(email: string) {
       await api.POST("/api/invitations/{token}/", { params, body: { password } });
       const me = await signIn.mutateAsync({ email, password });
-      watch.tellOtherTabs({ kind: "signed-in", identity: identityOf(me) });
+      watch.notifyOtherTabs({ kind: "signed-in", identity: identityOf(me) });
     },
     onSuccess() {
       queries.clear();

@@ -27,7 +27,7 @@ export function SignInForm({
           { email: email.trim(), password },
           {
             onSuccess(me) {
-              watch.tellOtherTabs({ kind: "signed-in", identity: identityOf(me) });
+              watch.notifyOtherTabs({ kind: "signed-in", identity: identityOf(me) });
               onSignedIn(me);
             },
           },

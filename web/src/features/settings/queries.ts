@@ -1,7 +1,7 @@
 import { keepPreviousData, useMutation, useQueryClient } from "@tanstack/react-query";
 import { bodyOf, type Api } from "../../api/client.ts";
 import type { components, operations } from "../../api/schema.gen.ts";
-import { askMetrics, askReadiness, askVersion } from "../../api/system.ts";
+import { fetchMetrics, fetchReadiness, fetchVersion } from "../../api/system.ts";
 import { useApi, useApiQuery } from "../../api/use-api.ts";
 
 export type Member = components["schemas"]["Member"];
@@ -112,10 +112,10 @@ export const useChangePassword = () =>
 const everyMs = 5000;
 
 export const useReadiness = () =>
-  useApiQuery(["readiness"], (_api, signal) => askReadiness(signal), { refetchInterval: everyMs });
+  useApiQuery(["readiness"], (_api, signal) => fetchReadiness(signal), { refetchInterval: everyMs });
 
 export const useMetrics = () =>
-  useApiQuery(["metrics"], (_api, signal) => askMetrics(signal), { refetchInterval: everyMs });
+  useApiQuery(["metrics"], (_api, signal) => fetchMetrics(signal), { refetchInterval: everyMs });
 
 export const useVersion = () =>
-  useApiQuery(["version"], (_api, signal) => askVersion(signal), { staleTime: Number.POSITIVE_INFINITY });
+  useApiQuery(["version"], (_api, signal) => fetchVersion(signal), { staleTime: Number.POSITIVE_INFINITY });

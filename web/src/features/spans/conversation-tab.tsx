@@ -49,9 +49,9 @@ function Messages({ id, span, conversation }: { id: string; span: Span; conversa
   const belongs = ["thread_identifier", "session_identifier", "trace_unique_id"].some(
     (member) => textOf(span, member) !== undefined,
   );
-  const isAsked = belongs && conversation.sent.length > 1;
+  const isEnabled = belongs && conversation.sent.length > 1;
   const form = weightOf(conversation.sent) > largeChars ? "count" : "messages";
-  const added = useNewMessages(id, form, isAsked);
+  const added = useNewMessages(id, form, isEnabled);
   const isLate = useDelay(patienceMs);
   const sections = useMemo(() => {
     const messages = [...conversation.sent, ...conversation.answers];
@@ -63,7 +63,7 @@ function Messages({ id, span, conversation }: { id: string; span: Span; conversa
     return toSections(conversation, isNewBy(conversation, added.data));
   }, [conversation, added.data, belongs]);
   // The border between old and new messages should not move while somebody reads.
-  if (isAsked && added.isPending && !isLate)
+  if (isEnabled && added.isPending && !isLate)
     return <p className="p-3 text-muted">Looking for what is new in this turn …</p>;
   return (
     <>

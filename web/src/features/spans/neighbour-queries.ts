@@ -18,7 +18,7 @@ export function useNeighbours(id: string, span: Span) {
     ["span", id, "neighbours"],
     async (api, signal) => {
       if (place === undefined || end === undefined) return undefined;
-      const ask = async (direction: "before" | "after"): Promise<Neighbour | undefined> => {
+      const fetchNeighbour = async (direction: "before" | "after"): Promise<Neighbour | undefined> => {
         const at = new Date(end).getTime();
         const edge = new Date(at + (direction === "before" ? -1 : 1) * reachDays * dayMs).toISOString();
         const query = {
@@ -38,7 +38,7 @@ export function useNeighbours(id: string, span: Span) {
         const found = answer.results.filter(isRecord).find((row) => row["unique_id"] !== id);
         return found && { id: textOf(found, "unique_id") ?? "", name: nameOf(found) };
       };
-      const [before, after] = await Promise.all([ask("before"), ask("after")]);
+      const [before, after] = await Promise.all([fetchNeighbour("before"), fetchNeighbour("after")]);
       return { within: place.within, before, after };
     },
     { staleTime: 60_000 },

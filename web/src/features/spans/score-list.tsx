@@ -71,7 +71,7 @@ function ScoreItem({ id, score, onRemove }: ItemProps): ReactNode {
 
 function ScoreRow({ score, children }: { score: Score; children: ReactNode }): ReactNode {
   const { evaluator_name, is_passed, explanation, error_message, scorer } = score;
-  const said = explanation ?? error_message;
+  const text = explanation ?? error_message;
   const tone = is_passed === null ? "text-text" : is_passed ? "text-ok" : "text-error";
   return (
     <div className="flex items-start gap-2 py-px text-sm">
@@ -84,8 +84,8 @@ function ScoreRow({ score, children }: { score: Score; children: ReactNode }): R
       >
         {visibleLine(scoreText(score).slice(0, 200))}
       </span>
-      {said !== null && said !== "" && (
-        <span className="min-w-0 text-muted [overflow-wrap:anywhere]">{visibleLine(said.slice(0, 1000))}</span>
+      {text !== null && text !== "" && (
+        <span className="min-w-0 text-muted [overflow-wrap:anywhere]">{visibleLine(text.slice(0, 1000))}</span>
       )}
       {scorer !== null && scorer !== "" && <span className="shrink-0 text-faint">{visibleLine(scorer)}</span>}
       {children}

@@ -18,7 +18,7 @@ export function useScores(spanId: string) {
   });
 }
 
-export function useEvaluators(isAsked: boolean) {
+export function useEvaluators(isEnabled: boolean) {
   return useApiQuery(
     ["evaluators", "to score"],
     async (api, signal) => {
@@ -26,20 +26,20 @@ export function useEvaluators(isAsked: boolean) {
       const { results } = await bodyOf(api.GET("/api/evaluators/", { params, signal }));
       return results;
     },
-    { enabled: isAsked },
+    { enabled: isEnabled },
   );
 }
 
 export function useAddScore(spanId: string) {
   const api = useApi();
   const scorer = useEmail();
-  const forget = useForgetScores(spanId);
+  const invalidate = useInvalidateScores(spanId);
   return useMutation({
     mutationFn: (given: Record<string, unknown> & { evaluator_id: string }) => {
       const body = { ...given, scorer };
       return bodyOf(api.POST("/api/logs/{log_id}/scores/", { params: { path: { log_id: spanId } }, body }));
     },
-    onSuccess: forget,
+    onSuccess: invalidate,
   });
 }
 
@@ -47,20 +47,20 @@ export function useAddScore(spanId: string) {
 export function useChangeScore(spanId: string) {
   const api = useApi();
   const scorer = useEmail();
-  const forget = useForgetScores(spanId);
+  const invalidate = useInvalidateScores(spanId);
   return useMutation({
     mutationFn: ({ scoreId, body }: { scoreId: string; body: Record<string, unknown> }) => {
       const params = { path: { log_id: spanId, score_id: scoreId } };
       return bodyOf(api.PATCH("/api/logs/{log_id}/scores/{score_id}/", { params, body: { ...body, scorer } }));
     },
-    onSuccess: forget,
+    onSuccess: invalidate,
   });
 }
 
 /** Runs the score's evaluator again in its current form, and replaces the score with the result. */
 export function useScoreAgain(spanId: string) {
   const api = useApi();
-  const forget = useForgetScores(spanId);
+  const invalidate = useInvalidateScores(spanId);
   return useMutation({
     mutationFn: async ({ id, evaluator_id }: Pick<Score, "id" | "evaluator_id">) => {
       const query = { include_fields: logInputFields };
@@ -79,21 +79,21 @@ export function useScoreAgain(spanId: string) {
       const params = { path: { log_id: spanId, score_id: id } };
       return bodyOf(api.PUT("/api/logs/{log_id}/scores/{score_id}/", { params, body }));
     },
-    onSuccess: forget,
+    onSuccess: invalidate,
   });
 }
 
 export function useDeleteScore(spanId: string) {
   const api = useApi();
-  const forget = useForgetScores(spanId);
+  const invalidate = useInvalidateScores(spanId);
   return useMutation({
     mutationFn: (scoreId: string) =>
       api.DELETE("/api/logs/{log_id}/scores/{score_id}/", { params: { path: { log_id: spanId, score_id: scoreId } } }),
-    onSuccess: forget,
+    onSuccess: invalidate,
   });
 }
 
-function useForgetScores(spanId: string): () => void {
+function useInvalidateScores(spanId: string): () => void {
   const queries = useQueryClient();
   const environment = useEnvironment();
   return () => {

@@ -13,9 +13,9 @@ export function useSpan(id: string) {
   return useApiQuery(
     ["span", id],
     async (api, signal): Promise<Span> => {
-      const span = await askSpan(api, id, panelFields.join(","), signal);
+      const span = await fetchSpan(api, id, panelFields.join(","), signal);
       const hasMessages = Array.isArray(span["prompt_messages"]) && span["completion_message"] !== null;
-      return hasMessages ? span : { ...span, ...(await askSpan(api, id, "input,output", signal)) };
+      return hasMessages ? span : { ...span, ...(await fetchSpan(api, id, "input,output", signal)) };
     },
     { staleTime: staleMs },
   );
@@ -23,7 +23,7 @@ export function useSpan(id: string) {
 
 /** Every member of a span. */
 export function useWholeSpan(id: string) {
-  return useApiQuery(["span", id, "whole"], (api, signal) => askSpan(api, id, undefined, signal), {
+  return useApiQuery(["span", id, "whole"], (api, signal) => fetchSpan(api, id, undefined, signal), {
     staleTime: staleMs,
   });
 }
@@ -34,21 +34,21 @@ export function useWholeSpan(id: string) {
 export type Added = { messages: unknown[] } | { resentCount: number };
 
 /** `form` is `count` if the messages are too large to be fetched twice. */
-export function useNewMessages(id: string, form: "messages" | "count", isAsked: boolean) {
+export function useNewMessages(id: string, form: "messages" | "count", isEnabled: boolean) {
   return useApiQuery(
     ["span", id, "new", form],
     async (api, signal): Promise<Added> => {
       const fields = form === "count" ? "resent_message_count" : "new_messages";
-      const { new_messages: messages, resent_message_count: count } = await askSpan(api, id, fields, signal);
+      const { new_messages: messages, resent_message_count: count } = await fetchSpan(api, id, fields, signal);
       if (form === "count") return { resentCount: typeof count === "number" ? count : 0 };
       return { messages: Array.isArray(messages) ? (messages as unknown[]) : [] };
     },
-    { staleTime: staleMs, enabled: isAsked, retry: false },
+    { staleTime: staleMs, enabled: isEnabled, retry: false },
   );
 }
 
 /** Read as text, so that long numbers keep all digits. */
-async function askSpan(api: Api, id: string, fields: string | undefined, signal: AbortSignal): Promise<Span> {
+async function fetchSpan(api: Api, id: string, fields: string | undefined, signal: AbortSignal): Promise<Span> {
   const query = fields === undefined ? {} : { include_fields: fields };
   const text = await bodyOf(
     api.GET("/api/request-logs/{unique_id}/", { params: { path: { unique_id: id }, query }, signal, parseAs: "text" }),

@@ -8,7 +8,7 @@ import type { ThreadSort } from "./search.ts";
 export type Thread = components["schemas"]["Thread"];
 export type SpanRow = Readonly<Record<string, unknown>>;
 
-type Asked = { start: string; end: string; find: string | undefined; sort: ThreadSort };
+type ThreadsQuery = { start: string; end: string; find: string | undefined; sort: ThreadSort };
 
 const threadsAtOnce = 100;
 const spansAtOnce = 100;
@@ -16,7 +16,7 @@ const spansAtOnce = 100;
 const ever = "2000-01-01T00:00:00Z";
 
 /** Threads with a span in the window, page by page. */
-export function useThreads({ start, end, find, sort }: Asked) {
+export function useThreads({ start, end, find, sort }: ThreadsQuery) {
   const api = useApi();
   const environment = useEnvironment();
   return useInfiniteQuery({
@@ -71,7 +71,7 @@ export function useThreadSpans(thread: string) {
 const wrapperTypes = ["agent", "workflow", "task", "custom", "handoff"];
 
 /** Input and output of the spans around model calls, for turns whose model calls are not in the thread. */
-export function useThreadWrappers(thread: string, isAsked: boolean) {
+export function useThreadWrappers(thread: string, isEnabled: boolean) {
   const environment = useEnvironment();
   return useApiQuery(
     ["threads", "wrappers", thread],
@@ -92,7 +92,7 @@ export function useThreadWrappers(thread: string, isAsked: boolean) {
       );
       return rowsOf(text).rows;
     },
-    { enabled: isAsked, staleTime: 60_000 },
+    { enabled: isEnabled, staleTime: 60_000 },
   );
 }
 

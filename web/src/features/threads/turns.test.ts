@@ -18,7 +18,7 @@ function span(trace: string | undefined, second: number, more: object = {}) {
   };
 }
 
-const said = ({ seen }: Turn) =>
+const seenTexts = ({ seen }: Turn) =>
   seen.map(({ role, parts }) => [role, ...parts.map((part) => (part.kind === "text" ? part.text : part.kind))]);
 
 describe("a conversation as the user saw it", () => {
@@ -33,7 +33,7 @@ describe("a conversation as the user saw it", () => {
       }),
       span("b", 9, { new_messages: [user("q2"), assistant("a2")] }),
     ]);
-    expect(turns.map(said)).toEqual([
+    expect(turns.map(seenTexts)).toEqual([
       [
         ["user", "q1"],
         ["assistant", "a1"],
@@ -61,7 +61,7 @@ describe("a conversation as the user saw it", () => {
       { trace_unique_id: "a", span_parent_id: null, input: "hello", output: "hi" },
       { trace_unique_id: "b", span_parent_id: null, input: "not shown", output: "not shown" },
     ];
-    expect(withWrappers(turns, wrappers).map(said)).toEqual([
+    expect(withWrappers(turns, wrappers).map(seenTexts)).toEqual([
       [
         ["user", "hello"],
         ["assistant", "hi"],

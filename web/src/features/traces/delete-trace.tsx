@@ -9,7 +9,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Field, Input } from "../../ui/input.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import type { TraceHeader } from "./model/trace-model.ts";
-import { cutLine } from "./parts/untrusted.tsx";
+import { truncateLine } from "./parts/untrusted.tsx";
 
 /** How many characters of the id have to be typed as confirmation. */
 const typedChars = 8;
@@ -67,7 +67,7 @@ export function DeleteTrace({ header, onDeleted }: { header: TraceHeader; onDele
             if (isTyped && !remove.isPending) remove.mutate();
           }}
         >
-          <Field label={`Type ${cutLine(wanted)} to confirm`}>
+          <Field label={`Type ${truncateLine(wanted)} to confirm`}>
             {(control) => (
               <Input {...control} className="figures" value={typed} onChange={({ target }) => setTyped(target.value)} />
             )}

@@ -1,8 +1,8 @@
 import type { IconName } from "../../ui/icon.tsx";
 
-type KindLook = { icon: IconName; color: string };
+type KindStyle = { icon: IconName; color: string };
 
-const looks: Readonly<Record<string, KindLook>> = {
+const styles: Readonly<Record<string, KindStyle>> = {
   chat: { icon: "message", color: "--kind-chat" },
   completion: { icon: "message", color: "--kind-chat" },
   text: { icon: "message", color: "--kind-chat" },
@@ -22,13 +22,13 @@ const looks: Readonly<Record<string, KindLook>> = {
   score: { icon: "score", color: "--kind-score" },
 };
 
-const otherLook: KindLook = { icon: "circle", color: "--kind-custom" };
+const otherStyle: KindStyle = { icon: "circle", color: "--kind-custom" };
 
 /** The icon and the colour token of a kind of span. */
-export function kindLook(kind: string): KindLook {
-  return Object.hasOwn(looks, kind) ? (looks[kind] ?? otherLook) : otherLook;
+export function kindStyle(kind: string): KindStyle {
+  return Object.hasOwn(styles, kind) ? (styles[kind] ?? otherStyle) : otherStyle;
 }
 
 export function kindColor(kind: string): string {
-  return `var(${kindLook(kind).color})`;
+  return `var(${kindStyle(kind).color})`;
 }

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { bodyOf, type Api } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import { tableFields } from "./model/read-spans.ts";
-import { nextLookMs } from "./model/polling.ts";
+import { nextPollMs } from "./model/polling.ts";
 import type { TraceHeader, TraceModel } from "./model/trace-model.ts";
 import { parseTrace, type TraceBody } from "./parse-trace.ts";
 
@@ -14,44 +14,44 @@ const fields = tableFields.join(",");
 
 /** A trace with its tree, without the inputs and outputs of its spans. */
 export function useTrace(id: string): UseQueryResult<TraceModel> {
-  const ask = async (api: Api, signal: AbortSignal) => {
+  const fetchTrace = async (api: Api, signal: AbortSignal) => {
     const params = { path: { trace_unique_id: id }, query: { tree: "table" as const, include_fields: fields } };
     const answer = api.GET("/api/traces/{trace_unique_id}/", { params, signal, parseAs: "stream" });
     return await parseTrace(await bodyOf<TraceBody>(answer), signal);
   };
   // Deep comparison of columns would take long.
-  return useApiQuery(treeKey(id), ask, { structuralSharing: false, gcTime: 60_000 });
+  return useApiQuery(treeKey(id), fetchTrace, { structuralSharing: false, gcTime: 60_000 });
 }
 
-type Look = { says: string; unchanged: number; tookMs: number };
+type PollState = { says: string; unchanged: number; tookMs: number };
 
 /** While more spans may arrive, polls only the figures, and reloads the tree when they have changed. */
 export function useLiveTrace(id: string, header: TraceHeader | undefined): void {
   const queries = useQueryClient();
   const environment = useEnvironment();
   const newestMs = Date.parse(header?.timestamp ?? "");
-  const ask = async (api: Api, signal: AbortSignal): Promise<Look> => {
+  const fetchTrace = async (api: Api, signal: AbortSignal): Promise<PollState> => {
     const params = { path: { trace_unique_id: id }, query: { tree: "flat" as const, page_size: 1 } };
     const started = performance.now();
     const figures = await bodyOf(api.GET("/api/traces/{trace_unique_id}/", { params, signal }));
     const says = fingerprint(figures as unknown as TraceHeader);
-    const before = queries.getQueryData<Look>([environment, ...figuresKey(id)]);
+    const before = queries.getQueryData<PollState>([environment, ...figuresKey(id)]);
     const unchanged = before?.says === says ? before.unchanged + 1 : 0;
     return { says, unchanged, tookMs: performance.now() - started };
   };
-  const look = useApiQuery(figuresKey(id), ask, {
-    enabled: header !== undefined && nextLookMs({ nowMs: Date.now(), newestMs, unchanged: 0, tookMs: 0 }) !== false,
+  const query = useApiQuery(figuresKey(id), fetchTrace, {
+    enabled: header !== undefined && nextPollMs({ nowMs: Date.now(), newestMs, unchanged: 0, tookMs: 0 }) !== false,
     staleTime: 0,
     retry: false,
     refetchInterval: ({ state: { data } }) => {
       const { unchanged, tookMs } = data ?? { unchanged: 0, tookMs: 0 };
-      return nextLookMs({ nowMs: Date.now(), newestMs, unchanged, tookMs });
+      return nextPollMs({ nowMs: Date.now(), newestMs, unchanged, tookMs });
     },
   });
-  const hasChanged = header !== undefined && look.data !== undefined && look.data.says !== fingerprint(header);
+  const hasChanged = header !== undefined && query.data !== undefined && query.data.says !== fingerprint(header);
   useEffect(() => {
     if (hasChanged) void queries.invalidateQueries({ queryKey: [environment, ...treeKey(id)] });
-  }, [hasChanged, look.dataUpdatedAt, queries, environment, id]);
+  }, [hasChanged, query.dataUpdatedAt, queries, environment, id]);
 }
 
 /** Uses only sums of whole numbers: sums of dollars may differ by the order of addition. */

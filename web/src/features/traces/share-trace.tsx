@@ -19,7 +19,7 @@ export function ShareTrace({ header }: { header: TraceHeader }): ReactNode {
   const params = { path: { trace_unique_id: header.trace_unique_id } };
   const sharing = useApiQuery(
     key,
-    (asked, signal) => bodyOf(asked.GET("/api/traces/{trace_unique_id}/sharing/", { params, signal })),
+    (client, signal) => bodyOf(client.GET("/api/traces/{trace_unique_id}/sharing/", { params, signal })),
     { enabled: isOpen },
   );
   const isShared = sharing.data?.is_public;

@@ -23,8 +23,8 @@ export function SharedTrace({ organization, id, search, change }: SharedTracePro
   const zone = useTimeZone();
   if (model === undefined) {
     if (error === null) return <TraceSkeleton />;
-    const isGone = error instanceof ApiError && error.status === 404;
-    if (!isGone) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
+    const isNotFound = error instanceof ApiError && error.status === 404;
+    if (!isNotFound) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
     return (
       <EmptyState icon="lock" title="Nothing is shared here">
         The trace is not shared, or not any more. Ask the person who sent you the link.

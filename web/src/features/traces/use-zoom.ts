@@ -33,10 +33,10 @@ export function useZoom(bounds: TraceBounds, zoom: string | undefined, change: C
     window,
     isWhole: isWhole(window, bounds),
     show(next) {
-      const kept = clampWindow(next, bounds);
-      setDraft(kept);
+      const zoomed = clampWindow(next, bounds);
+      setDraft(zoomed);
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => commit(kept), settleMs);
+      timer.current = setTimeout(() => commit(zoomed), settleMs);
     },
     reset() {
       clearTimeout(timer.current);

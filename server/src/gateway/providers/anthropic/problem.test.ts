@@ -22,8 +22,8 @@ test.each([
 });
 
 test("an empty account is a problem of the credential", () => {
-  const said = "Your credit balance is too low to access the Anthropic API.";
-  expect(problem(400, error("invalid_request_error", said))).toMatchObject({ kind: "credential", message: said });
+  const text = "Your credit balance is too low to access the Anthropic API.";
+  expect(problem(400, error("invalid_request_error", text))).toMatchObject({ kind: "credential", message: text });
 });
 
 test("the requested wait is reported", () => {

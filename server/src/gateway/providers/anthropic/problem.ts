@@ -35,14 +35,14 @@ export function readStreamError(event: Record<string, unknown>): UpstreamProblem
 
 function describe(error: unknown, status: number, otherwise: string): UpstreamProblem {
   const { type, message } = isObject(error) ? error : { type: undefined, message: error };
-  const said = upstreamMessage(typeof message === "string" ? message : otherwise, `Anthropic answered ${status}`);
+  const text = upstreamMessage(typeof message === "string" ? message : otherwise, `Anthropic answered ${status}`);
   const byType = typeof type === "string" ? lookUp(kinds, type) : undefined;
   // A status is more precise than a type, but within a stream there is only the type.
   const byStatus = status === 200 ? (byType ?? "fault") : kindOfStatus(status);
   return {
-    kind: isOutOfMoney(said) || byType === "credential" ? "credential" : byStatus,
+    kind: isOutOfMoney(text) || byType === "credential" ? "credential" : byStatus,
     status,
-    message: said,
+    message: text,
     ...(typeof type === "string" ? { type } : {}),
   };
 }

@@ -16,7 +16,7 @@ export type Reasoning = {
   maxTokens: number;
 };
 
-export type ReasoningAsked = {
+export type ReasoningRequest = {
   members: Record<string, unknown>;
   model: ClaudeModel;
   conversation: Conversation;
@@ -44,25 +44,25 @@ const minBudget = 1_024;
  * Reads Anthropic's `thinking` and OpenAI's `reasoning_effort`. The first is binding; the second is a preference: if it
  * cannot be met, it is omitted and reported.
  */
-export function readReasoning(asked: ReasoningAsked): Reasoning {
-  const effort = asked.members["reasoning_effort"];
+export function readReasoning(request: ReasoningRequest): Reasoning {
+  const effort = request.members["reasoning_effort"];
   if (
     effort !== undefined &&
     (typeof effort !== "string" || (effort !== "none" && lookUp(shares, effort) === undefined))
   ) {
     return refuse("reasoning_effort", "must be none, minimal, low, medium, high, xhigh or max");
   }
-  const thinking = asked.members["thinking"];
+  const thinking = request.members["thinking"];
   if (thinking !== undefined && !isObject(thinking)) return refuse("thinking", "must be an object");
-  const guided = guide(asked, effort);
-  return thinking ? ordered(asked, thinking, guided) : guided;
+  const guided = guide(request, effort);
+  return thinking ? ordered(request, thinking, guided) : guided;
 }
 
 /** The reasoning by the caller's own `thinking`. */
-function ordered(asked: ReasoningAsked, thinking: Record<string, unknown>, guided: Reasoning): Reasoning {
-  const { model, adjusted } = asked;
+function ordered(request: ReasoningRequest, thinking: Record<string, unknown>, guided: Reasoning): Reasoning {
+  const { model, adjusted } = request;
   const effort = guided.effort ? { effort: guided.effort } : {};
-  const maxTokens = asked.maxTokens ?? model.maxTokens;
+  const maxTokens = request.maxTokens ?? model.maxTokens;
   if (thinking["type"] === "disabled") return { thinking, ...effort, isOn: false, maxTokens };
   if (thinking["type"] !== "enabled") return { thinking, ...effort, isOn: true, maxTokens };
   if (!model.takesSampling && model.thinking === "adaptive") {
@@ -81,13 +81,13 @@ function ordered(asked: ReasoningAsked, thinking: Record<string, unknown>, guide
 const adaptive = { type: "adaptive", display: "summarized" };
 
 /** The reasoning by `reasoning_effort`. */
-function guide(asked: ReasoningAsked, effort: string | undefined): Reasoning {
-  const { model, adjusted, isToolForced } = asked;
-  const maxTokens = asked.maxTokens ?? model.maxTokens;
-  if (model.thinking === "adaptive") return guideAdaptive(asked, effort, maxTokens);
+function guide(request: ReasoningRequest, effort: string | undefined): Reasoning {
+  const { model, adjusted, isToolForced } = request;
+  const maxTokens = request.maxTokens ?? model.maxTokens;
+  if (model.thinking === "adaptive") return guideAdaptive(request, effort, maxTokens);
   if (effort === undefined || effort === "none") return { isOn: false, maxTokens };
   const budget = Math.max(minBudget, Math.floor(Math.min(maxTokens, maxBudget) * (lookUp(shares, effort) ?? 0)));
-  const isPossible = model.thinking === "budget" && budget < maxTokens && !isToolForced && mayBeginThinking(asked);
+  const isPossible = model.thinking === "budget" && budget < maxTokens && !isToolForced && mayBeginThinking(request);
   if (!isPossible) {
     adjusted.push("reasoning_effort");
     return { isOn: false, maxTokens };
@@ -95,8 +95,8 @@ function guide(asked: ReasoningAsked, effort: string | undefined): Reasoning {
   return { thinking: { type: "enabled", budget_tokens: budget }, isOn: true, maxTokens };
 }
 
-function guideAdaptive(asked: ReasoningAsked, effort: string | undefined, maxTokens: number): Reasoning {
-  const { model, adjusted, isToolForced } = asked;
+function guideAdaptive(request: ReasoningRequest, effort: string | undefined, maxTokens: number): Reasoning {
+  const { model, adjusted, isToolForced } = request;
   const isStopped = (effort === "none" || isToolForced) && model.canStopThinking;
   if (isStopped) {
     const thinking = model.thinksByDefault ? { thinking: { type: "disabled" } } : {};
@@ -123,7 +123,7 @@ function effortOf(effort: string, efforts: readonly Effort[], adjusted: string[]
  * Whether a model with a thinking budget may think now: a response with tool calls that is being continued must have
  * begun with signed thinking, which clients that do not know it do not send back.
  */
-function mayBeginThinking({ conversation }: ReasoningAsked): boolean {
+function mayBeginThinking({ conversation }: ReasoningRequest): boolean {
   const last = conversation.turns.at(-1);
   const before = conversation.turns.at(-2);
   if (last?.role !== "user") return false;

@@ -93,13 +93,13 @@ describe("response_format", () => {
     ["a recursive schema", tree, "claude-opus-5"],
     ["a map with arbitrary keys", map, "claude-sonnet-4-5"],
   ])("is a forced tool for %s", (_what, given, model) => {
-    const asked = { response_format: { type: "json_schema", json_schema: { name: "n", schema: given } } };
-    const sent = body(asked, model);
+    const request = { response_format: { type: "json_schema", json_schema: { name: "n", schema: given } } };
+    const sent = body(request, model);
     expect(sent["output_config"]).toBeUndefined();
     expect(sent["tools"]).toMatchObject([{ name: "spanway_json_answer", input_schema: given }]);
     expect(sent["tool_choice"]).toMatchObject({ type: "tool", name: "spanway_json_answer" });
-    expect(body({ ...asked, tools: [weather] }, model)["tool_choice"]).toEqual({ type: "any" });
-    expect(body({ ...asked, tools: [weather], tool_choice: "required" }, model)["tools"]).toHaveLength(1);
+    expect(body({ ...request, tools: [weather] }, model)["tool_choice"]).toEqual({ type: "any" });
+    expect(body({ ...request, tools: [weather], tool_choice: "required" }, model)["tools"]).toHaveLength(1);
   });
 
   test("without a schema is an instruction; text has no effect", () => {
@@ -117,8 +117,8 @@ describe("reasoning", () => {
   };
 
   test("is a budget within the token bound, and leaves sampling to the model", () => {
-    const asked = { reasoning_effort: "medium", max_tokens: 10_000, temperature: 0.2 };
-    expect(sent(asked, "claude-sonnet-4-5")).toEqual({
+    const request = { reasoning_effort: "medium", max_tokens: 10_000, temperature: 0.2 };
+    expect(sent(request, "claude-sonnet-4-5")).toEqual({
       thinking: { type: "enabled", budget_tokens: 5_000 },
       output_config: undefined,
       max_tokens: 10_000,
@@ -183,7 +183,7 @@ describe("reasoning", () => {
     const thinking_blocks = [{ ...signed, extra: 1 }, { type: "thinking", thinking: "unsigned" }, redacted];
     const list = [user("Hi"), { ...calls("a"), thinking_blocks }, result("a")];
     const chat = { messages: list, tools: [weather], reasoning_effort: "low" };
-    const content = (asked: Partial<ChatRequest>) => body(asked).messages[1]?.content.map(({ type }) => type);
+    const content = (request: Partial<ChatRequest>) => body(request).messages[1]?.content.map(({ type }) => type);
     expect(body(chat).messages[1]?.content.slice(0, 2)).toEqual([signed, redacted]);
     expect(body(chat)["thinking"]).toMatchObject({ type: "enabled" });
     expect(content({ ...chat, reasoning_effort: null })).toEqual(["tool_use"]);
@@ -233,8 +233,8 @@ describe("parameters without a counterpart", () => {
       top_logprobs: null,
       modalities: ["text"],
     };
-    const kept = { metadata: { a: "b" }, stream_options: { include_usage: true }, prompt_cache_key: "k" };
-    const call = send({ ...nothing, ...kept });
+    const passed = { metadata: { a: "b" }, stream_options: { include_usage: true }, prompt_cache_key: "k" };
+    const call = send({ ...nothing, ...passed });
     expect(call.adjusted).toBeUndefined();
     expect(call.body).toEqual(body({}));
     expect(body({ container: "c", top_k: 5 })).toMatchObject({ container: "c", top_k: 5 });

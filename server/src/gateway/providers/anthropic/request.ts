@@ -112,7 +112,7 @@ function messagesOf({ turns }: Conversation, withThinking: boolean): Array<{ rol
 }
 
 function systemOf({ system }: Conversation, plan: AnswerPlan): { system?: Block[] } {
-  const parts: TextPart[] = plan.isAskedInWords ? [...system, { type: "text", text: jsonInstruction }] : system;
+  const parts: TextPart[] = plan.isInstructed ? [...system, { type: "text", text: jsonInstruction }] : system;
   return parts.length > 0 ? { system: parts.map(textBlock) } : {};
 }
 
@@ -172,8 +172,8 @@ function serviceTier({ members, adjusted }: Parameters): Record<string, unknown>
 
 const filesBeta = "files-api-2025-04-14";
 
-function betaHeader(asked: unknown, { turns }: Conversation): Record<string, string> {
-  const list: unknown[] = Array.isArray(asked) ? asked : asked === undefined ? [] : [asked];
+function betaHeader(requested: unknown, { turns }: Conversation): Record<string, string> {
+  const list: unknown[] = Array.isArray(requested) ? requested : requested === undefined ? [] : [requested];
   const betas = list.map((beta) =>
     typeof beta === "string" && /^[\w.,-]+$/.test(beta) ? beta : refuse("anthropic_beta", "must be a list of names"),
   );

@@ -7,7 +7,7 @@ import { isObject } from "../../../lib/json.ts";
 
 type Schema = Record<string, unknown>;
 
-const kept = new Set([
+const supported = new Set([
   "$ref",
   "$id",
   "$schema",
@@ -32,13 +32,13 @@ export function forDecoder(schema: Schema): Schema {
     else if (name === "items") result["items"] = reduce(value);
     else if (name === "anyOf" || name === "oneOf") result["anyOf"] = Array.isArray(value) ? value.map(reduce) : value;
     else if (name === "allOf") result["allOf"] = Array.isArray(value) ? value.map(reduce) : value;
-    else if (kept.has(name) || isTaken(name, value)) result[name] = value;
+    else if (supported.has(name) || isTaken(name, value)) result[name] = value;
     else if (name !== "additionalProperties") words.push(`${name}: ${JSON.stringify(value)}`);
   }
   if (isObjectSchema(schema)) result["additionalProperties"] = false;
   if (words.length > 0) {
-    const said = typeof result["description"] === "string" ? `${result["description"]}\n` : "";
-    result["description"] = `${said}{${words.join(", ")}}`;
+    const description = typeof result["description"] === "string" ? `${result["description"]}\n` : "";
+    result["description"] = `${description}{${words.join(", ")}}`;
   }
   return result;
 }

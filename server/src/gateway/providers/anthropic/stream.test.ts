@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { call, runAtEveryCut, runStream, type Streamed } from "../stream.fixture.ts";
+import { call, runAtEverySplit, runStream, type Streamed } from "../stream.fixture.ts";
 import { anthropicTranslator } from "./translator.ts";
 
 /** Streams in the forms of the streaming page of Anthropic's documentation. */
@@ -25,7 +25,7 @@ const stop = (reason: string | null, usage: object | null = { output_tokens: 30 
   { type: "message_stop" },
 ];
 
-const run = (...events: Event[]): Streamed => runAtEveryCut(anthropicTranslator, sse(events));
+const run = (...events: Event[]): Streamed => runAtEverySplit(anthropicTranslator, sse(events));
 const called = (name: string, args: string) => ({
   id: `toolu_${name}`,
   type: "function",
@@ -225,8 +225,8 @@ describe("a stream that fails", () => {
     const problem = { kind, status: 200, type, message: "Told so" };
     const failing = (...events: Event[]) => runStream(anthropicTranslator, [sse(events)]);
     expect(failing(error(type, "Told so"))).toMatchObject({ problem, chunks: 0, isDone: false });
-    const said = [start(), open(0, { type: "text", text: "" }), text(0, "Hal")];
-    const after = failing(...said, error(type, "Told so"), text(0, "lo"));
+    const events = [start(), open(0, { type: "text", text: "" }), text(0, "Hal")];
+    const after = failing(...events, error(type, "Told so"), text(0, "lo"));
     expect(after).toMatchObject({ problem, isDone: false, finish: undefined, message: { content: "Hal" } });
   });
 

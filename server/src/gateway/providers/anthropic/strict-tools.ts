@@ -7,13 +7,13 @@ import { fitsDecoder, holdsAll } from "./schemas.ts";
  * if together with the response format they exceed the decoder's limits.
  */
 export function strictTools(plan: AnswerPlan, takesSchemas: boolean, adjusted: string[]): ReadonlySet<FunctionTool> {
-  const asked = plan.functions.filter(({ isStrict }) => isStrict);
-  if (!takesSchemas || asked.length === 0) return new Set();
-  const held = asked.filter(({ parameters }) => fitsDecoder({ type: "object", ...parameters }));
-  const isHeld = holdsAll(
-    held.map(({ parameters }) => parameters),
+  const strict = plan.functions.filter(({ isStrict }) => isStrict);
+  if (!takesSchemas || strict.length === 0) return new Set();
+  const decodable = strict.filter(({ parameters }) => fitsDecoder({ type: "object", ...parameters }));
+  const isDecodable = holdsAll(
+    decodable.map(({ parameters }) => parameters),
     plan.schema?.schema,
   );
-  if (!isHeld || held.length < asked.length) adjusted.push("tools.function.strict");
-  return new Set(isHeld ? held : []);
+  if (!isDecodable || decodable.length < strict.length) adjusted.push("tools.function.strict");
+  return new Set(isDecodable ? decodable : []);
 }

@@ -33,13 +33,13 @@ describe("event streams", () => {
         const bytes = Buffer.concat(
           messages.map(({ headers, payload }) => encodeMessage(headers, Buffer.from(payload))),
         );
-        const cuts: Buffer[] = [];
+        const slices: Buffer[] = [];
         let from = 0;
         for (const size of sizes) {
-          cuts.push(bytes.subarray(from, from + size));
+          slices.push(bytes.subarray(from, from + size));
           from += size;
         }
-        const decoded = decode([...cuts, bytes.subarray(from)]);
+        const decoded = decode([...slices, bytes.subarray(from)]);
         expect(decoded.isBetweenMessages).toBe(true);
         expect(decoded.messages).toEqual(
           messages.map(({ headers, payload }) => ({

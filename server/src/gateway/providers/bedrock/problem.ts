@@ -33,10 +33,10 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
   const named = (Array.isArray(header) ? header[0] : header) ?? body?.["__type"];
   // `ThrottlingException:http://internal.amazon.com/…`, or `com.amazon…#ThrottlingException`.
   const type = typeof named === "string" ? named.split(":")[0]?.split("#").at(-1) : undefined;
-  const said = body?.["message"] ?? body?.["Message"];
+  const text = body?.["message"] ?? body?.["Message"];
   const waitMs = retryAfterMs(headers);
   return {
-    ...describe(type, said ?? (body ? undefined : bytes.toString("utf8")), status),
+    ...describe(type, text ?? (body ? undefined : bytes.toString("utf8")), status),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   };
 }

@@ -134,8 +134,8 @@ function reasoningOf(
 ): BedrockReasoning {
   const maxTokens = readMaxTokens(members);
   if (family === "claude") {
-    const asked = { members, model: claude, conversation, maxTokens, isToolForced: plan.isForced, adjusted };
-    const reasoning = readReasoning(asked);
+    const request = { members, model: claude, conversation, maxTokens, isToolForced: plan.isForced, adjusted };
+    const reasoning = readReasoning(request);
     const isBudgeted = reasoning.thinking?.["type"] === "enabled";
     return {
       isOn: reasoning.isOn,
@@ -184,12 +184,12 @@ function novaReasoning(level: "none" | "low" | "medium" | "high"): Record<string
 const noCalls = "Do not call any tool now: answer in text.";
 
 function systemOf({ system, turns }: Conversation, plan: AnswerPlan): { system?: Block[] } {
-  const said = [
+  const parts = [
     ...system.flatMap(textBlocks),
-    ...(plan.isAskedInWords ? [{ text: jsonInstruction }] : []),
+    ...(plan.isInstructed ? [{ text: jsonInstruction }] : []),
     ...(plan.choice?.type === "none" && turns.some(holdsCalls) ? [{ text: noCalls }] : []),
   ];
-  return said.length > 0 ? { system: said } : {};
+  return parts.length > 0 ? { system: parts } : {};
 }
 
 function holdsCalls(turn: Conversation["turns"][number]): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { runAtEveryCut, runStream } from "../stream.fixture.ts";
+import { runAtEverySplit, runStream } from "../stream.fixture.ts";
 import { encodeEvent, encodeMessage } from "./event-stream.fixture.ts";
 import { bedrockTranslator } from "./translator.ts";
 
@@ -31,7 +31,7 @@ test("reasoning is readable, and its blocks are complete and signed", () => {
     stop("end_turn"),
     usage,
   ];
-  expect(runAtEveryCut(bedrockTranslator, Buffer.concat(events)).message).toEqual({
+  expect(runAtEverySplit(bedrockTranslator, Buffer.concat(events)).message).toEqual({
     role: "assistant",
     content: "Done.🌍",
     reasoning_content: "First, think.",
@@ -44,7 +44,7 @@ test("reasoning is readable, and its blocks are complete and signed", () => {
 
 test("cited web pages are annotations of their block", () => {
   const web = (url: string) => ({ citation: { title: "A", location: { web: { url, domain: "a.example" } } } });
-  const streamed = runAtEveryCut(
+  const streamed = runAtEverySplit(
     bedrockTranslator,
     Buffer.concat([
       start,
@@ -98,11 +98,11 @@ test("calls keep their own index, interleaved or empty; Bedrock's server tools a
 });
 
 test("usage may come before the stop, after it, or not at all", () => {
-  const said = [start, add(0, { text: "Hi" }), close(0)];
-  const after = run(...said, stop("end_turn"), usage);
-  expect(run(...said, usage, stop("end_turn"))).toEqual(after);
+  const events = [start, add(0, { text: "Hi" }), close(0)];
+  const after = run(...events, stop("end_turn"), usage);
+  expect(run(...events, usage, stop("end_turn"))).toEqual(after);
   expect(after.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 });
-  expect(run(...said, stop("end_turn"))).toMatchObject({
+  expect(run(...events, stop("end_turn"))).toMatchObject({
     isDone: true,
     finish: "stop",
     usage: undefined,

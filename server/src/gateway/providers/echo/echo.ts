@@ -37,8 +37,8 @@ function usageOf(messages: unknown[], content: string): ChatUsage {
 }
 
 function lastUserText(messages: unknown[]): string {
-  const said = messages.findLast((message) => isObject(message) && message["role"] === "user");
-  return textOf(said);
+  const lastUser = messages.findLast((message) => isObject(message) && message["role"] === "user");
+  return textOf(lastUser);
 }
 
 function textOf(message: unknown): string {

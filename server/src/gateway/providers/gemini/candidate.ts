@@ -4,13 +4,13 @@ import type { DrawnImage, ExtraContent, FinishReason, ToolCall } from "../provid
 import { jsonToolName } from "../shared/response-format.ts";
 
 /** The content of a part of a candidate; parts of Gemini's own tools have no counterpart for clients. */
-export type Said =
+export type CandidateItem =
   | { type: "text" | "thought"; text: string }
   | { type: "image"; image: DrawnImage }
   | { type: "call"; call: ToolCall };
 
 /** @param idOf see `createCallIds` */
-export function readPart(part: unknown, idOf: (given: unknown) => string): Said | undefined {
+export function readPart(part: unknown, idOf: (given: unknown) => string): CandidateItem | undefined {
   if (!isObject(part)) return undefined;
   const { text, functionCall } = part;
   if (typeof text === "string") return { type: part["thought"] === true ? "thought" : "text", text };

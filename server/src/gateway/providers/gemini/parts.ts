@@ -23,8 +23,8 @@ export function toContent(turn: Turn, target: Target, model: GeminiModel): Conte
   return { role: "user", parts: [...responses, ...beside, ...turn.parts.map((part) => toPart(part, target))] };
 }
 
-function texts({ texts: said }: AssistantTurn): GeminiPart[] {
-  return said.map(({ text }) => ({ text }));
+function texts({ texts: items }: AssistantTurn): GeminiPart[] {
+  return items.map(({ text }) => ({ text }));
 }
 
 function images({ images: drawn }: AssistantTurn, target: Target): GeminiPart[] {

@@ -34,8 +34,8 @@ test("the requested wait is reported, from a header before the body", () => {
 });
 
 test("a quoted key is redacted", () => {
-  const said = { error: { code: 400, message: `Bad key AIza${"x".repeat(35)}`, status: "INVALID_ARGUMENT" } };
-  expect(problem(400, said).message).toBe("Bad key [redacted]");
+  const body = { error: { code: 400, message: `Bad key AIza${"x".repeat(35)}`, status: "INVALID_ARGUMENT" } };
+  expect(problem(400, body).message).toBe("Bad key [redacted]");
 });
 
 test("never throws, whatever the response", () => {

@@ -38,17 +38,17 @@ export function readStreamError(error: unknown): UpstreamProblem {
 
 function describe(error: unknown, status: number, otherwise: string): UpstreamProblem {
   const { code, status: name, message, details } = isObject(error) ? error : {};
-  const said = upstreamMessage(typeof message === "string" ? message : otherwise, `Gemini answered ${status}`);
-  const told = readDetails(details);
+  const text = upstreamMessage(typeof message === "string" ? message : otherwise, `Gemini answered ${status}`);
+  const parsed = readDetails(details);
   const byName = typeof name === "string" ? lookUp(kinds, name) : undefined;
   const byCode = typeof code === "number" && code !== 200 ? kindOfStatus(code) : "fault";
   return {
-    kind: isBadKey(told.reason, said) ? "credential" : (byName ?? (status === 200 ? byCode : kindOfStatus(status))),
+    kind: isBadKey(parsed.reason, text) ? "credential" : (byName ?? (status === 200 ? byCode : kindOfStatus(status))),
     status,
-    message: said,
+    message: text,
     ...(typeof name === "string" ? { type: name } : {}),
-    ...(told.reason === undefined ? {} : { code: told.reason }),
-    ...(told.retryAfterMs === undefined ? {} : { retryAfterMs: told.retryAfterMs }),
+    ...(parsed.reason === undefined ? {} : { code: parsed.reason }),
+    ...(parsed.retryAfterMs === undefined ? {} : { retryAfterMs: parsed.retryAfterMs }),
   };
 }
 

@@ -56,11 +56,11 @@ function choicesOf(
 function toMessage(candidate: Record<string, unknown>, idOf: (given: unknown) => string): ChatMessage {
   const { content } = candidate;
   const parts = isObject(content) && Array.isArray(content["parts"]) ? (content["parts"] as unknown[]) : [];
-  const said = parts.flatMap((part) => readPart(part, idOf) ?? []);
-  const text = said.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("");
-  const thoughts = said.flatMap((one) => (one.type === "thought" ? [one.text] : [])).join("");
-  const calls = said.flatMap((one) => (one.type === "call" ? [one.call] : []));
-  const images = said.flatMap((one) => (one.type === "image" ? [one.image] : []));
+  const items = parts.flatMap((part) => readPart(part, idOf) ?? []);
+  const text = items.flatMap((one) => (one.type === "text" ? [one.text] : [])).join("");
+  const thoughts = items.flatMap((one) => (one.type === "thought" ? [one.text] : [])).join("");
+  const calls = items.flatMap((one) => (one.type === "call" ? [one.call] : []));
+  const images = items.flatMap((one) => (one.type === "image" ? [one.image] : []));
   const refusal = refusalOf(candidate);
   const annotations = citationsOf(candidate["groundingMetadata"], text);
   return {

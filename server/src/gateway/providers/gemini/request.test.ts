@@ -210,14 +210,14 @@ describe("tools", () => {
 describe("response_format", () => {
   const schema = { type: "object", properties: { n: { type: "integer", exclusiveMinimum: 0 } }, required: ["n"] };
   const response_format = { type: "json_schema", json_schema: { name: "n", schema } };
-  const held = {
+  const supported = {
     responseMimeType: "application/json",
     responseJsonSchema: expect.objectContaining({ required: ["n"] }) as unknown,
   };
 
   test("constrains the response, with tools only if the model supports it", () => {
-    expect(body({ response_format }).generationConfig).toMatchObject(held);
-    expect(body({ response_format, tools: [weather] }, third).generationConfig).toMatchObject(held);
+    expect(body({ response_format }).generationConfig).toMatchObject(supported);
+    expect(body({ response_format, tools: [weather] }, third).generationConfig).toMatchObject(supported);
     const old = body({ response_format, tools: [weather] });
     expect(old.generationConfig).toEqual({});
     expect(old["tools"]).toMatchObject([
@@ -226,7 +226,7 @@ describe("response_format", () => {
     expect(old["toolConfig"]).toEqual({ functionCallingConfig: { mode: "ANY" } });
     const forced = body({ response_format, tools: [weather], tool_choice: "required" }, third);
     expect(forced.generationConfig).toEqual({});
-    expect(body({ response_format, tools: [weather], tool_choice: "none" }).generationConfig).toMatchObject(held);
+    expect(body({ response_format, tools: [weather], tool_choice: "none" }).generationConfig).toMatchObject(supported);
   });
 
   test("without a schema is any JSON", () => {
@@ -240,7 +240,7 @@ describe("response_format", () => {
 
 describe("parameters", () => {
   test("have Gemini's names", () => {
-    const asked = {
+    const request = {
       max_tokens: 5,
       max_completion_tokens: 7,
       temperature: 1.7,
@@ -254,7 +254,7 @@ describe("parameters", () => {
       logprobs: true,
       top_logprobs: 2,
     };
-    expect(body(asked).generationConfig).toEqual({
+    expect(body(request).generationConfig).toEqual({
       maxOutputTokens: 7,
       temperature: 1.7,
       topP: 0.9,
@@ -267,7 +267,7 @@ describe("parameters", () => {
       responseLogprobs: true,
       logprobs: 2,
     });
-    expect(send(asked).adjusted).toBeUndefined();
+    expect(send(request).adjusted).toBeUndefined();
   });
 
   test.each<[string, unknown]>([

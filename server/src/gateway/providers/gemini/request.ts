@@ -64,7 +64,7 @@ function buildBody(parameters: Parameters, target: Target): Record<string, unkno
   const conversation = readConversation(members["messages"]);
   adjusted.push(...conversation.adjusted);
   const plan = planFor(members, model);
-  const system = [...conversation.system.map(({ text }) => ({ text })), ...(plan.isAskedInWords ? [jsonWords] : [])];
+  const system = [...conversation.system.map(({ text }) => ({ text })), ...(plan.isInstructed ? [jsonWords] : [])];
   const google = ofGoogle(members);
   return {
     ...foreign,
@@ -102,7 +102,7 @@ function planFor(members: Record<string, unknown>, model: GeminiModel): AnswerPl
   const hasTools = tools.functions.length > 0 || tools.native.length > 0;
   const isJsonPossible = !hasTools || (model.isThirdGeneration && !isForced);
   const plan = planAnswer(tools, readResponseFormat(members["response_format"]), () => isJsonPossible);
-  return { ...plan, isAskedInWords: plan.isAskedInWords && !isJsonPossible };
+  return { ...plan, isInstructed: plan.isInstructed && !isJsonPossible };
 }
 
 const nativeTools = new Set(
@@ -202,6 +202,6 @@ function logprobs(members: Record<string, unknown>): Record<string, unknown> {
 function jsonMode(members: Record<string, unknown>, plan: AnswerPlan): Record<string, unknown> {
   if (plan.schema) return { responseMimeType: "application/json", responseJsonSchema: forGemini(plan.schema.schema) };
   const format = members["response_format"];
-  const isAnyJson = isObject(format) && format["type"] === "json_object" && !plan.isAskedInWords;
+  const isAnyJson = isObject(format) && format["type"] === "json_object" && !plan.isInstructed;
   return isAnyJson ? { responseMimeType: "application/json" } : {};
 }

@@ -4,7 +4,7 @@ import { omit } from "../../../lib/omit.ts";
 type Schema = Record<string, unknown>;
 
 /** Keywords that Gemini accepts unchanged. Source: `responseJsonSchema` in the reference of GenerationConfig. */
-const kept = new Set([
+const supported = new Set([
   "type",
   "title",
   "description",
@@ -77,20 +77,20 @@ class SchemaWriter {
     const words: string[] = [];
     for (const [name, value] of Object.entries(schema)) {
       if (dropped.has(name)) continue;
-      if (kept.has(name) && isPlain(value)) result[name] = value;
-      else if (!this.#takeMember(name, value, result, depth)) addWords(name, value, words);
+      if (supported.has(name) && isPlain(value)) result[name] = value;
+      else if (!this.#copyMember(name, value, result, depth)) addWords(name, value, words);
     }
     completeArray(result);
     completeRequired(result);
     if (words.length > 0) {
-      const said = typeof result["description"] === "string" ? `${result["description"]}\n` : "";
-      result["description"] = `${said}{${words.join(", ")}}`;
+      const description = typeof result["description"] === "string" ? `${result["description"]}\n` : "";
+      result["description"] = `${description}{${words.join(", ")}}`;
     }
     return result;
   }
 
   /** Converts one keyword. Returns whether it has a counterpart. */
-  #takeMember(name: string, value: unknown, result: Schema, depth: number): boolean {
+  #copyMember(name: string, value: unknown, result: Schema, depth: number): boolean {
     const each = (list: unknown[]): Schema[] => list.map((one) => this.write(one, depth + 1));
     switch (name) {
       case "properties":
@@ -119,9 +119,9 @@ class SchemaWriter {
         if (value === true) result["type"] = withNull(result["type"]);
         return true;
       case "const":
-        return takeValues([value], result);
+        return copyValues([value], result);
       case "enum":
-        return Array.isArray(value) && takeValues(value, result);
+        return Array.isArray(value) && copyValues(value, result);
       case "format":
         if (typeof value === "string" && formats.has(value)) result[name] = value;
         return result[name] !== undefined;
@@ -137,7 +137,7 @@ function isPlain(value: unknown): boolean {
 }
 
 /** `enum` may contain only strings and numbers; null and booleans become types. */
-function takeValues(values: unknown[], result: Schema): boolean {
+function copyValues(values: unknown[], result: Schema): boolean {
   const listed = values.filter((value) => typeof value === "string" || typeof value === "number");
   const others = new Set(values.map((value) => (value === null ? "null" : typeof value)));
   if (others.has("object")) return false;

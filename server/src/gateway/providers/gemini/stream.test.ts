@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ChatChunk } from "../provider.ts";
-import { call, runAtEveryCut, runStream, type Streamed } from "../stream.fixture.ts";
+import { call, runAtEverySplit, runStream, type Streamed } from "../stream.fixture.ts";
 import {
   blockedPrompt,
   callThenStop,
@@ -13,14 +13,14 @@ import { geminiTranslator } from "./translator.ts";
 
 const sse = (events: readonly object[]): Buffer =>
   Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join(""));
-const run = (...events: object[]): Streamed => runAtEveryCut(geminiTranslator, sse(events));
+const run = (...events: object[]): Streamed => runAtEverySplit(geminiTranslator, sse(events));
 const once = (...events: object[]): Streamed => runStream(geminiTranslator, [sse(events)]);
 const chunksOf = (...events: object[]): ChatChunk[] => {
   const stream = geminiTranslator.stream(call);
   return [...stream.push(sse(events)).chunks, ...stream.end().chunks];
 };
 
-const said = (...parts: object[]) => ({ candidates: [{ content: { parts, role: "model" }, index: 0 }] });
+const event = (...parts: object[]) => ({ candidates: [{ content: { parts, role: "model" }, index: 0 }] });
 const done = (finishReason: string, usageMetadata: object = { promptTokenCount: 3, candidatesTokenCount: 4 }) => ({
   candidates: [{ content: { parts: [{ text: "" }], role: "model" }, finishReason, index: 0 }],
   usageMetadata,
@@ -31,9 +31,9 @@ const called = (name: string, args?: object, id?: string) => ({
 
 test("text in any script, with separate thoughts", () => {
   const streamed = run(
-    { ...said({ text: "Let me ", thought: true }), responseId: "r1" },
-    said({ text: "see.", thought: true }, { text: "北京 \ud83c" }),
-    said({ text: "\udf0d naïve" }),
+    { ...event({ text: "Let me ", thought: true }), responseId: "r1" },
+    event({ text: "see.", thought: true }, { text: "北京 \ud83c" }),
+    event({ text: "\udf0d naïve" }),
     done("STOP"),
   );
   expect(streamed).toMatchObject({ id: "r1", finish: "stop", isDone: true, problem: undefined });
@@ -42,7 +42,7 @@ test("text in any script, with separate thoughts", () => {
 
 test("web pages that ground a response are annotations, before the finish", () => {
   const end = { ...done("STOP", { promptTokenCount: 3, candidatesTokenCount: 4, serviceTier: "flex" }) };
-  const streamed = run(said({ text: groundedText.slice(0, 20) }), said({ text: groundedText.slice(20) }), {
+  const streamed = run(event({ text: groundedText.slice(0, 20) }), event({ text: groundedText.slice(20) }), {
     ...end,
     candidates: [{ ...end.candidates[0], groundingMetadata }],
   });
@@ -85,8 +85,8 @@ test("a signature is passed on with its call, in a form that clients send back",
 
 test("calls of one name have distinct ids, with Gemini's ids or without", () => {
   const streamed = run(
-    said(called("a", { n: 1 }), called("a", { n: 1 })),
-    said(called("a", { n: 2 }, "own")),
+    event(called("a", { n: 1 }), called("a", { n: 1 })),
+    event(called("a", { n: 2 }, "own")),
     done("STOP"),
   );
   const calls = streamed.message.tool_calls ?? [];
@@ -94,13 +94,13 @@ test("calls of one name have distinct ids, with Gemini's ids or without", () => 
   expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
   expect(calls[2]?.id).toBe("own");
   const other = geminiTranslator.stream({ ...call, id: "chatcmpl-2" });
-  const [chunk] = other.push(sse([said(called("a"))])).chunks;
+  const [chunk] = other.push(sse([event(called("a"))])).chunks;
   expect(calls.map(({ id }) => id)).not.toContain(chunk?.choices[0]?.delta.tool_calls?.[0]?.id);
 });
 
 test("a call without arguments has {}; the tool of a JSON response becomes text", () => {
-  expect(run(said(called("now")), done("STOP")).message.tool_calls).toMatchObject([{ function: { arguments: "{}" } }]);
-  const json = run(said(called("spanway_json_answer", { a: 1 })), done("STOP"));
+  expect(run(event(called("now")), done("STOP")).message.tool_calls).toMatchObject([{ function: { arguments: "{}" } }]);
+  const json = run(event(called("spanway_json_answer", { a: 1 })), done("STOP"));
   expect(json).toMatchObject({ finish: "stop", message: { content: '{"a":1}' } });
 });
 
@@ -115,11 +115,11 @@ test.each([
   ["IMAGE_SAFETY", "content_filter"],
   ["A_NEW_REASON", "stop"],
 ])("%s is %s", (reason, finish) => {
-  expect(once(said({ text: "x" }), done(reason)).finish).toBe(finish);
+  expect(once(event({ text: "x" }), done(reason)).finish).toBe(finish);
 });
 
 test.each(["MAX_TOKENS", "SAFETY"])("%s keeps its finish reason after a call", (reason) => {
-  expect(once(said(called("a")), done(reason)).finish).toBe(reason === "SAFETY" ? "content_filter" : "length");
+  expect(once(event(called("a")), done(reason)).finish).toBe(reason === "SAFETY" ? "content_filter" : "length");
 });
 
 test("a blocked prompt is a response with a refusal", () => {
@@ -136,16 +136,19 @@ describe("usage", () => {
   test.each<[string, object[]]>([
     [
       "on every event",
-      [{ ...said({ text: "x" }), usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 } }, done("STOP", big)],
+      [
+        { ...event({ text: "x" }), usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 } },
+        done("STOP", big),
+      ],
     ],
-    ["after the finish", [said({ text: "x" }), done("STOP", {}), { usageMetadata: big }]],
+    ["after the finish", [event({ text: "x" }), done("STOP", {}), { usageMetadata: big }]],
     [
       "twice, the second larger",
-      [said({ text: "x" }), done("STOP", { ...big, candidatesTokenCount: 2 }), { usageMetadata: big }],
+      [event({ text: "x" }), done("STOP", { ...big, candidatesTokenCount: 2 }), { usageMetadata: big }],
     ],
     [
       "and nothing afterwards",
-      [said({ text: "x" }), done("STOP", big), { usageMetadata: {} }, { usageMetadata: null }],
+      [event({ text: "x" }), done("STOP", big), { usageMetadata: {} }, { usageMetadata: null }],
     ],
   ])("%s: the last figures are used", (_what, events) => {
     expect(once(...events).usage).toMatchObject({
@@ -157,7 +160,7 @@ describe("usage", () => {
   });
 
   test("that was never sent is not invented", () => {
-    expect(once(said({ text: "x" }), done("STOP", {}))).toMatchObject({ isDone: true, usage: undefined });
+    expect(once(event({ text: "x" }), done("STOP", {}))).toMatchObject({ isDone: true, usage: undefined });
   });
 });
 
@@ -216,11 +219,11 @@ test("logprobs arrive with their text", () => {
 
 describe("invalid responses", () => {
   test.each<[string, object[]]>([
-    ["an end without a finish", [said({ text: "x" })]],
-    ["a finish without a reason", [said({ text: "x" }), { candidates: [{ index: 0 }] }]],
+    ["an end without a finish", [event({ text: "x" })]],
+    ["a finish without a reason", [event({ text: "x" }), { candidates: [{ index: 0 }] }]],
     ["only usage", [{ usageMetadata: { promptTokenCount: 1 } }]],
     ["a malformed call", [done("MALFORMED_FUNCTION_CALL")]],
-    ["a finish with reason OTHER", [said({ text: "x" }), done("OTHER")]],
+    ["a finish with reason OTHER", [event({ text: "x" }), done("OTHER")]],
   ])("%s is a problem", (_what, events) => {
     expect(once(...events)).toMatchObject({
       finish: undefined,
@@ -232,7 +235,7 @@ describe("invalid responses", () => {
   test("an error within the stream is reported with its kind and wait", () => {
     expect(once(quotaExceeded).problem).toMatchObject({ kind: "busy", status: 200, retryAfterMs: 34_400 });
     const unavailable = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } };
-    expect(once(said({ text: "x" }), unavailable, done("STOP"))).toMatchObject({
+    expect(once(event({ text: "x" }), unavailable, done("STOP"))).toMatchObject({
       message: { content: "x" },
       finish: undefined,
       problem: { kind: "busy", message: "The model is overloaded.", type: "UNAVAILABLE" },
@@ -241,24 +244,24 @@ describe("invalid responses", () => {
 
   test("comments and lines of proxies are ignored, other bytes are a problem", () => {
     const noise = Buffer.from(": PROCESSING\n\ndata: : keepalive\n\n");
-    const rest = sse([said({ text: "x" }), done("STOP")]);
-    expect(runAtEveryCut(geminiTranslator, Buffer.concat([noise, rest]))).toMatchObject({ finish: "stop" });
+    const rest = sse([event({ text: "x" }), done("STOP")]);
+    expect(runAtEverySplit(geminiTranslator, Buffer.concat([noise, rest]))).toMatchObject({ finish: "stop" });
     expect(runStream(geminiTranslator, [Buffer.from("data: <html>\n\n")]).problem).toMatchObject({ kind: "fault" });
-    const cut = Buffer.concat([rest, Buffer.from('data: {"candidates":')]);
-    expect(runStream(geminiTranslator, [cut])).toMatchObject({ isDone: false, problem: { kind: "fault" } });
+    const truncated = Buffer.concat([rest, Buffer.from('data: {"candidates":')]);
+    expect(runStream(geminiTranslator, [truncated])).toMatchObject({ isDone: false, problem: { kind: "fault" } });
   });
 });
 
 test("reports the usage so far of a broken stream", () => {
   const stream = geminiTranslator.stream(call);
   expect(stream.usage?.()).toBeUndefined();
-  stream.push(sse([{ ...said({ text: "x" }), usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 } }]));
+  stream.push(sse([{ ...event({ text: "x" }), usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1 } }]));
   expect(stream.usage?.()).toMatchObject({ prompt_tokens: 10, completion_tokens: 1 });
 });
 
 test("generated images have their signatures", () => {
   const image = { inlineData: { mimeType: "image/png", data: "b25l" }, thoughtSignature: "c2ln" };
-  expect(run(said(image), done("STOP")).message.images).toEqual([
+  expect(run(event(image), done("STOP")).message.images).toEqual([
     {
       type: "image_url",
       image_url: { url: "data:image/png;base64,b25l" },
@@ -273,8 +276,8 @@ test("generated images are complete, between the texts; drafts are omitted", () 
     ...(thought && { thought }),
   });
   const events = [
-    said({ text: "Here" }, drawn("ZHJhZnQ=", true)),
-    said(drawn("b25l"), drawn("dHdv"), { text: " you are." }),
+    event({ text: "Here" }, drawn("ZHJhZnQ=", true)),
+    event(drawn("b25l"), drawn("dHdv"), { text: " you are." }),
     done("STOP"),
   ];
   const images = ["b25l", "dHdv"].map((data) => ({

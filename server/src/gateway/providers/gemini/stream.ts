@@ -12,7 +12,15 @@ import type {
 import { type ChunkMaker, createChunkMaker } from "../shared/chunks.ts";
 import { createPairJoiner, type PairJoiner } from "../shared/pair-joiner.ts";
 import { brokenStream, readEvent } from "../shared/stream-events.ts";
-import { blockOf, createCallIds, readPart, refusalOf, type Said, toFinishReason, toLogprobs } from "./candidate.ts";
+import {
+  blockOf,
+  createCallIds,
+  readPart,
+  refusalOf,
+  type CandidateItem,
+  toFinishReason,
+  toLogprobs,
+} from "./candidate.ts";
 import { readStreamError } from "./problem.ts";
 import { citationsOf, searchesOf } from "./grounding.ts";
 import { mergeUsage, toUsage } from "./usage.ts";
@@ -80,17 +88,17 @@ export function createGeminiStream(call: CallFacts): ChatStreamTranslator {
       const rest = splitter.rest().toString("latin1").trim();
       const last = splitter.end();
       const isEvent = last?.data !== undefined && readEvent(last.data) !== undefined;
-      const said = isEvent ? take(last) : [];
-      if (failed) return step(said);
+      const lastChunks = isEvent ? take(last) : [];
+      if (failed) return step(lastChunks);
       // Remaining bytes that are not an event are a truncated event.
       if (!isComplete(state) || (rest !== "" && !isEvent)) {
         failed = brokenStream("Gemini's stream ended before the answer was complete");
-        return step(said);
+        return step(lastChunks);
       }
       const { chunks, problem } = finish(state, state.maker ?? createChunkMaker(call.id, call));
       failed = problem;
       isDone = true;
-      return step([...said, ...chunks]);
+      return step([...lastChunks, ...chunks]);
     },
     usage: () => usageOf(state),
   };
@@ -139,8 +147,8 @@ function takeCandidate(
   const { content, finishReason } = candidate;
   const parts = isObject(content) && Array.isArray(content["parts"]) ? (content["parts"] as unknown[]) : [];
   const chunks = parts.flatMap((part) => {
-    const said = readPart(part, idOf);
-    return said ? say(said, index, answer, maker) : [];
+    const item = readPart(part, idOf);
+    return item ? addItem(item, index, answer, maker) : [];
   });
   if (typeof finishReason === "string") answer.finishReason = finishReason;
   answer.refusal = refusalOf(candidate) ?? answer.refusal;
@@ -153,18 +161,18 @@ function takeCandidate(
   return chunks;
 }
 
-function say(said: Said, index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {
-  if (said.type === "call") {
+function addItem(item: CandidateItem, index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {
+  if (item.type === "call") {
     const position = answer.calls;
     answer.calls += 1;
-    return [...flush(index, answer, maker), maker.delta({ tool_calls: [{ index: position, ...said.call }] }, index)];
+    return [...flush(index, answer, maker), maker.delta({ tool_calls: [{ index: position, ...item.call }] }, index)];
   }
-  if (said.type === "image") {
-    return [...flush(index, answer, maker), maker.delta({ images: [said.image] }, index)];
+  if (item.type === "image") {
+    return [...flush(index, answer, maker), maker.delta({ images: [item.image] }, index)];
   }
-  const before = said.type === answer.kind ? [] : flush(index, answer, maker);
-  answer.kind = said.type;
-  return [...before, ...write(answer.joiner.add(said.text), index, answer, maker)];
+  const before = item.type === answer.kind ? [] : flush(index, answer, maker);
+  answer.kind = item.type;
+  return [...before, ...write(answer.joiner.add(item.text), index, answer, maker)];
 }
 
 function flush(index: number, answer: Answer, maker: ChunkMaker): ChatChunk[] {

@@ -15,8 +15,8 @@ export function toUsage(usage: unknown, searches: number): ChatUsage | undefined
   if (prompt === undefined && answer === undefined) return undefined;
   const input = (prompt ?? 0) + (count(usage["toolUsePromptTokenCount"]) ?? 0);
   const total = count(usage["totalTokenCount"]) ?? 0;
-  const untold = total - input - (answer ?? 0);
-  const reasoning = count(usage["thoughtsTokenCount"]) ?? (untold > 0 ? untold : undefined);
+  const unreported = total - input - (answer ?? 0);
+  const reasoning = count(usage["thoughtsTokenCount"]) ?? (unreported > 0 ? unreported : undefined);
   const output = (answer ?? 0) + (reasoning ?? 0);
   const given = modalities(usage["promptTokensDetails"]);
   const cached = modalities(usage["cacheTokensDetails"]);

@@ -154,16 +154,16 @@ function adaptCalls(calls: unknown, { dialect, adjusted }: Adapter): unknown {
     const id = typeof call["id"] === "string" ? idFor(call["id"], dialect) : call["id"];
     const isForeign = id !== call["id"];
     if (isPlain && !dialect.parsesCalls && !isForeign) return call;
-    const kept = Object.entries(call).filter(([name, value]) => {
+    const allowed = Object.entries(call).filter(([name, value]) => {
       if (name === "index" && dialect.isStrict) return false;
       if (callMembers.has(name) || (name === "cache_control" && dialect.takesCacheMarkers)) return true;
       if (saysSomething(value)) adjusted.add(name === "cache_control" ? name : `messages.tool_calls.${name}`);
       return false;
     });
     const called = dialect.parsesCalls ? wholeArguments(call["function"], adjusted) : call["function"];
-    if (kept.length === Object.keys(call).length && !isForeign && called === call["function"]) return call;
+    if (allowed.length === Object.keys(call).length && !isForeign && called === call["function"]) return call;
     isChanged = true;
-    return { ...Object.fromEntries(kept), ...(isForeign && { id }), function: called };
+    return { ...Object.fromEntries(allowed), ...(isForeign && { id }), function: called };
   });
   return isChanged ? adapted : calls;
 }

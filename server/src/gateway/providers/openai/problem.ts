@@ -9,12 +9,12 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
   const parsed = parseJson(bytes);
   const fallback = `The provider answered ${status}.`;
   const wait = retryAfterMs(headers);
-  const said = parsed.ok ? readErrorObject(parsed.value) : {};
+  const error = parsed.ok ? readErrorObject(parsed.value) : {};
   const problem: UpstreamProblem = {
-    ...said,
+    ...error,
     kind: kindOfStatus(status),
     status,
-    message: upstreamMessage(said.message ?? "", fallback),
+    message: upstreamMessage(error.message ?? "", fallback),
     ...(wait !== undefined && { retryAfterMs: wait }),
   };
   return isAboutMoney(problem) ? { ...problem, kind: "credential" } : problem;
@@ -24,16 +24,16 @@ export function readProblem(status: number, headers: IncomingHttpHeaders, bytes:
 export function readErrorWithin(value: Record<string, unknown>): UpstreamProblem | undefined {
   const error = value["error"] ?? errorBeside(value);
   if (saysNothing(error)) return undefined;
-  const said = readErrorObject({ ...value, error });
+  const parsedError = readErrorObject({ ...value, error });
   const stated = isObject(error) ? Number(error["code"] ?? error["status"]) : Number.NaN;
   const isStatus = Number.isInteger(stated) && stated >= 400 && stated < 600;
   const usage = usageOf(value);
-  const words = `${said.type ?? ""} ${said.code ?? ""}`;
+  const words = `${parsedError.type ?? ""} ${parsedError.code ?? ""}`;
   return {
-    ...said,
+    ...parsedError,
     kind: isStatus ? kindOfStatus(stated) : /rate|overload|capacity|unavailable/i.test(words) ? "busy" : "fault",
     status: 200,
-    message: upstreamMessage(said.message ?? "", "The provider reported an error."),
+    message: upstreamMessage(parsedError.message ?? "", "The provider reported an error."),
     ...(usage && { usage: usageWithTier(usage, value) }),
   };
 }
@@ -66,13 +66,13 @@ export function problemOfEvent(event: Record<string, unknown>): UpstreamProblem 
   return problem ?? { kind: "fault", status: 200, message: "The provider reported an error." };
 }
 
-type Said = { message?: string; type?: string; param?: string; code?: string };
+type ErrorObject = { message?: string; type?: string; param?: string; code?: string };
 
 /**
  * `{error: {message, type, param, code}}` (OpenAI and most), `{error: "…"}`, `{message, type, code}` (Mistral,
  * Cerebras), `{detail: "…" | [{msg, loc}]}` (FastAPI: vLLM, Mistral's 422).
  */
-function readErrorObject(value: unknown): Said {
+function readErrorObject(value: unknown): ErrorObject {
   if (!isObject(value)) return {};
   const error = value["error"];
   if (typeof error === "string") return { message: error };

@@ -20,7 +20,7 @@ export type CallerBody = {
 export function openaiCall(
   body: CallerBody,
   target: Target,
-  { quirks, operation, asksUsage }: { quirks: Quirks; operation: OpenaiOperation; asksUsage: boolean },
+  { quirks, operation, requestsUsage }: { quirks: Quirks; operation: OpenaiOperation; requestsUsage: boolean },
 ): UpstreamCall {
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -37,7 +37,7 @@ export function openaiCall(
     operation === "chat" && quirks.dialect !== anyDialect
       ? adaptChat(body.forProvider, quirks.dialect, target)
       : undefined;
-  const bytes = bodyOf(body, target.model, { quirks, operation, asksUsage }, adapted?.changes ?? {});
+  const bytes = bodyOf(body, target.model, { quirks, operation, requestsUsage }, adapted?.changes ?? {});
   return { method: "POST", url, headers, body: bytes, ...(adapted && { adjusted: adapted.adjusted }) };
 }
 
@@ -45,13 +45,13 @@ export function openaiCall(
 function bodyOf(
   { bytes, members, forProvider }: CallerBody,
   model: string,
-  { quirks, operation, asksUsage }: { quirks: Quirks; operation: OpenaiOperation; asksUsage: boolean },
+  { quirks, operation, requestsUsage }: { quirks: Quirks; operation: OpenaiOperation; requestsUsage: boolean },
   changes: Record<string, unknown>,
 ): Buffer {
   // Other operations use this member for something else.
   const options = operation === "chat" ? members["stream_options"] : undefined;
   if (members["model"] !== model) changes["model"] = model;
-  if (members["stream"] === true && asksUsage) {
+  if (members["stream"] === true && requestsUsage) {
     const given = typeof options === "object" && options !== null ? (options as Record<string, unknown>) : {};
     if (given["include_usage"] !== true) changes["stream_options"] = { ...given, include_usage: true };
   } else if (options !== undefined) changes["stream_options"] = undefined;

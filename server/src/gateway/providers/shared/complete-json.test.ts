@@ -7,8 +7,8 @@ test("P18: every prefix of an object's text becomes an object, and the whole tex
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(), (value, at) => {
       const text = JSON.stringify(value);
       expect(JSON.stringify(completeJson(text))).toBe(text);
-      const cut = completeJson(text.slice(0, 1 + (at % text.length)));
-      expect(Object.keys(cut)).not.toContain("incomplete_arguments");
+      const completed = completeJson(text.slice(0, 1 + (at % text.length)));
+      expect(Object.keys(completed)).not.toContain("incomplete_arguments");
     }),
   );
 });

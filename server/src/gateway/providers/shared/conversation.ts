@@ -90,11 +90,11 @@ class ConversationReader {
   finish(): Conversation {
     this.#close();
     const { turns } = this.#conversation;
-    const kept = merged(turns.filter(holdsSomething));
-    if (kept[0]?.role !== "user") {
-      kept.unshift({ role: "user", results: [], parts: [{ type: "text", text: openingText }] });
+    const nonEmpty = merged(turns.filter(holdsSomething));
+    if (nonEmpty[0]?.role !== "user") {
+      nonEmpty.unshift({ role: "user", results: [], parts: [{ type: "text", text: openingText }] });
     }
-    return { ...this.#conversation, turns: kept };
+    return { ...this.#conversation, turns: nonEmpty };
   }
 
   #userTurn(): UserTurn {

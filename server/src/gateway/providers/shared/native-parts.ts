@@ -64,8 +64,8 @@ function imageAt(url: string): Record<string, unknown> {
 }
 
 function fileOf(file: Record<string, unknown>): Record<string, unknown> | undefined {
-  const said = Object.entries(file).filter(([, value]) => typeof value === "string" && value !== "");
-  const members = Object.fromEntries(said);
+  const sources = Object.entries(file).filter(([, value]) => typeof value === "string" && value !== "");
+  const members = Object.fromEntries(sources);
   return members["file_data"] === undefined && members["file_id"] === undefined
     ? undefined
     : { type: "file", file: members };

@@ -10,16 +10,16 @@ export type PairJoiner = {
 };
 
 export function createPairJoiner(): PairJoiner {
-  let held = "";
+  let pending = "";
   return {
     add: (text) => {
-      const joined = held + text;
-      held = /[\uD800-\uDBFF]$/.test(joined) ? joined.slice(-1) : "";
-      return joined.slice(0, joined.length - held.length).toWellFormed();
+      const joined = pending + text;
+      pending = /[\uD800-\uDBFF]$/.test(joined) ? joined.slice(-1) : "";
+      return joined.slice(0, joined.length - pending.length).toWellFormed();
     },
     rest: () => {
-      const rest = held.toWellFormed();
-      held = "";
+      const rest = pending.toWellFormed();
+      pending = "";
       return rest;
     },
   };

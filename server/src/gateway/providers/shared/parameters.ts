@@ -159,9 +159,9 @@ export function readStop(members: Record<string, unknown>, adjusted: string[]): 
   const texts = list.map((text) =>
     typeof text === "string" ? text : refuse("stop", "must be text or a list of texts"),
   );
-  const kept = texts.filter((text) => text.trim() !== "");
-  if (kept.length < texts.length) adjusted.push("stop");
-  return kept;
+  const nonEmpty = texts.filter((text) => text.trim() !== "");
+  if (nonEmpty.length < texts.length) adjusted.push("stop");
+  return nonEmpty;
 }
 
 /** A number between two bounds, both inclusive. */

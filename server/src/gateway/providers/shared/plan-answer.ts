@@ -7,7 +7,7 @@ export type AnswerPlan = Tools & {
   /** The schema that constrains the response's text. */
   schema?: Required<Pick<JsonFormat, "name" | "schema">> & JsonFormat;
   /** Whether JSON is requested by an instruction: `jsonInstruction`. */
-  isAskedInWords: boolean;
+  isInstructed: boolean;
   /** Whether a tool must be called. */
   isForced: boolean;
 };
@@ -24,10 +24,10 @@ export function planAnswer(
 ): AnswerPlan {
   if (tools.functions.some(({ name }) => name === jsonToolName)) refuse("tools", `${jsonToolName} is a reserved name`);
   const isCallDue = tools.choice?.type === "required" || tools.choice?.type === "named";
-  const plan: AnswerPlan = { ...tools, isAskedInWords: false, isForced: isCallDue };
+  const plan: AnswerPlan = { ...tools, isInstructed: false, isForced: isCallDue };
   if (!format) return plan;
   const { schema } = format;
-  if (!schema) return { ...plan, isAskedInWords: true };
+  if (!schema) return { ...plan, isInstructed: true };
   if (takesSchema(schema)) return { ...plan, schema: { ...format, schema } };
   // This turn must be a call; the JSON response follows later.
   if (isCallDue) return plan;

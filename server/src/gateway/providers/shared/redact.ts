@@ -32,9 +32,9 @@ const headChars = 12;
 
 /** Returns the text without anything that looks like a key, and without the credential in use, whatever its format. */
 export function redact(text: string, credential?: Credential): string {
-  let told = text;
-  for (const secret of secretsOf(credential)) told = told.replaceAll(secret, mask);
-  return told
+  let redacted = text;
+  for (const secret of secretsOf(credential)) redacted = redacted.replaceAll(secret, mask);
+  return redacted
     .replace(forms, mask)
     .replace(named, (all, name: string, between: string, value: string) =>
       isSecretValue(value) ? `${name}${between}${mask}` : all,

@@ -72,8 +72,8 @@ test.each<[message: string, more?: Partial<UpstreamProblem>]>([
   ["Unknown parameter: content_filter_level", { code: "unknown_parameter" }],
   ["The provider did not answer in time.", { kind: "fault", status: 0 }],
 ])("P14: %s is not a context overflow", (message, more) => {
-  const said = problem(message, more);
-  expect(understandProblem(said, none)).toEqual(said);
+  const upstream = problem(message, more);
+  expect(understandProblem(upstream, none)).toEqual(upstream);
 });
 
 test.each<[provider: string, message: string, more: Partial<UpstreamProblem>, code: string]>([
@@ -128,8 +128,11 @@ test("K14: no field of a problem contains the credential in use, whatever its fo
     fc.property(secretChars, fc.constantFrom(...encodings), fc.string(), (secret, encode, around) => {
       const quoted = `${around} ${encode(secret)} ${around}`;
       for (const credential of [{ apiKey: secret, fields: {} }, { fields: { secret_access_key: secret } }]) {
-        const said = understandProblem(problem(quoted, { type: quoted, param: quoted, code: quoted }), credential);
-        for (const text of [said.message, said.type, said.param, said.code]) {
+        const understood = understandProblem(
+          problem(quoted, { type: quoted, param: quoted, code: quoted }),
+          credential,
+        );
+        for (const text of [understood.message, understood.type, understood.param, understood.code]) {
           expect(text).not.toContain(secret);
           expect(text).not.toContain(encode(secret));
         }

@@ -66,17 +66,17 @@ const contextOverflowCode = "context_length_exceeded";
 export function understandProblem(problem: UpstreamProblem, credential: Credential): UpstreamProblem {
   const { type, param, code, answer } = problem;
   const clean = (text: string): string => redact(text.slice(0, gatewayLimits.upstreamMessageChars), credential);
-  const told: UpstreamProblem = {
+  const safe: UpstreamProblem = {
     ...problem,
     message: clean(problem.message),
     ...(type !== undefined && { type: clean(type) }),
     ...(param !== undefined && { param: clean(param) }),
     ...(code !== undefined && { code: clean(code) }),
   };
-  if (answer !== undefined && redact(answer.text, credential) !== answer.text) delete told.answer;
-  if (isOverflow(problem)) return { ...told, kind: "request", code: contextOverflowCode };
-  if (!isFiltered(problem)) return told;
-  return { ...told, kind: "request", code: openaiFilterCodes.has(code ?? "") ? (code ?? "") : "content_filter" };
+  if (answer !== undefined && redact(answer.text, credential) !== answer.text) delete safe.answer;
+  if (isOverflow(problem)) return { ...safe, kind: "request", code: contextOverflowCode };
+  if (!isFiltered(problem)) return safe;
+  return { ...safe, kind: "request", code: openaiFilterCodes.has(code ?? "") ? (code ?? "") : "content_filter" };
 }
 
 function isOverflow({ kind, status, message, type, code }: UpstreamProblem): boolean {

@@ -41,8 +41,8 @@ export function asContentRecord(given: OtlpLogRecord, scopeName: string): OtlpLo
   const isOfCall = understood.event.operation === undefined && callOf(given, understood) !== undefined;
   if (given.spanId === "" && !isOfCall) return given;
   const record = given.spanId === "" ? { ...given, ...placeOf(given, understood) } : given;
-  const said = renamed(record.attributes, understood.event);
-  const attributes = new Map([...said].filter(([key]) => contentKeys.has(key)));
+  const renamedAttributes = renamed(record.attributes, understood.event);
+  const attributes = new Map([...renamedAttributes].filter(([key]) => contentKeys.has(key)));
   return attributes.size === 0
     ? record
     : { ...record, eventName: "gen_ai.client.inference.operation.details", body: null, attributes };

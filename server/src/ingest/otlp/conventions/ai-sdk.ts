@@ -63,10 +63,10 @@ export const aiSdk: Convention = {
     const reasoning = bag.takeText("ai.response.reasoning");
     const files = bag.takeTree("ai.response.files");
     const hasAnswer = (text ?? object ?? calls ?? reasoning ?? files) !== undefined;
-    const said = text ?? (object === undefined ? null : jsonText(object));
+    const text_ = text ?? (object === undefined ? null : jsonText(object));
     const answer = {
       role: "assistant",
-      content: Array.isArray(files) ? [said, ...(files as unknown[])] : said,
+      content: Array.isArray(files) ? [text_, ...(files as unknown[])] : text_,
       tool_calls: calls,
       reasoning_content: reasoning,
     };
@@ -86,8 +86,8 @@ function promptOf(bag: AttributeBag): Message[] | undefined {
   const fromMessages = toMessages(messages, "user");
   if (fromMessages.length > 0) return fromMessages;
   if (!isObject(prompt)) return toMessages(prompt, "user");
-  const said = [...toMessages(prompt["messages"], "user"), ...toMessages(prompt["prompt"], "user")];
-  return withSystem(said, systemText(prompt["system"]));
+  const promptMessages = [...toMessages(prompt["messages"], "user"), ...toMessages(prompt["prompt"], "user")];
+  return withSystem(promptMessages, systemText(prompt["system"]));
 }
 
 /** A link to a prompt that is managed in Langfuse. */

@@ -23,15 +23,15 @@ export const claudeCode: Convention = {
   content(view) {
     const { bag, span } = view;
     const isModelCall = span.name === "claude_code.llm_request";
-    const said = bag.takeAny("user_prompt", "new_context");
+    const prompt = bag.takeAny("user_prompt", "new_context");
     const answer = bag.takeAny("response.model_output");
     const result = view.events.find(({ name }) => name === "tool.output");
     if (result) view.events = view.events.filter((event) => event !== result);
     return {
-      prompt: isModelCall ? toMessages(bag.parsed(said), "user") : undefined,
+      prompt: isModelCall ? toMessages(bag.parsed(prompt), "user") : undefined,
       completions: isModelCall ? toMessages(bag.parsed(answer), "assistant") : undefined,
       tools: undefined,
-      input: bag.takeAny("tool_input") ?? (isModelCall ? undefined : said),
+      input: bag.takeAny("tool_input") ?? (isModelCall ? undefined : prompt),
       output: result === undefined ? (isModelCall ? undefined : answer) : Object.fromEntries(result.attributes),
     };
   },

@@ -73,13 +73,15 @@ export function contentOfEvents(bag: AttributeBag, events: readonly OtlpEvent[])
       completions.push(...ofChoice(toMessages(choiceOf(bag, attributes), "assistant"), attributes.get("index")));
     } else if (name === "gen_ai.content.prompt") {
       // LiteLLM has more of the message in the body of its log record.
-      const said = attributes.has("role") ? messageOf(bag, attributes) : bag.parsed(attributes.get("gen_ai.prompt"));
-      prompt.push(...toMessages(said, "user"));
+      const parsedPrompt = attributes.has("role")
+        ? messageOf(bag, attributes)
+        : bag.parsed(attributes.get("gen_ai.prompt"));
+      prompt.push(...toMessages(parsedPrompt, "user"));
     } else if (name === "gen_ai.content.completion") {
-      const said = attributes.has("message")
+      const answer = attributes.has("message")
         ? choiceOf(bag, attributes)
         : bag.parsed(attributes.get("gen_ai.completion"));
-      completions.push(...toMessages(said, "assistant"));
+      completions.push(...toMessages(answer, "assistant"));
     }
     for (const [member, key] of Object.entries(structuredKeys)) {
       const value = bag.parsed(attributes.get(key) ?? undefined);

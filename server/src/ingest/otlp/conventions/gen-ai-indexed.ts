@@ -4,7 +4,7 @@ import type { Convention } from "../convention.ts";
 import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
 import { wordIn } from "../../../messages/json-word.ts";
 import { plainText } from "../../../messages/blocks.ts";
-import { holdsMessages, toMessages, type Message } from "../../../messages/message.ts";
+import { containsMessages, toMessages, type Message } from "../../../messages/message.ts";
 import { readRequest, type Request } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
 import { completedBy } from "../../../messages/richer.ts";
@@ -61,7 +61,7 @@ function isJson(text: string): boolean {
 function otherForm(bag: AttributeBag, key: string, role: string): Message[] {
   const given = bag.peekTree(key);
   const only = Array.isArray(given) && given.length === 1 && Array.isArray(given[0]) ? (given[0] as unknown) : given;
-  if (holdsMessages(only)) return toMessages(only, role);
+  if (containsMessages(only)) return toMessages(only, role);
   return isObject(only) && ("content" in only || "tool_calls" in only) ? toMessages(only, role) : [];
 }
 
@@ -77,8 +77,8 @@ function readPrompt(whole: unknown): Pick<Request, "prompt" | "tools"> | undefin
 
 function readCompletion(whole: unknown): Message[] | undefined {
   // OpenRouter puts the text into an object.
-  const said = isObject(whole) && typeof whole["completion"] === "string" ? whole["completion"] : whole;
-  return areTexts(said) ? toMessages(said, "assistant") : readResponse(said);
+  const completion = isObject(whole) && typeof whole["completion"] === "string" ? whole["completion"] : whole;
+  return areTexts(completion) ? toMessages(completion, "assistant") : readResponse(completion);
 }
 
 /** A text, or a list of texts as in Spring AI. */

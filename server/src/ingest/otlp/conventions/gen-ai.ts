@@ -3,7 +3,7 @@ import { readUsageObject } from "../../../pricing/usage-object.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
-import { holdsMessages, toMessages, type Message } from "../../../messages/message.ts";
+import { containsMessages, toMessages, type Message } from "../../../messages/message.ts";
 import { systemText } from "../../../messages/request.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
 import { jsonOfPython } from "../python-text.ts";
@@ -214,14 +214,14 @@ export function structuredContent(given: {
   tools?: unknown;
 }): SpanContent {
   // Tools and steps of frameworks have objects as input, embeddings have texts: these are not messages.
-  const isSaid = areMessages(given.input);
+  const isMessage = areMessages(given.input);
   const output = answersIn(given.output);
   const isAnswer = areMessages(output);
   return {
-    prompt: isSaid ? toMessages(given.input, "user") : undefined,
+    prompt: isMessage ? toMessages(given.input, "user") : undefined,
     system: systemText(given.system),
-    input: isSaid ? undefined : nonEmpty(given.input),
-    completions: isAnswer ? toMessages(output, "assistant").map(saidByModel) : undefined,
+    input: isMessage ? undefined : nonEmpty(given.input),
+    completions: isAnswer ? toMessages(output, "assistant").map(modelOutput) : undefined,
     output: isAnswer ? undefined : nonEmpty(output),
     tools: toolsOf(given.tools),
   };
@@ -241,12 +241,12 @@ function isChoice(given: unknown): given is Record<string, unknown> {
 
 function areMessages(given: unknown): boolean {
   const items = Array.isArray(given) ? (given as unknown[]) : [given];
-  const isMessage = (item: unknown): boolean => holdsMessages(item) || (isObject(item) && "content" in item);
+  const isMessage = (item: unknown): boolean => containsMessages(item) || (isObject(item) && "content" in item);
   return typeof given === "string" || (items.length > 0 && items.every(isMessage));
 }
 
 /** The Gemini command line sends the model's messages with the role system. */
-function saidByModel(message: Message): Message {
+function modelOutput(message: Message): Message {
   return message.role === "system" ? { ...message, role: "assistant" } : message;
 }
 

@@ -1,7 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention, SpanView } from "../convention.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
-import { holdsMessages, ofChoice, toMessages, type Message } from "../../../messages/message.ts";
+import { containsMessages, ofChoice, toMessages, type Message } from "../../../messages/message.ts";
 
 /** Bare names that people choose by hand, and what no more specific convention took. */
 export const generic: Convention = {
@@ -40,9 +40,9 @@ function hasModelEvidence({ bag }: Pick<SpanView, "bag">): boolean {
 
 function messagesIn(value: unknown, list: string, role: string): Message[] {
   const given = isObject(value) && list in value ? value[list] : value;
-  if (!Array.isArray(given)) return holdsMessages(given) ? toMessages(given, role) : [];
+  if (!Array.isArray(given)) return containsMessages(given) ? toMessages(given, role) : [];
   const items = (given as unknown[]).map((item) => (isObject(item) ? item : {}));
   const messages = items.map((item) => item["message"] ?? item);
-  if (!holdsMessages(messages)) return [];
+  if (!containsMessages(messages)) return [];
   return messages.flatMap((message, at) => ofChoice(toMessages(message, role), items[at]?.["index"]));
 }

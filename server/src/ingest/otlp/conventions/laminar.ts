@@ -1,6 +1,6 @@
 import { isObject } from "../../../lib/json.ts";
 import type { Convention } from "../convention.ts";
-import { holdsMessages, toMessages } from "../../../messages/message.ts";
+import { containsMessages, toMessages } from "../../../messages/message.ts";
 
 const property = "lmnr.association.properties.";
 
@@ -24,10 +24,10 @@ export const laminar: Convention = {
     const messages = isObject(input) ? input["messages"] : input;
     if (bag.peekText("lmnr.span.type")?.toLowerCase() !== "llm") return { input, output };
     return {
-      prompt: holdsMessages(messages) ? toMessages(messages, "user") : undefined,
-      input: holdsMessages(messages) ? undefined : input,
-      completions: holdsMessages(output) ? toMessages(output, "assistant") : undefined,
-      output: holdsMessages(output) ? undefined : output,
+      prompt: containsMessages(messages) ? toMessages(messages, "user") : undefined,
+      input: containsMessages(messages) ? undefined : input,
+      completions: containsMessages(output) ? toMessages(output, "assistant") : undefined,
+      output: containsMessages(output) ? undefined : output,
     };
   },
 };

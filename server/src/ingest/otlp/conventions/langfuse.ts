@@ -30,8 +30,8 @@ export const langfuse: Convention = {
 function contentOf(bag: AttributeBag): SpanContent {
   const isModel = /^(?:generation|embedding)$/i.test(bag.peekText("langfuse.observation.type") ?? "");
   const isChat = isModel && !isEmbeddingModel(bag);
-  const input = takeSaid(bag, "langfuse.observation.input", "langfuse.trace.input");
-  const output = takeSaid(bag, "langfuse.observation.output", "langfuse.trace.output");
+  const input = takeStated(bag, "langfuse.observation.input", "langfuse.trace.input");
+  const output = takeStated(bag, "langfuse.observation.output", "langfuse.trace.output");
   if (!isChat) return { input, output };
   const request =
     typeof input === "string" ? { prompt: toMessages(input, "user"), tools: undefined } : readRequest(input);
@@ -46,10 +46,10 @@ function contentOf(bag: AttributeBag): SpanContent {
 }
 
 /** The content of the observation; a root repeats it for its trace. */
-function takeSaid(bag: AttributeBag, ofObservation: string, ofTrace: string): unknown {
-  const said = bag.takeAny(ofObservation, ofTrace);
-  bag.dropEqual([ofTrace], said);
-  return bag.parsed(said);
+function takeStated(bag: AttributeBag, ofObservation: string, ofTrace: string): unknown {
+  const value = bag.takeAny(ofObservation, ofTrace);
+  bag.dropEqual([ofTrace], value);
+  return bag.parsed(value);
 }
 
 /** Embeddings are sent as generations too, with texts in place of messages. */
@@ -69,7 +69,7 @@ function takeCost(bag: AttributeBag): number | undefined {
   const cost = isObject(details) ? totalCost(details) : undefined;
   if (!isObject(details) || cost === undefined) return undefined;
   const { total: _total, ...parts } = details;
-  bag.putBack(key, undefined, cost === 0 ? undefined : parts);
+  bag.restore(key, undefined, cost === 0 ? undefined : parts);
   return cost;
 }
 
@@ -88,7 +88,7 @@ function takeUsage(bag: AttributeBag, key: string): RawUsage | undefined {
     ([name, value]) =>
       typeof value !== "number" || !(wholes.has(name) || inputPart.test(name) || outputPart.test(name)),
   );
-  bag.putBack(key, undefined, Object.fromEntries(others));
+  bag.restore(key, undefined, Object.fromEntries(others));
   return usage;
 }
 

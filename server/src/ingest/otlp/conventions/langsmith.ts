@@ -1,7 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { holdsMessages, toMessages, type Message } from "../../../messages/message.ts";
+import { containsMessages, toMessages, type Message } from "../../../messages/message.ts";
 import { readRequest } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
@@ -59,15 +59,15 @@ export const langsmith: Convention = {
     const input = bag.takeTree("gen_ai.prompt");
     const output = bag.takeTree("gen_ai.completion");
     const request = readRequest(input);
-    const said = answersIn(output, { isCall: kindOf(bag) === "llm" });
+    const answers = answersIn(output, { isCall: kindOf(bag) === "llm" });
     const parameters = bag.peekTree(invocation);
     leaveParameters(bag, invocation);
     return {
       prompt: request?.prompt,
-      completions: said,
+      completions: answers,
       tools: request?.tools ?? (isObject(parameters) ? toolsOf(parameters["tools"]) : undefined),
       input: request ? undefined : input,
-      output: said.length > 0 ? undefined : output,
+      output: answers.length > 0 ? undefined : output,
     };
   },
 };
@@ -84,7 +84,7 @@ function answersIn(output: unknown, { isCall }: { isCall: boolean }): Message[] 
   const answers = readResponse(output);
   if (answers) return answers;
   const messages = memberOf(output, "messages") ?? (isCall ? memberOf(output, "output") : undefined);
-  const whole = holdsMessages(messages) ? toMessages(messages, "assistant") : [];
+  const whole = containsMessages(messages) ? toMessages(messages, "assistant") : [];
   return whole.slice(whole.findLastIndex(({ role }) => role === "user") + 1);
 }
 
@@ -111,7 +111,7 @@ function takeDetails(bag: AttributeBag, side: "input" | "output"): unknown {
   const key = `gen_ai.usage.${side}_token_details`;
   const given = bag.take(key);
   const details = bag.parsed(typeof given === "string" ? (jsonOfPython(given) ?? given) : given);
-  if (isObject(details)) bag.putBack(key, undefined, details);
+  if (isObject(details)) bag.restore(key, undefined, details);
   return details;
 }
 

@@ -2,7 +2,7 @@ import { isObject } from "../../../lib/json.ts";
 import { readUsageMembers } from "../../../pricing/usage-object.ts";
 import type { Convention } from "../convention.ts";
 import { takeIndexed } from "../indexed-keys.ts";
-import { holdsMessages, toMessages } from "../../../messages/message.ts";
+import { containsMessages, toMessages } from "../../../messages/message.ts";
 import { jsonOfPython } from "../python-text.ts";
 
 /** The usage of the response, as Python prints it: the only place with the parts of the counts. */
@@ -29,7 +29,7 @@ export const litellm: Convention = {
     // Python prints lists in its own syntax, which is not JSON: those are left in place.
     const raw = providers
       .map((provider) => `llm.${provider}.messages`)
-      .filter((key) => holdsMessages(bag.peekTree(key)));
+      .filter((key) => containsMessages(bag.peekTree(key)));
     return {
       prompt: [
         ...takeIndexed(bag, "SpanAttributes.LLM_PROMPTS").flatMap((item) =>

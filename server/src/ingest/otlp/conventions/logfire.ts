@@ -30,14 +30,14 @@ export const logfire: Convention = {
     if (isObject(bag.peekTree("logfire.json_schema"))) bag.accept("logfire.json_schema");
     const listed = bag.takeTree("pydantic_ai.all_messages");
     const whole = listed === undefined ? undefined : split(toMessages(listed, "user"));
-    const told = fromEvents(bag.takeTree("events", "all_messages_events"));
+    const fromEventList = fromEvents(bag.takeTree("events", "all_messages_events"));
     const sent = fromBodies(view);
     const final = bag.takeTree("final_result");
     return {
-      prompt: whole?.prompt ?? told.prompt ?? sent.prompt,
+      prompt: whole?.prompt ?? fromEventList.prompt ?? sent.prompt,
       completions:
         whole?.completions ??
-        told.completions ??
+        fromEventList.completions ??
         sent.completions ??
         (final === undefined ? undefined : toMessages(asText(final), "assistant")),
       tools: toolsFrom(bag) ?? sent.tools,
@@ -55,10 +55,10 @@ function filledName(bag: AttributeBag, name: string): string | undefined {
   return bag.peekText("logfire.msg_template") === name ? bag.takeText("logfire.msg") : undefined;
 }
 
-type Said = { prompt: Message[] | undefined; completions: Message[] | undefined };
+type Messages = { prompt: Message[] | undefined; completions: Message[] | undefined };
 
 /** `[{"event.name": "gen_ai.user.message", "content": …}, {"event.name": "gen_ai.choice", "message": …}]` */
-function fromEvents(events: unknown): Said {
+function fromEvents(events: unknown): Messages {
   if (!Array.isArray(events)) return { prompt: undefined, completions: undefined };
   const prompt: Message[] = [];
   const completions: Message[] = [];
@@ -71,7 +71,7 @@ function fromEvents(events: unknown): Said {
 }
 
 /** A whole conversation: the model's last message is the response. */
-function split(messages: Message[]): Said {
+function split(messages: Message[]): Messages {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return { prompt: messages, completions: undefined };
   return { prompt: messages.slice(0, -1), completions: [last] };
@@ -94,14 +94,14 @@ function fromBodies({ bag, scopeName }: SpanView): SpanContent {
   const response = bag.peekTree("response_data");
   const agents = bag.peekTree("response");
   const isAnswered = scopeName.endsWith("openai_agents") && request !== undefined && response === undefined;
-  const said = isAnswered ? split(request.prompt) : { prompt: request?.prompt, completions: answerIn(response) };
+  const messages = isAnswered ? split(request.prompt) : { prompt: request?.prompt, completions: answerIn(response) };
   const input = isObject(body) && request === undefined ? (body["input"] ?? body["prompt"]) : undefined;
   leaveParameters(bag, "request_data");
-  if (said.completions) bag.drop("response_data");
+  if (messages.completions) bag.drop("response_data");
   if (isObject(agents)) bag.drop("response");
   return {
-    prompt: said.prompt,
-    completions: said.completions ?? readResponse(agents),
+    prompt: messages.prompt,
+    completions: messages.completions ?? readResponse(agents),
     tools: request?.tools ?? (isObject(agents) ? toolsOf(agents["tools"]) : undefined),
     input,
   };

@@ -1,7 +1,7 @@
 import { isObject } from "../../../lib/json.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent } from "../convention.ts";
-import { holdsMessages, toMessages } from "../../../messages/message.ts";
+import { containsMessages, toMessages } from "../../../messages/message.ts";
 
 /** Mastra: `mastra.<type of span>.input` and `.output` beside the GenAI conventions. */
 export const mastra: Convention = {
@@ -20,10 +20,10 @@ export const mastra: Convention = {
     if (!type.startsWith("model") && type !== "agent_run") return { input, output };
     const messages = isObject(input) ? input["messages"] : input;
     const text = isObject(output) && typeof output["text"] === "string" ? output["text"] : undefined;
-    const isSaid = holdsMessages(messages) || areTexts(messages);
+    const isMessage = containsMessages(messages) || areTexts(messages);
     return {
-      prompt: isSaid ? toMessages(messages, "user") : undefined,
-      input: isSaid ? undefined : input,
+      prompt: isMessage ? toMessages(messages, "user") : undefined,
+      input: isMessage ? undefined : input,
       completions:
         text === undefined
           ? undefined

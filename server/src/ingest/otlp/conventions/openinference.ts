@@ -33,9 +33,9 @@ export const openinference: Convention = {
   },
   derive: ({ bag }) => {
     const parameterKeys = ["llm.invocation_parameters", "embedding.invocation_parameters"];
-    const asked = isCall(bag) ? [...parameterKeys, "input.value"].map((key) => readCall(bag.peekTree(key))) : [];
+    const calls = isCall(bag) ? [...parameterKeys, "input.value"].map((key) => readCall(bag.peekTree(key))) : [];
     return {
-      ...Object.assign({}, ...asked.toReversed()),
+      ...Object.assign({}, ...calls.toReversed()),
       ...Object.assign({}, ...parameterKeys.map((key) => consumeParameters(bag, key))),
       ...(kindOf(bag) === "llm" && answerOf(bag)),
       span_name: toolName(bag),
@@ -66,17 +66,20 @@ export const openinference: Convention = {
       ...textsOf(bag, "llm.choices", "completion.text").flatMap((text) => toMessages(text, "assistant")),
     );
     const raw = kindOf(bag) === "llm" ? rawExchange(bag) : {};
-    const said = {
+    const messages = {
       prompt: prompt.length > 0 ? prompt : raw.prompt,
       completions: completions.length > 0 ? completions : raw.completions,
     };
     return {
-      ...said,
+      ...messages,
       // Anthropic's instructions are separate from the messages.
       system: raw.prompt?.find(({ role }) => role === "system"),
       tools: tools.length > 0 ? tools : raw.tools,
       ...documentsOf(bag),
-      ...rawValues(view, { hasPrompt: said.prompt !== undefined, hasCompletions: said.completions !== undefined }),
+      ...rawValues(view, {
+        hasPrompt: messages.prompt !== undefined,
+        hasCompletions: messages.completions !== undefined,
+      }),
     };
   },
 };
@@ -144,9 +147,9 @@ function rawValues(
   if (hasPrompt) bag.drop("input.value");
   if (hasCompletions) bag.drop("output.value");
   const texts = takeIndexed(bag, "embedding.embeddings").map((item) => item.get("embedding.text"));
-  const areTold = texts.some((text) => text !== undefined);
-  if (areTold) takeEmbedded(bag, texts);
-  const input = areTold ? texts : bag.take("input.value");
+  const haveText = texts.some((text) => text !== undefined);
+  if (haveText) takeEmbedded(bag, texts);
+  const input = haveText ? texts : bag.take("input.value");
   const output = bag.take("output.value");
   return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
 }

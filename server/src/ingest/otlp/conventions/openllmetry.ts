@@ -28,12 +28,12 @@ export const openllmetry: Convention = {
     // Its LangChain instrumentation sends both under both names.
     bag.dropEqual(["gen_ai.task.input"], input);
     bag.dropEqual(["gen_ai.task.output"], output);
-    return { input: said(input), output: said(output) };
+    return { input: contentOf(input), output: contentOf(output) };
   },
 };
 
 /** Decorators JSON-encode all values: texts lose their quotes, and `null` means no value. */
-function said(given: AttributeValue | undefined): AttributeValue | undefined {
+function contentOf(given: AttributeValue | undefined): AttributeValue | undefined {
   if (typeof given !== "string") return given;
   return given === "null" ? undefined : wordIn(given);
 }

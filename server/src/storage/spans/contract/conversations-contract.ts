@@ -8,9 +8,9 @@ import { ascending, everythingOf, listOf, newOrganization, nsAt, spanRow, timeAt
 
 export function describeConversations({ store, insert }: ContractDriver): void {
   describe("conversations", () => {
-    const said = Array.from({ length: 20 }, (_, i) => ({ role: "user", content: `message ${i}.` }));
+    const stated = Array.from({ length: 20 }, (_, i) => ({ role: "user", content: `message ${i}.` }));
     const turnOf = (org: string, n: number, more: object = {}) =>
-      spanRow(org, { timestamp: timeAt(n), thread_identifier: "t", prompt_messages: said.slice(0, n + 1), ...more });
+      spanRow(org, { timestamp: timeAt(n), thread_identifier: "t", prompt_messages: stated.slice(0, n + 1), ...more });
     const catalogue = withNewMessages(createSpanCatalogue());
     const saying = (text: string) =>
       toClickHouse(
@@ -29,7 +29,7 @@ export function describeConversations({ store, insert }: ContractDriver): void {
 
     it("add messages turn by turn, in whatever order spans came in", async () => {
       const org = newOrganization();
-      const turns = said.map((_, n) => turnOf(org, n));
+      const turns = stated.map((_, n) => turnOf(org, n));
       await insert(turns.slice(10));
       await insert(turns.slice(0, 10));
       expect(await found(org, turns.slice(5, 15))).toEqual(
@@ -67,7 +67,7 @@ export function describeConversations({ store, insert }: ContractDriver): void {
       const org = newOrganization();
       const [first, second, third] = [turnOf(org, 0), turnOf(org, 1), turnOf(org, 2)];
       await insert([first, second, third]);
-      await insert([{ ...second, version: "2", prompt_messages: said.slice(0, 1) }]);
+      await insert([{ ...second, version: "2", prompt_messages: stated.slice(0, 1) }]);
       expect(await found(org, [second, third])).toEqual(
         new Map([
           [second.unique_id, { places: [], count: 0 }],

@@ -20,8 +20,8 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
   };
   const list = async (organization_id: string, query: Partial<ListCustomersQuery> = {}) => {
     const sort = { field: "customer_identifier", descending: false } as const;
-    const asked = { scope: { organization_id }, window: undefined, ...firstPage, sort, ...query };
-    const { count, keys } = await store().listCustomers(asked);
+    const request = { scope: { organization_id }, window: undefined, ...firstPage, sort, ...query };
+    const { count, keys } = await store().listCustomers(request);
     return [count, ...keys.map(({ customer_identifier: name, environment }) => `${name} ${environment}`)];
   };
 
@@ -64,9 +64,9 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       expect(await list(org, { sort: costliest })).toEqual([3, "ann prod", "bob prod", "idle prod"]);
       const window = { fromNs: nsAt(1), toNs: nsAt(30) };
       expect(await list(org, { window })).toEqual([1, "bob prod"]);
-      const asked = { scope: { organization_id: org }, identifiers: ["ann", "bob", "idle"], periodFromNs: nsAt(5) };
-      const said = await store().describeCustomers(asked);
-      const costs = said.map((row) => [
+      const request = { scope: { organization_id: org }, identifiers: ["ann", "bob", "idle"], periodFromNs: nsAt(5) };
+      const described = await store().describeCustomers(request);
+      const costs = described.map((row) => [
         row.customer_identifier,
         [row.number_of_requests, row.total_cost, row.period_cost],
       ]);
@@ -100,7 +100,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
     it("are removed from their spans together with notes; ratings, pins and removed metadata stay", async () => {
       const org = newOrganization();
       const spans = ["ann", "bob"].map((customer_identifier) =>
-        spanRow(org, { customer_identifier, note: "sent", metadata: { kept: 1, secret: "x" } }),
+        spanRow(org, { customer_identifier, note: "sent", metadata: { retained: 1, secret: "x" } }),
       );
       await insert(spans);
       const change = { note: "Ann called.", is_pinned: true, positive_feedback: false, metadata: { secret: null } };
@@ -127,11 +127,11 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
     it("are removed from their spans, which otherwise stay unchanged", async () => {
       const org = newOrganization();
       const params = { customer_identifier: "ann", email: "a@b.c" };
-      const kept = { variables: { a: [1, "}"] }, note: 'a "quoted" note' };
+      const retained = { variables: { a: [1, "}"] }, note: 'a "quoted" note' };
       const named = { customer_identifier: "ann", customer_email: "a@b.c", customer_name: "Ann", input: "in" };
       await insert([
-        spanRow(org, { ...named, extra: { customer_params: params, ...kept } }),
-        spanRow(org, { ...named, extra: kept }),
+        spanRow(org, { ...named, extra: { customer_params: params, ...retained } }),
+        spanRow(org, { ...named, extra: retained }),
         spanRow(org, { customer_identifier: "bob" }),
         spanRow(org, { ...named, environment: "test" }),
       ]);
@@ -145,7 +145,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       expect(unnamed).toHaveLength(2);
       for (const row of unnamed) {
         expect(row).toMatchObject({ customer_email: "", customer_name: "", input: "in" });
-        expect(JSON.parse(row.extra ?? "")).toEqual(kept);
+        expect(JSON.parse(row.extra ?? "")).toEqual(retained);
       }
       expect(
         (await store().describeCustomers({ scope: { organization_id: org }, identifiers: ["ann"] })).map(

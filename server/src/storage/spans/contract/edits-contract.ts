@@ -21,7 +21,7 @@ import {
 } from "./span-fixtures.ts";
 
 const fields = ["note", "is_pinned", "positive_feedback", "metadata"] as const;
-const said = { note: "sent", positive_feedback: true, metadata: '{"plan":"pro"}', metadata_index: { plan: "pro" } };
+const stated = { note: "sent", positive_feedback: true, metadata: '{"plan":"pro"}', metadata_index: { plan: "pro" } };
 
 const beforeMargin = () => Date.now() - storageLimits.editMarginMs - 60_000;
 
@@ -43,8 +43,8 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
   describe("edits of spans", () => {
     it("apply to rows, filters, orders and groups, of their organization only", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
-      const [row, untouched] = [spanRow(org, said), spanRow(org, { timestamp: timeAt(1), ...said })];
-      await insert([row, untouched, { ...spanRow(other, said), unique_id: row.unique_id }]);
+      const [row, untouched] = [spanRow(org, stated), spanRow(org, { timestamp: timeAt(1), ...stated })];
+      await insert([row, untouched, { ...spanRow(other, stated), unique_id: row.unique_id }]);
       await edit(org, row.unique_id, { note: null, is_pinned: true, metadata: { plan: "free", n: 5 } });
       const own = { note: "sent", is_pinned: null, positive_feedback: true, metadata: '{"plan":"pro"}' };
       const edited = { ...own, note: "", is_pinned: true, metadata: '{"plan":"free","n":5}' };
@@ -96,7 +96,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
 
     once("replace earlier ones, whatever the clock says; other edits of the span stay", async () => {
       const org = newOrganization();
-      const row = spanRow(org, said);
+      const row = spanRow(org, stated);
       await insert([row]);
       const [now, before] = [Date.now(), Date.now() - 3_600_000];
       await edit(org, row.unique_id, { note: "first", metadata: { a: 1 } }, now);
@@ -130,7 +130,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
 
     it("still apply to a span that is resent, even with another time", async () => {
       const org = newOrganization();
-      const row = spanRow(org, said);
+      const row = spanRow(org, stated);
       await insert([row]);
       await edit(org, row.unique_id, { note: "kept", metadata: { plan: "free" } });
       await insert([
@@ -147,7 +147,7 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
     it("apply to the spans of a trace, however they are read", async () => {
       const org = newOrganization();
       const rows = [0, 1].map((second) =>
-        spanRow(org, { ...said, trace_unique_id: "t", timestamp: timeAt(second), start_time: timeAt(second) }),
+        spanRow(org, { ...stated, trace_unique_id: "t", timestamp: timeAt(second), start_time: timeAt(second) }),
       );
       await insert(rows);
       await edit(org, rows[0]?.unique_id ?? "", { note: "é😀", is_pinned: true, metadata: { plan: "frei ü" } });
@@ -174,12 +174,12 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
     it("are deleted with deleted and expired spans, and stay with resent ones", async () => {
       const org = newOrganization();
       const old = { received_at: timeAt(0) };
-      const [gone, aged, renewed] = [
-        spanRow(org, { ...said, trace_unique_id: "gone" }),
-        spanRow(org, { ...said, ...old }),
-        spanRow(org, { ...said, ...old }),
+      const [deleted, aged, renewed] = [
+        spanRow(org, { ...stated, trace_unique_id: "gone" }),
+        spanRow(org, { ...stated, ...old }),
+        spanRow(org, { ...stated, ...old }),
       ];
-      const all = [gone, aged, renewed];
+      const all = [deleted, aged, renewed];
       await insert(all);
       for (const row of all) await edit(org, row.unique_id, { note: "edited" }, beforeMargin());
       const edited = async () => {

@@ -113,8 +113,8 @@ export function describeExports({ store, insert }: ContractDriver): void {
       };
       const { signal } = new AbortController();
       await expect(store().exportSpans(query, refuse, signal)).rejects.toThrow("no more");
-      const gone = AbortSignal.abort(new Error("gone"));
-      await expect(store().exportSpans(query, async () => undefined, gone)).rejects.toThrow("gone");
+      const deleted = AbortSignal.abort(new Error("gone"));
+      await expect(store().exportSpans(query, async () => undefined, deleted)).rejects.toThrow("gone");
       expect(await exported(store(), org, format)).toHaveLength(3_000);
     });
   });

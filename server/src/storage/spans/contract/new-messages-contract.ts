@@ -20,11 +20,11 @@ const texts = ["yes", "no", "go on", "yes, go on"];
 /** A text in any of the forms that are the same message, and some that are not. */
 const anyMessage = fc
   .tuple(fc.constantFrom(...texts), fc.nat({ max: 4 }))
-  .chain(([text, cut]) =>
+  .chain(([text, at]) =>
     fc.constantFrom(
       user(text),
       user([part(text)]),
-      user([part(text.slice(0, cut)), part(text.slice(cut))]),
+      user([part(text.slice(0, at)), part(text.slice(at))]),
       marked(text),
       { ...user(text), mark: "zebra" },
       { role: "assistant", content: text },
@@ -44,7 +44,7 @@ export function describeNewMessages({ store, insert, once, variations }: Contrac
       const { rows } = await store().listSpans(query);
       return namesOf(rows);
     };
-    const toldOf = async (organization_id: string, rows: readonly TestRow[]) =>
+    const newMessagesOf = async (organization_id: string, rows: readonly TestRow[]) =>
       await store().findNewMessages({ organization_id }, rows);
     const turn = (organization: string, thread: string, nth: number, at: number, prompt_messages: Message[]): Turn =>
       spanRow(organization, {
@@ -78,9 +78,9 @@ export function describeNewMessages({ store, insert, once, variations }: Contrac
 
     once("finds text that is stored with unnecessary escapes", async () => {
       const org = newOrganization();
-      const said = { span_name: "said", log_type: "chat", thread_identifier: "t" };
+      const stated = { span_name: "said", log_type: "chat", thread_identifier: "t" };
       const input = String.raw`[{"role":"user","content":"caf\u00e9 and\/or tea"}]`;
-      await insert([spanRow(org, { ...said, input })]);
+      await insert([spanRow(org, { ...stated, input })]);
       for (const text of ["café", "and/or", "or tea"]) {
         expect(await hits(org, { operator: "contains", value: [text] }), text).toEqual(["said"]);
       }
@@ -96,8 +96,8 @@ export function describeNewMessages({ store, insert, once, variations }: Contrac
           return turns.map(([messages, later], nth) => turn(org, `${thread}`, nth, (at += later), messages));
         });
         await insert(rows);
-        const told = await toldOf(org, rows);
-        const members = new Map(rows.map((row) => [row, membersOf(row, told.get(row.unique_id)?.places ?? [])]));
+        const newMessages = await newMessagesOf(org, rows);
+        const members = new Map(rows.map((row) => [row, membersOf(row, newMessages.get(row.unique_id)?.places ?? [])]));
         const compare = async (operator: string, text: string, holds: (member: string) => boolean) => {
           const expected = rows.filter((row) => row.timestamp >= timeAt(from) && members.get(row)?.some(holds));
           const window = { fromNs: nsAt(from), toNs: nsAt(59) };

@@ -19,27 +19,27 @@ export function describeRepricing({ store, insert }: ContractDriver): void {
   describe("repricing", () => {
     it("writes cost and receipt of the spans of the scope only, and keeps everything else", async () => {
       const [org, other] = [newOrganization(), newOrganization()];
-      const said = { cost: 1, input: "é\u0000'\\N", metadata: '{"a":"1"}' };
-      await insert([spanRow(org, said), spanRow(other, said)]);
+      const stated = { cost: 1, input: "é\u0000'\\N", metadata: '{"a":"1"}' };
+      await insert([spanRow(org, stated), spanRow(other, stated)]);
       const changes = await changesOf(org);
       await store().repriceSpans({ organization_id: other }, changes);
       await store().repriceSpans({ organization_id: org, environment: "test" }, changes);
       await store().repriceSpans({ organization_id: org, environment: "prod" }, changes);
       await vi.waitFor(async () => expect(await spansOf(org)).toMatchObject([{ cost: 2.5 }]), slowly);
       expect(await spansOf(org)).toMatchObject([
-        { ...said, cost: 2.5, cost_source: "computed", cost_details: price.cost_details },
+        { ...stated, cost: 2.5, cost_source: "computed", cost_details: price.cost_details },
       ]);
-      expect(await spansOf(other)).toMatchObject([said]);
+      expect(await spansOf(other)).toMatchObject([stated]);
     });
 
     it("skips spans that were resent or deleted in the meantime", async () => {
       const org = newOrganization();
-      const [again, gone] = [spanRow(org, { cost: 1 }), spanRow(org, { cost: 1 })];
-      await insert([again, gone]);
+      const [again, deleted] = [spanRow(org, { cost: 1 }), spanRow(org, { cost: 1 })];
+      await insert([again, deleted]);
       const changes = await changesOf(org);
       await insert([
         { ...again, version: "100", cost: 7 },
-        { ...gone, version: "100", is_deleted: 1 },
+        { ...deleted, version: "100", is_deleted: 1 },
       ]);
       await store().repriceSpans({ organization_id: org }, changes);
       expect(await spansOf(org)).toMatchObject([{ unique_id: again.unique_id, cost: 7 }]);

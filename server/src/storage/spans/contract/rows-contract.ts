@@ -111,11 +111,11 @@ export function describeRows({ store, insert }: ContractDriver): void {
 
     it("hides a span with a tombstone", async () => {
       const org = newOrganization();
-      const [kept, gone] = [spanRow(org, { cost: 1 }), spanRow(org, { cost: 5 })];
-      await insert([kept, gone]);
-      await insert([{ ...keyOf(gone), version: "99", is_deleted: 1 }]);
-      expect((await store().listSpans(listOf(org))).rows.map((row) => row.unique_id)).toEqual([kept.unique_id]);
-      expect(await store().retrieveSpan({ organization_id: org }, gone.unique_id)).toBeUndefined();
+      const [retained, deleted] = [spanRow(org, { cost: 1 }), spanRow(org, { cost: 5 })];
+      await insert([retained, deleted]);
+      await insert([{ ...keyOf(deleted), version: "99", is_deleted: 1 }]);
+      expect((await store().listSpans(listOf(org))).rows.map((row) => row.unique_id)).toEqual([retained.unique_id]);
+      expect(await store().retrieveSpan({ organization_id: org }, deleted.unique_id)).toBeUndefined();
       expect((await store().summarizeSpans(everythingOf(org))).total_cost).toBe(1);
     });
 

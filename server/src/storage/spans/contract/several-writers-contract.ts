@@ -23,8 +23,8 @@ export function describeSeveralWriters(driver: string, open: () => { store: Span
       const org = newOrganization();
       const [one, other] = nodes as [ReturnType<typeof open>, ReturnType<typeof open>];
       const [local, query] = [one.database.cluster === null ? "spans" : "spans_local", one.database];
-      const said = { cost: 1, model: "m", trace_unique_id: "t", span_unique_id: "s", customer_identifier: "c" };
-      const span = spanRow(org, { ...said, is_resend: 0 });
+      const stated = { cost: 1, model: "m", trace_unique_id: "t", span_unique_id: "s", customer_identifier: "c" };
+      const span = spanRow(org, { ...stated, is_resend: 0 });
       await query.execute({ name: "test", sql: `SYSTEM STOP MERGES ${local}` });
       try {
         for (const [index, { store }] of [one, other].entries()) {

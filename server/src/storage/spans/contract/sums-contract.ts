@@ -56,7 +56,7 @@ async function build(store: SpanStore, { pass, days }: Awaited<ReturnType<typeof
 }
 
 /** Sends the same queries to sums or spans: with a filter that all spans pass, spans are read. */
-async function ask(store: SpanStore, selection: SpanSelection) {
+async function read(store: SpanStore, selection: SpanSelection) {
   const query = { ...selection, page: 1, pageSize: 50, sort: mostFirst };
   const hours = [startMs, startMs + hourMs / 2, startMs + hourMs * 1.5].map((ms) => ms / 1_000);
   const starts = Array.from({ length: slots / 2 + 1 }, (_, index) => (startMs + 2 * index * slotMs) / 1_000);
@@ -100,8 +100,8 @@ export async function expectSame(store: SpanStore, org: string, among: readonly 
     const selection = { scope: { organization_id: org, ...environment }, window };
     // A deletion may run between the two reads.
     await vi.waitFor(async () => {
-      const spans = await ask(store, { ...selection, filter: everything });
-      expect(await ask(store, selection)).toEqual(spans);
+      const spans = await read(store, { ...selection, filter: everything });
+      expect(await read(store, selection)).toEqual(spans);
     }, slowly);
   }
 }
@@ -260,8 +260,8 @@ export class History {
     const call = calls[step.pick % Math.max(1, calls.length)];
     if (call === undefined) return [];
     const { trace_unique_id, environment } = call;
-    const said = { customer_identifier: `late ${step.value}`, total_tokens: 9, cost: 0.9 };
-    return [this.#row(step, { trace_unique_id, environment, span_unique_id: "root", ...said })];
+    const stated = { customer_identifier: `late ${step.value}`, total_tokens: 9, cost: 0.9 };
+    return [this.#row(step, { trace_unique_id, environment, span_unique_id: "root", ...stated })];
   }
 
   async #reprice({ value }: Step, { environment }: SentRow): Promise<void> {

@@ -56,7 +56,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const [inserts, builds] = [connect(), connect()];
   const insertFile = createInsertFile(path);
   const { track, settled } = createTracker();
-  const [resends, looks] = [createResendTracker(), createProbeCache()];
+  const [resends, probes] = [createResendTracker(), createProbeCache()];
   const { during, ...sideTables } = trackSideTables();
 
   const read = { connect, control, track, onQuery: options.onQuery };
@@ -75,7 +75,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     database: "default",
     passes: createPassMemory(options.sumsFromSpans),
     resends,
-    looks,
+    probes,
     ...sideTables,
     query,
     queryRaw: async ({ settings, ...statement }, signal) =>
@@ -85,7 +85,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     stream,
     execute: async (statement) => {
       const sql = withSettings(bindLiterals(statement.sql, statement.params ?? {}), statement.settings ?? {});
-      const run = () => looks.during(() => resends.during(() => maintenance.queryAsync(sql)));
+      const run = () => probes.during(() => resends.during(() => maintenance.queryAsync(sql)));
       await track(merges.without(run)).catch(throwReadError);
     },
     build: async ({ sql, params = {} }) => {
@@ -93,7 +93,7 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
     },
     insert: async (batch) => {
       const insert = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
-      const write = () => looks.during(() => during(batch.table, insert));
+      const write = () => probes.during(() => during(batch.table, insert));
       await track(batch.hasResends === true ? resends.during(write) : write()).catch(throwInsertError);
     },
     ping: async (signal) => {

@@ -43,11 +43,11 @@ async function smallParts(): Promise<number> {
 }
 
 /** Waits for a tick or two, until the engine was paused or resumed. */
-const looks = (): Promise<void> => sleep(200);
+const probes = (): Promise<void> => sleep(200);
 const merged = { timeout: 20_000, interval: 50 };
 
 test("pauses merges while the loop is busy and nobody reads, and resumes them when it is idle", async () => {
-  await looks();
+  await probes();
   await insert(12);
   await sleep(1_500);
   expect(await smallParts()).toBe(12);
@@ -56,25 +56,25 @@ test("pauses merges while the loop is busy and nobody reads, and resumes them wh
 });
 
 test("resumes merges for a while after a read", async () => {
-  await looks();
+  await probes();
   await insert(12);
   pause.sawRead();
   await vi.waitFor(async () => expect(await smallParts()).toBe(0), merged);
   nowMs += storageLimits.writerReadMs;
-  await looks();
+  await probes();
   await insert(5);
   await sleep(1_500);
   expect(await smallParts()).toBe(5);
 });
 
 test("merges many parts even if the loop is busy", async () => {
-  await looks();
+  await probes();
   await insert(storageLimits.mergePauseMaxParts + 1);
   await vi.waitFor(async () => expect(await smallParts()).toBeLessThan(storageLimits.mergePauseFromParts), merged);
 });
 
 test("completes a delete while the loop is busy", async () => {
-  await looks();
+  await probes();
   await insert(3);
   await pause.without(() =>
     session.queryAsync("ALTER TABLE spans DELETE WHERE n = 1 SETTINGS mutations_sync = 1").then(() => undefined),
@@ -84,7 +84,7 @@ test("completes a delete while the loop is busy", async () => {
 });
 
 test("resumes merges when the store is closed", async () => {
-  await looks();
+  await probes();
   await insert(5);
   await pause.stop();
   pause = createMergePause(new Session(path), { busyShare: () => 0 });

@@ -17,7 +17,7 @@ export function createQueryGate(
     maxInFlight: inFlight,
     maxWaiting: queued,
     ...(waitMs !== undefined && { maxWaitMs: waitMs }),
-    keepsPlaces: true,
+    sharesSlots: true,
   });
 
   return async ({ name, params }, signal, work) => {

@@ -50,7 +50,7 @@ export type SpanDatabase = {
   /** Present if all rows come from this node, so `is_resend` marks every row that may share its key. */
   resends?: Omit<ResendTracker, "during">;
   /** Present in the same case: sees every insert and deletion. */
-  looks?: Omit<ProbeCache, "during">;
+  probes?: Omit<ProbeCache, "during">;
   /** The same for rows of `span_counts`. */
   counts?: Omit<SideTableTracker, "during">;
   /** The same for rows of `span_edits`, `scores` and `trace_extents`. */

@@ -45,7 +45,7 @@ function isSaid(column: string): string {
 }
 
 /** Text that is JSON of messages is read as these; any other text is one message of `role`. */
-function saidIn(column: string, role: string): string {
+function messagesOf(column: string, role: string): string {
   const list = `if(match(${column}, '^[ \\t\\r\\n]*\\\\{'), concat('[', ${column}, ']'), ${column})`;
   const elements = `JSONExtractArrayRaw(${list})`;
   const isList = `notEmpty(${elements}) AND arrayAll(message -> JSONHas(message, 'role'), ${elements})`;
@@ -57,20 +57,20 @@ function firstOf(list: string): string {
 }
 
 /** The members of the same names in responses, as JSON text; '' if absent. */
-export const promptMessages = `multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${saidIn("input", "user")}, '')`;
+export const promptMessages = `multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${messagesOf("input", "user")}, '')`;
 export const completionMessage = `multiIf(completion_message != '', completion_message,
   NOT (${isMessageLog}), '',
   notEmpty(JSONExtractArrayRaw(completion_messages)), JSONExtractArrayRaw(completion_messages)[1],
-  output != '', JSONExtractArrayRaw(${saidIn("output", "assistant")})[1], '')`;
+  output != '', JSONExtractArrayRaw(${messagesOf("output", "assistant")})[1], '')`;
 
 /**
  * Selects the messages of a span, as api/request-logs/span-messages.ts reads them: `sent` and `answered` are JSON
  * lists, `messages` has the members of every message, texts unchanged and everything else as JSON.
  */
 export const messages = `
-  multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${saidIn("input", "user")}, '[]') AS sent,
+  multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${messagesOf("input", "user")}, '[]') AS sent,
   multiIf(completion_messages NOT IN ('', '[]'), completion_messages, completion_message != '', concat('[', completion_message, ']'),
-    ${isSaid("output")}, ${firstOf(saidIn("output", "assistant"))}, '[]') AS answered,
+    ${isSaid("output")}, ${firstOf(messagesOf("output", "assistant"))}, '[]') AS answered,
   ${membersIn("sent")}, ${membersIn("answered")}, arrayConcat(${messagesIn("sent")}, ${messagesIn("answered")}) AS messages`;
 
 function membersIn(list: string): string {

@@ -55,11 +55,11 @@ export const paramsOfParts = (parts: readonly CountedPart[]): StatementParams =>
   Object.assign({}, ...parts.flatMap(({ where, filter }) => [where.params, filter?.params])) as StatementParams;
 
 function ownSpans(part: CountedPart, once: Once): string {
-  return saidSpans(part, once, ", cost AS counted_cost, toUInt8(1) AS counts_tokens");
+  return statedSpans(part, once, ", cost AS counted_cost, toUInt8(1) AS counts_tokens");
 }
 
 /** Spans with their edits. Spans without edits are filtered before the join. */
-function saidSpans({ where, filter, edits = new Set() }: CountedPart, once: Once, more = ""): string {
+function statedSpans({ where, filter, edits = new Set() }: CountedPart, once: Once, more = ""): string {
   const isLate = readsEdited(filter, edits);
   const early = filter !== undefined && isLate ? { ...filter, sql: `${filter.sql} OR ${hasEdit(edits)}` } : filter;
   const sent = `SELECT *, ${sentIdentity}${more} FROM spans ${once} WHERE ${where.sql}${andFilter(early)}`;
@@ -76,7 +76,7 @@ function joinedSpans({ where, filter, edits }: CountedPart, once: Once, counts: 
   const isLate = readsIdentity(filter);
   const demanded = isLate ? demandOfIdentity(filter) : undefined;
   if (demanded !== undefined) return spansOfIdentity({ where, filter, edits }, once, demanded.demand);
-  const spans = saidSpans({ where, edits, filter: isLate ? undefined : filter }, once);
+  const spans = statedSpans({ where, edits, filter: isLate ? undefined : filter }, once);
   const identity = counts === "usage" ? "" : identityColumns.map((column) => `, ${column} AS count_${column}`).join("");
   const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, counts_tokens AS count_tokens, cost AS count_cost${identity}
     FROM span_counts FINAL WHERE ${where.sql}${counts === "usage" ? " AND changes_usage = 1" : ""}`;
@@ -115,7 +115,7 @@ const keysWhere = (table: string, where: string): string =>
 function spansOfIdentity({ where, filter, edits }: CountedPart, once: Once, demand: string): string {
   const keysIn = (table: string) => keysWhere(table, `${where.sql} AND ${demand}`);
   const demanded = { ...where, sql: `${where.sql} AND (${demand} OR ${keysIn("span_counts")})` };
-  const spans = saidSpans({ where: demanded, edits }, once);
+  const spans = statedSpans({ where: demanded, edits }, once);
   const newest = `SELECT timestamp, unique_id, argMax((is_deleted, counts_tokens, cost, customer_identifier, thread_identifier), version) AS newest
     FROM span_counts WHERE ${where.sql} AND (${keysIn("spans")} OR ${keysIn("span_counts")}) GROUP BY timestamp, unique_id`;
   const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, newest.2 AS count_tokens, newest.3 AS count_cost,

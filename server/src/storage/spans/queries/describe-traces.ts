@@ -106,7 +106,7 @@ function storedTrace(row: ResultRow): StoredTrace {
   };
   const values = row["root"] as string[];
   const root = (column: (typeof rootColumns)[number]) => values[rootColumns.indexOf(column)] ?? "";
-  const said = Object.fromEntries(
+  const texts = Object.fromEntries(
     traceTexts.map((name) => [
       name,
       root(name === "workflow_name" ? "span_workflow_name" : name) || text(figureAlias(name)),
@@ -119,7 +119,7 @@ function storedTrace(row: ResultRow): StoredTrace {
     start_time: text(figureAlias("start_time")),
     end_time: text(figureAlias("end_time")),
     ...figuresOf(row, traceNumbers),
-    ...said,
+    ...texts,
     name: root("span_name"),
     organization_key_id: root("organization_key_id"),
     root_span_unique_id: root("span_unique_id"),

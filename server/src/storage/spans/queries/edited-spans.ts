@@ -95,18 +95,18 @@ const plain = (field: EditField, value: string): Overlay => ({
 });
 
 const isOfMetadata = "field = 'metadata'";
-const isKept = (key: string): string => `NOT has(edit_keys, ${key})`;
+const isRetained = (key: string): string => `NOT has(edit_keys, ${key})`;
 const members = (list: string): string => `arrayMap(member -> concat(toJSONString(member.1), ':', member.2), ${list})`;
 
 // If no sent key is changed, the sent text stays as it is: only then do numbers beyond 64 bits keep their digits.
 const addedTo = `concat(substring(metadata, 1, length(metadata) - 1), if(empty(edit_members), '', ','), arrayStringConcat(${members("edit_members")}, ','), '}')`;
 const rebuilt = `concat('{', arrayStringConcat(arrayConcat(${members(
-  `arrayFilter(member -> ${isKept("member.1")}, JSONExtractKeysAndValuesRaw(metadata))`,
+  `arrayFilter(member -> ${isRetained("member.1")}, JSONExtractKeysAndValuesRaw(metadata))`,
 )}, ${members("edit_members")}), ','), '}')`;
 const isOnlyAdded = "metadata NOT IN ('', '{}') AND NOT hasAny(JSONExtractKeys(metadata), edit_keys)";
 
 const sentIndex = "arrayZip(CAST(mapKeys(metadata_index), 'Array(String)'), mapValues(metadata_index))";
-const keptIndex = `arrayFilter(entry -> ${isKept(`splitByChar('${pathSeparator}', entry.1)[1]`)}, ${sentIndex})`;
+const retainedIndex = `arrayFilter(entry -> ${isRetained(`splitByChar('${pathSeparator}', entry.1)[1]`)}, ${sentIndex})`;
 
 const overlays: Record<EditField, Overlay> = {
   note: plain("note", "edit_note"),
@@ -120,6 +120,6 @@ const overlays: Record<EditField, Overlay> = {
       groupArrayIf((key, value), ${isOfMetadata} AND value != '') AS edit_members,
       arrayFlatten(groupArrayIf(arrayZip(mapKeys(index_entries), mapValues(index_entries)), ${isOfMetadata})) AS edit_index`,
     replaced: `if(empty(edit_keys), metadata, if(${isOnlyAdded}, ${addedTo}, ${rebuilt})) AS metadata,
-      if(empty(edit_keys), metadata_index, CAST(arrayConcat(${keptIndex}, edit_index), 'Map(LowCardinality(String), String)')) AS metadata_index`,
+      if(empty(edit_keys), metadata_index, CAST(arrayConcat(${retainedIndex}, edit_index), 'Map(LowCardinality(String), String)')) AS metadata_index`,
   },
 };

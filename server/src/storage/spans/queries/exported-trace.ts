@@ -28,12 +28,12 @@ const text = (sql: string): ExportColumn => ({ kind: "text", sql });
 const time = (name: string): ExportColumn => ({ kind: "time", sql: figureAlias(name) });
 
 /** The value of the root, else of the first span that has one. */
-const said = (name: TraceText): ExportColumn => {
+const statedColumn = (name: TraceText): ExportColumn => {
   const own = root(name === "workflow_name" ? "span_workflow_name" : name);
   return text(`if(${own} != '', toString(${own}), ${figureAlias(name)})`);
 };
 
-const { model, ...saidFirst } = Object.fromEntries(traceTexts.map((name) => [name, said(name)])) as Record<
+const { model, ...firstStated } = Object.fromEntries(traceTexts.map((name) => [name, statedColumn(name)])) as Record<
   TraceText,
   ExportColumn
 >;
@@ -60,8 +60,8 @@ export const exportedTrace: ExportColumns = {
   organization_key_id: text(root("organization_key_id")),
   environment: text("toString(environment)"),
   name: text(root("span_name")),
-  ...saidFirst,
-  span_workflow_name: saidFirst.workflow_name,
+  ...firstStated,
+  span_workflow_name: firstStated.workflow_name,
   model,
   timestamp: time("end_time"),
   start_time: time("start_time"),

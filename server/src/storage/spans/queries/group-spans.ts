@@ -81,13 +81,13 @@ async function readPage(
   const { query, keys, from, figures } = source;
   // There are few models: finding the page first would read nearly all spans twice.
   const isTogether = isBySumKeys(query.groupBy);
-  const told = [...figures.page, ...(isTogether ? figures.percentiles : [])];
+  const selected = [...figures.page, ...(isTogether ? figures.percentiles : [])];
   const direction = query.sort.descending ? "DESC" : "ASC";
   const offset = (query.page - 1) * query.pageSize;
   const page = await database.query(
     {
       name: "group",
-      sql: `SELECT ${[...keys.select, `${keys.textOfNames} AS group_text`, ...told].join(", ")} FROM ${from.page} WHERE ${keys.where}
+      sql: `SELECT ${[...keys.select, `${keys.textOfNames} AS group_text`, ...selected].join(", ")} FROM ${from.page} WHERE ${keys.where}
         GROUP BY ${keys.names.join(", ")} ORDER BY ${[`${figureAlias(query.sort.field)} ${direction}`, ...keys.names].join(", ")}
         LIMIT ${Math.min(query.pageSize, storageLimits.groupRowsMax)} OFFSET ${offset}`,
       params: from.params,

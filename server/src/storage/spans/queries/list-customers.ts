@@ -45,13 +45,13 @@ export async function listCustomers(
   signal?: AbortSignal,
 ): Promise<{ count: number; keys: CustomerPageKey[] }> {
   const { condition, sort, window } = query;
-  const asked = [...new Set([sort.field, ...(condition?.figures ?? [])])].filter((name) => name in spanFigures);
-  const needsSpans = asked.length > 0 || window !== undefined || (condition?.matches.length ?? 0) > 0;
+  const requested = [...new Set([sort.field, ...(condition?.figures ?? [])])].filter((name) => name in spanFigures);
+  const needsSpans = requested.length > 0 || window !== undefined || (condition?.matches.length ?? 0) > 0;
   const parts = [
     partOf({ scope: query.scope, window: window ?? wholeTime, filter: condition?.where, edits: query.edits }),
   ];
   const profiles = allOf(scopeWhere(query.scope), condition?.where);
-  const figures = asked.map((name) => `${spanFigures[name]} AS ${figureAlias(name)}`);
+  const figures = requested.map((name) => `${spanFigures[name]} AS ${figureAlias(name)}`);
   const read = async (join: string) =>
     await database.query(
       {

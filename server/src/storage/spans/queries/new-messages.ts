@@ -28,7 +28,7 @@ export function withNewMessages(spans: Catalogue<SpanRow>): Catalogue<SpanRow> {
 const source: Source<SpanRow> = {
   sql: () => "member",
   withinSql: (scope, { on, isSearch }) =>
-    `(${scope.column("unique_id")} GLOBAL IN (${spansThatFirstSay(on("member"), isSearch ? mayHold(on) : undefined)}))`,
+    `(${scope.column("unique_id")} GLOBAL IN (${firstSpansWith(on("member"), isSearch ? mayContain(on) : undefined)}))`,
   read: () => undefined,
   form: "either",
 };
@@ -47,7 +47,7 @@ const newMessages: Field<SpanRow> = {
 /**
  * Whether a search may find anything in the messages of a row. Checks the stored text, so most rows need not be parsed.
  */
-function mayHold(on: (value: string) => string): string {
+function mayContain(on: (value: string) => string): string {
   const stored = messageColumns.filter((column) => column !== "log_type").map(on);
   return `(${[...stored, ...["input", "output"].map(isEscaped)].join(" OR ")})`;
 }
@@ -72,11 +72,11 @@ const conversationsWith = (row: string) =>
  * the window may repeat earlier ones, so earlier spans are read too. Finds the relevant conversations before it parses
  * their payload, except for tombstones and resends.
  */
-function spansThatFirstSay(condition: string, isWorthALook: string | undefined): string {
+function firstSpansWith(condition: string, isWorthReading: string | undefined): string {
   const isConcerned =
-    isWorthALook === undefined
+    isWorthReading === undefined
       ? `(timestamp >= ${from} OR ${conversationsWith(isOfConversation)})`
-      : conversationsWith(isWorthALook);
+      : conversationsWith(isWorthReading);
   const holds = `arrayMap(message -> arrayExists(member -> ${condition}, mapValues(message)), messages)`;
   return `SELECT ${idOf("first.1")} FROM (
     SELECT min((place, held)) AS first FROM (

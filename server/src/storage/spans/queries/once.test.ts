@@ -87,12 +87,12 @@ describe("a stream", () => {
 function readsOf(has: { window: Set<string>; elsewhere: Set<string> }) {
   const resends = createResendTracker();
   const { counts, during } = trackSideTables();
-  const looks: string[] = [];
+  const probes: string[] = [];
   const database = {
     resends,
     counts,
     async query({ sql }: { sql: string }) {
-      looks.push(sql);
+      probes.push(sql);
       const all = has.window.union(has.elsewhere);
       const found = [...has.window, ...[...all].map((name) => `${name} everywhere`)];
       return { rows: found.filter((name) => sql.includes(`'${name}' AS probe`)).map((probe) => ({ probe })) };
@@ -102,15 +102,15 @@ function readsOf(has: { window: Set<string>; elsewhere: Set<string> }) {
     const part = { where: { sql: "1", params: { organization_id: "org" } } };
     return await readOnce(database, { parts: [part], counts: "all" }, async (...known) => known);
   };
-  return { read, looks, resends, writeCounts: () => during("span_counts", async () => undefined) };
+  return { read, probes, resends, writeCounts: () => during("span_counts", async () => undefined) };
 }
 
 describe("consecutive reads", () => {
   test("stop probing if the organization has neither resends nor counts, until some come in", async () => {
     const has = { window: new Set<string>(), elsewhere: new Set<string>() };
-    const { read, looks, resends, writeCounts } = readsOf(has);
+    const { read, probes, resends, writeCounts } = readsOf(has);
     for (let i = 0; i < 5; i += 1) expect(await read()).toEqual(["", "none"]);
-    expect(looks).toHaveLength(2);
+    expect(probes).toHaveLength(2);
     has.window.add("counts");
     await writeCounts();
     expect(await read()).toEqual(["", "all"]);
@@ -121,21 +121,21 @@ describe("consecutive reads", () => {
 
   test("keep probing if it has some in other windows", async () => {
     const has = { window: new Set<string>(), elsewhere: new Set(["resend", "counts"]) };
-    const { read, looks } = readsOf(has);
+    const { read, probes } = readsOf(has);
     for (let i = 0; i < 5; i += 1) expect(await read()).toEqual(["", "none"]);
-    expect(looks).toHaveLength(5);
+    expect(probes).toHaveLength(5);
     has.window.add("resend").add("counts");
     expect(await read()).toEqual(["FINAL", "all"]);
   });
 
   test("assume counts for a while after a window had some", async () => {
     const has = { window: new Set(["counts"]), elsewhere: new Set<string>() };
-    const { read, looks } = readsOf(has);
+    const { read, probes } = readsOf(has);
     for (let i = 0; i < 3; i += 1) expect(await read()).toEqual(["", "all"]);
     has.window.clear();
     const known: Counts[] = [];
     for (let i = 0; i < 30; i += 1) known.push((await read())[1]);
     expect(known).toContain("none");
-    expect(looks.length).toBeLessThan(10);
+    expect(probes.length).toBeLessThan(10);
   });
 });

@@ -41,12 +41,12 @@ const values: Record<ColumnKind, fc.Arbitrary<unknown>> = {
   number: fc.option(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constantFrom(0, -0, 1e-7, 1e300))),
   boolean: fc.option(fc.boolean()),
 };
-const said = fc.record(Object.fromEntries(packedColumns.map((column) => [column, values[spanColumns[column]]])));
+const packed = fc.record(Object.fromEntries(packedColumns.map((column) => [column, values[spanColumns[column]]])));
 const others = ["unique_id", "timestamp", "environment", "trace_unique_id"] as const satisfies readonly SpanColumn[];
 
 describe("packed columns", () => {
   it("read the same together as each column alone", async () => {
-    const property = fc.asyncProperty(fc.array(said, { minLength: 1, maxLength: 20 }), async (rows) => {
+    const property = fc.asyncProperty(fc.array(packed, { minLength: 1, maxLength: 20 }), async (rows) => {
       const [org, trace] = [`org_${randomUUID()}`, randomUUID()];
       const spans = rows.map((row) => spanRow(org, { ...row, trace_unique_id: trace, unique_id: randomUUID() }));
       const ndjson = Buffer.from(spans.map((span) => `${JSON.stringify(span)}\n`).join(""));

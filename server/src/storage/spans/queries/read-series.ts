@@ -72,13 +72,13 @@ async function readGroups<Metric extends string>(
   if (scores.length > 0) return undefined;
   const metrics = [...new Set([...query.metrics, query.rankBy])];
   const buckets = bucketsBy(query.starts, keys.names);
-  const told = [...keys.names, `${keys.textOfNames} AS series_key`, ...buckets.told, ...select(metrics)];
+  const selected = [...keys.names, `${keys.textOfNames} AS series_key`, ...buckets.selected, ...select(metrics)];
   const spans = `SELECT *, ${keys.select.join(", ")}, ${buckets.sql} AS series_bucket FROM ${source} WHERE ${keys.where}`;
   const limit = most * (query.starts.length + 1) + 1;
   const { rows } = await database.query(
     {
       name: "series_all",
-      sql: `SELECT ${told.join(", ")} FROM (${spans}) ${buckets.groupBy} LIMIT ${limit}`,
+      sql: `SELECT ${selected.join(", ")} FROM (${spans}) ${buckets.groupBy} LIMIT ${limit}`,
       params,
       settings: inBackground(query),
     },
@@ -115,7 +115,7 @@ function bucketsBy(starts: readonly number[], columns: readonly string[]) {
   return {
     sql,
     groupBy: `GROUP BY ${isOne ? keys : `GROUPING SETS ((${keys}, series_bucket), (${keys}))`}`,
-    told: isOne ? [] : ["series_bucket", "grouping(series_bucket) AS is_total"],
+    selected: isOne ? [] : ["series_bucket", "grouping(series_bucket) AS is_total"],
     isTotal,
     take(series: Found, row: ResultRow, values: SeriesPoint): void {
       if (isTotal(row)) series.totals = { ...series.totals, ...values };
@@ -184,12 +184,12 @@ async function readPoints<Metric extends string>(
     found.set(key, series);
     buckets.take(series, row, values);
   };
-  const told = ["series_slot", ...buckets.told].join(", ");
+  const selected = ["series_slot", ...buckets.selected].join(", ");
   const figures = select(query.metrics);
   const { rows } = await database.query(
     {
       name: "series",
-      sql: `SELECT ${[told, ...figures].join(", ")} FROM ${spans} ${buckets.groupBy}`,
+      sql: `SELECT ${[selected, ...figures].join(", ")} FROM ${spans} ${buckets.groupBy}`,
       params: bound,
       settings: inBackground(query),
     },
@@ -202,7 +202,7 @@ async function readPoints<Metric extends string>(
     const { rows: scored } = await database.query(
       {
         name: "series_scores",
-        sql: `SELECT ${told}, avg(value) AS average FROM ${spans} AS shown GLOBAL INNER JOIN (${given}) AS given
+        sql: `SELECT ${selected}, avg(value) AS average FROM ${spans} AS shown GLOBAL INNER JOIN (${given}) AS given
           ON shown.unique_id = given.scored_id ${buckets.groupBy}`,
         params: { ...bound, series_evaluator: evaluator },
       },

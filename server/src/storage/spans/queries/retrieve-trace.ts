@@ -166,8 +166,8 @@ function newestSpans(rows: readonly RawSpan[], columns: readonly ReadColumn[]): 
 }
 
 /** The requested columns come first, where the caller expects them. */
-function withColumns(asked: readonly ReadColumn[], needed: readonly ReadColumn[]): ReadColumn[] {
-  return [...new Set([...asked, ...needed])];
+function withColumns(requested: readonly ReadColumn[], needed: readonly ReadColumn[]): ReadColumn[] {
+  return [...new Set([...requested, ...needed])];
 }
 
 /** Reads stored columns only, without counted ones. */

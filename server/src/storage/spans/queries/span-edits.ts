@@ -106,9 +106,9 @@ export function withEdits(span: StoredSpan, edits: EditsById): StoredSpan {
 }
 
 function editedIndex(index: Record<string, string>, changes: SpanEdits["metadata"]): Record<string, string> {
-  const kept = Object.entries(index).filter(([path]) => !changes.has(topKeyOf(path)));
+  const retained = Object.entries(index).filter(([path]) => !changes.has(topKeyOf(path)));
   const added = [...changes].flatMap(([key, value]) => Object.entries(indexOf(key, value)));
-  return Object.fromEntries([...kept, ...added]);
+  return Object.fromEntries([...retained, ...added]);
 }
 
 /** The entries of a changed key in the index of metadata. */

@@ -163,7 +163,7 @@ async function changedSince(
     return rows.map((row) => Number(row["changed"])).toSorted((a, b) => a - b);
   };
   const key = JSON.stringify([statement.sql, statement.params]);
-  const found = (await database.looks?.read(key, probe)) ?? (await probe());
+  const found = (await database.probes?.read(key, probe)) ?? (await probe());
   const isBehind = (found.at(-1) ?? 0) >= slots.until;
   const changed = isBehind ? found.slice(0, -1) : found;
   if (changed.length > storageLimits.changedSlots) return undefined;

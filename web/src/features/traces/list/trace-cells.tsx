@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { formatCost, formatCount, formatDuration, formatExactCost, formatInteger } from "../../../lib/format.ts";
 import { formatExactTime, formatMinute, formatTime, type TimeZone } from "../../../lib/time.ts";
 import { Unknown } from "../../../ui/value.tsx";
-import { cutLine, Untrusted } from "../parts/untrusted.tsx";
+import { truncateLine, Untrusted } from "../parts/untrusted.tsx";
 import type { TraceRow } from "./queries.ts";
 import type { TraceSort } from "./search.ts";
 
@@ -77,7 +77,7 @@ function Name({ row }: { row: TraceRow }): ReactNode {
   const name = row.name || row.trace_unique_id;
   const input = text(row.input);
   return (
-    <span className="flex min-w-0 gap-2" title={cutLine(`${name}\n${input}`, 400)}>
+    <span className="flex min-w-0 gap-2" title={truncateLine(`${name}\n${input}`, 400)}>
       <Untrusted text={name} className="shrink-0 truncate font-medium @max-xl:max-w-full @xl:max-w-1/2" />
       <Untrusted text={input} className="min-w-0 truncate text-faint @max-xl:hidden" />
     </span>

@@ -47,7 +47,7 @@ export function TracesTable(props: TracesTableProps): ReactNode {
   return (
     <div ref={scrollRef} className="@container min-h-0 flex-1 overflow-y-auto bg-panel">
       <div role="grid" aria-label="Traces" aria-rowcount={rows.length + 1}>
-        <div role="row" aria-rowindex={1} className={cx(rowLook, "sticky top-0 z-10 bg-panel text-xs text-faint")}>
+        <div role="row" aria-rowindex={1} className={cx(rowClass, "sticky top-0 z-10 bg-panel text-xs text-faint")}>
           {traceColumns.map((column) => (
             <Head key={column.title} column={column} order={props.order} onOrder={props.onOrder} />
           ))}
@@ -69,7 +69,7 @@ export function TracesTable(props: TracesTableProps): ReactNode {
 }
 
 /** The widths of the visible columns, depending on the available space. */
-const rowLook =
+const rowClass =
   "grid h-row items-center border-b border-line px-3 gap-x-3 " +
   "grid-cols-[108px_minmax(0,1fr)_40px_84px] @lg:grid-cols-[152px_minmax(0,1fr)_44px_84px_84px] " +
   "@3xl:grid-cols-[152px_minmax(0,1fr)_56px_48px_60px_84px_88px] " +
@@ -95,7 +95,7 @@ const Row = memo(function Row({ row, index, top, zone, isCurrent, onOpen }: RowP
       tabIndex={-1}
       aria-rowindex={index + 2}
       aria-selected={isCurrent}
-      className={cx(rowLook, "absolute inset-x-0 cursor-default contain-strict", ground)}
+      className={cx(rowClass, "absolute inset-x-0 cursor-default contain-strict", ground)}
       style={{ transform: `translateY(${top}px)` }}
       onClick={() => onOpen(index)}
     >

@@ -6,7 +6,7 @@ const mostMs = 15_000;
  * The delay before the next poll of a trace; false once no span of it has ended for a while. Polls less often while
  * nothing changes, and so that requests take at most a tenth of the time.
  */
-export function nextLookMs(state: {
+export function nextPollMs(state: {
   nowMs: number;
   /** The end time of the last span, by the server's clock. */
   newestMs: number;

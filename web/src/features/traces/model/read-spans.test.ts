@@ -85,7 +85,7 @@ test("marks failures, calls without a price, orphans, cut cycles and ends before
   expect(marked("failed")).toEqual(["failed", "refused"]);
   expect(marked("unpriced")).toEqual(["unpriced"]);
   expect(marked("orphan")).toEqual(["orphan"]);
-  expect(marked("cycleCut")).toEqual(["cycle"]);
+  expect(marked("brokenCycle")).toEqual(["cycle"]);
   expect(marked("reversed")).toEqual(["reversed"]);
   expect(spans.namedParents.get(3)).toBe("gone");
   expect(spans.finishes.at(-1)).toBe(ms(5));

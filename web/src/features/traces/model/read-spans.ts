@@ -122,7 +122,7 @@ function readAll(count: number, visitAll: (visit: Visit) => void): TraceSpans {
   }
   for (const index of named) {
     const isHere = hasSpanId(spans, texts.find(spans.namedParents.get(index) ?? ""));
-    spans.flags[index] = (spans.flags[index] ?? 0) | (isHere ? spanFlags.cycleCut : spanFlags.orphan);
+    spans.flags[index] = (spans.flags[index] ?? 0) | (isHere ? spanFlags.brokenCycle : spanFlags.orphan);
   }
   spans.texts = texts.list;
   spans.kindNames = kinds.list.slice(1);

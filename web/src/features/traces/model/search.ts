@@ -11,7 +11,7 @@ export function findSpans(spans: TraceSpans, query: string): Int32Array<ArrayBuf
   const found: number[] = [];
   const holds = words.map((word) => holder(spans, word));
   for (let index = 0; index < spans.count; index += 1) {
-    if (holds.every((holdsWord) => holdsWord(index))) found.push(index);
+    if (holds.every((containsWord) => containsWord(index))) found.push(index);
   }
   return Int32Array.from(found);
 }

@@ -34,7 +34,7 @@ const orZero = (value: number): number => (Number.isNaN(value) ? 0 : value);
  * How many ancestors a span that runs on after all of them is compared with: this bounds the time for a chain of such
  * spans.
  */
-const ancestorsLookedAt = 64;
+const ancestorsExamined = 64;
 
 /**
  * The length of a span minus the time that any descendant ran; parallel spans count once. Descendants often run on
@@ -46,7 +46,7 @@ function selfTimes(spans: TraceSpans): Float64Array<ArrayBuffer> {
   for (let index = 0; index < spans.count; index += 1) {
     let span = at(parents, index);
     const [from, to] = [at(starts, index), at(finishes, index)];
-    for (let step = 0; span !== -1 && step < ancestorsLookedAt; step += 1) {
+    for (let step = 0; span !== -1 && step < ancestorsExamined; step += 1) {
       const [low, high] = [Math.max(from, at(starts, span)), Math.min(to, at(finishes, span))];
       if (high > low) pieces.push({ span, from: low, to: high });
       // Ancestors above one that covers the whole span need no own entry.

@@ -50,7 +50,7 @@ export const spanFlags = {
   /** Names a parent that is not in the trace. */
   orphan: 4,
   /** At the top level because its parents form a cycle. */
-  cycleCut: 8,
+  brokenCycle: 8,
   /** The end that was sent is before the start. */
   reversed: 16,
 } as const;

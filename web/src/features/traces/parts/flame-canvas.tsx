@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
 import { visibleLine } from "../../../lib/visible-text.ts";
 import { readColor, useThemeChanges } from "../colors.ts";
-import { kindLook } from "../kinds.ts";
+import { kindStyle } from "../kinds.ts";
 import { at } from "../model/at.ts";
 import { flameBars, flameDepth, type FlameBar, type FlameTree } from "../model/flame.ts";
 import { hasFlag, kindOf, labelOf } from "../model/trace-spans.ts";
@@ -106,7 +106,7 @@ function paint(canvas: HTMLCanvasElement, { model, tree, bars, width, height, to
   if (context === null) return;
   context.scale(scale, scale);
   const { spans } = model;
-  const colors = new Map(spans.kindNames.map((kind) => [kind, readColor(kindLook(kind).color)]));
+  const colors = new Map(spans.kindNames.map((kind) => [kind, readColor(kindStyle(kind).color)]));
   const [panel, text, crumbs, failed] = ["--panel", "--text", "--line-strong", "--error"].map(readColor);
   context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
   context.textBaseline = "middle";
@@ -124,11 +124,11 @@ function paint(canvas: HTMLCanvasElement, { model, tree, bars, width, height, to
     const count = at(tree.counts, node);
     const label = visibleLine(labelOf(spans, span).slice(0, Math.ceil(wide / 4)));
     context.fillStyle = text ?? panel ?? "";
-    context.fillText(cut(count > 1 ? `${label} ×${count}` : label, wide), x + 7, y + levelPx / 2 + 0.5, wide - 10);
+    context.fillText(truncate(count > 1 ? `${label} ×${count}` : label, wide), x + 7, y + levelPx / 2 + 0.5, wide - 10);
   }
 }
 
-function cut(label: string, wide: number): string {
+function truncate(label: string, wide: number): string {
   const room = Math.floor((wide - 12) / charPx);
   return label.length <= room ? label : `${label.slice(0, Math.max(0, room - 1))}…`;
 }

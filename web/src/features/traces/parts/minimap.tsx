@@ -3,7 +3,7 @@ import type { TimeWindow } from "../model/axis.ts";
 import { failedPixel, minimapPixels } from "../model/minimap.ts";
 import type { TraceModel } from "../model/trace-model.ts";
 import { readColors, useThemeChanges } from "../colors.ts";
-import { kindLook } from "../kinds.ts";
+import { kindStyle } from "../kinds.ts";
 import { useSize } from "../use-size.ts";
 import type { Zoom } from "../use-zoom.ts";
 
@@ -93,7 +93,7 @@ function Pixels({ model, width }: { model: TraceModel; width: number }): ReactNo
     if (!canvas || !context || width === 0) return;
     canvas.width = width;
     canvas.height = heightPx;
-    const colors = readColors(["--error", ...spans.kindNames.map((kind) => kindLook(kind).color)]);
+    const colors = readColors(["--error", ...spans.kindNames.map((kind) => kindStyle(kind).color)]);
     const pixels = minimapPixels(spans, bounds, { width, height: heightPx });
     const image = context.createImageData(width, heightPx);
     const words = new Uint32Array(image.data.buffer);

@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { TraceHeader } from "../model/trace-model.ts";
 import { Figure } from "./figures.tsx";
-import { cutLine, Untrusted } from "./untrusted.tsx";
+import { truncateLine, Untrusted } from "./untrusted.tsx";
 
-const look = "text-accent hover:underline";
+const linkClass = "text-accent hover:underline";
 
 /** The customer and the thread of a trace. */
 export function People({ header }: { header: TraceHeader }): ReactNode {
@@ -12,15 +12,15 @@ export function People({ header }: { header: TraceHeader }): ReactNode {
   return (
     <>
       {customer && (
-        <Figure label="Customer" title={cutLine(customer)}>
-          <Link to="/customers/$customerId" params={{ customerId: customer }} className={look}>
+        <Figure label="Customer" title={truncateLine(customer)}>
+          <Link to="/customers/$customerId" params={{ customerId: customer }} className={linkClass}>
             <Untrusted text={customer} />
           </Link>
         </Figure>
       )}
       {thread && (
-        <Figure label="Thread" title={cutLine(thread)}>
-          <Link to="/threads" search={{ thread }} className={look}>
+        <Figure label="Thread" title={truncateLine(thread)}>
+          <Link to="/threads" search={{ thread }} className={linkClass}>
             <Untrusted text={thread} />
           </Link>
         </Figure>

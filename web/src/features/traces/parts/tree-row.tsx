@@ -7,7 +7,7 @@ import { hasFlag, kindOf, labelOf, textOf } from "../model/trace-spans.ts";
 import type { RowScene } from "../trace-context.ts";
 import { KindMark } from "./kind-mark.tsx";
 import { SpanBar } from "./span-bar.tsx";
-import { cutLine, Untrusted } from "./untrusted.tsx";
+import { truncateLine, Untrusted } from "./untrusted.tsx";
 
 type TreeRowProps = {
   scene: RowScene;
@@ -57,7 +57,7 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps): ReactNode {
         className="trace-bars relative min-w-0 overflow-hidden"
         // Created on hover, since rows are rendered often while scrolling.
         onMouseEnter={({ currentTarget }) => {
-          currentTarget.title = cutLine(describeSpan(scene.model, index));
+          currentTarget.title = truncateLine(describeSpan(scene.model, index));
         }}
       >
         <SpanBar scene={scene} index={index} />
@@ -99,12 +99,12 @@ function Name({ scene: { model }, index, isFolded }: { scene: RowScene; index: n
   const failedBelow = at(totals.failed, index) - (isFailed ? 1 : 0);
   const note = oddities(model, index).join(" ");
   return (
-    <span className="flex min-w-0 flex-1 items-center gap-1.5" title={cutLine(label)}>
+    <span className="flex min-w-0 flex-1 items-center gap-1.5" title={truncateLine(label)}>
       <span className={`min-w-0 truncate ${isFailed ? "text-error" : ""}`}>
         <Untrusted text={label} />
       </span>
       {isFailed && <Icon name="alert" size={13} className="text-error" title="Failed" />}
-      {note !== "" && <Icon name="info" size={13} className="text-warn" title={cutLine(note)} />}
+      {note !== "" && <Icon name="info" size={13} className="text-warn" title={truncateLine(note)} />}
       {isFolded && (
         <span className="figures shrink-0 rounded-sm bg-raised px-1 text-muted">
           +{formatInteger(at(spans.ends, index) - index - 1)}

@@ -13,7 +13,7 @@ export function Untrusted({ text, className }: { text: string; className?: strin
 }
 
 /** The same as plain text, for tooltips. */
-export function cutLine(text: string, chars = 1000): string {
+export function truncateLine(text: string, chars = 1000): string {
   const shown = visibleLine(text.slice(0, chars));
   return text.length > chars ? `${shown}…` : shown;
 }
