@@ -14,7 +14,7 @@ export const createAlert = (deps: AlertDeps) =>
     id: "create_alert",
     method: "POST",
     path: "/api/alerts/",
-    summary: "Make an alert",
+    summary: "Create an alert",
     description:
       "It is evaluated immediately, and then every minute. If created with an API key, it watches spans of the key's environment. The response contains the secrets of webhook channels.",
     tags: ["Alerts"],

@@ -14,7 +14,7 @@ export const listAlertHistory = (deps: Pick<AlertDeps, "stores">) =>
     id: "list_alert_history",
     method: "GET",
     path: "/api/alerts/{id}/history/",
-    summary: "List what an alert did",
+    summary: "List the history of an alert",
     description:
       "Newest first: each change of a group's state, the event for the channels and its deliveries, and errors.",
     tags: ["Alerts"],

@@ -13,7 +13,7 @@ export const createApiKey = (deps: { apiKeys: Pick<ApiKeyStore, "create">; nowMs
     id: "create_api_key",
     method: "POST",
     path: "/api/api-keys/",
-    summary: "Make an API key",
+    summary: "Create an API key",
     description: "`key` is shown only once. `permissions` default to all permissions of keys.",
     tags: ["API keys"],
     auth: "user",

@@ -38,7 +38,7 @@ export const listAuditLog = (deps: { auditLog: Pick<AuditStore, "list"> }) =>
     id: "list_audit_log",
     method: "GET",
     path: "/api/audit-log/",
-    summary: "Who did what?",
+    summary: "List the audit log",
     description:
       `Successful management actions, newest first: changes of members, keys, settings, customers and traces. Includes wrong passwords of known accounts (\`failed_login\`), at most one an hour for each account and ${authLimits.failedLoginAuditsPerDay} a day. Kept for ${jobsLimits.auditDays} days, ` +
       `at most ${storageLimits.auditEntriesPerOrganization} of them. Without start_time and end_time, all entries are returned.`,

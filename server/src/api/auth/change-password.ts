@@ -24,7 +24,7 @@ export const changePassword = (deps: {
     id: "change_password",
     method: "POST",
     path: "/api/auth/password/",
-    summary: "Change my password",
+    summary: "Change your password",
     description:
       "Ends all sessions of the person, on every node, with their tokens and temporary keys. The response starts a new one of the " +
       "same kind as the caller's: a session cookie, or a pair of tokens. A wrong current password counts as a failed sign-in.",

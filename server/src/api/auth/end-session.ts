@@ -10,7 +10,7 @@ export const endSession = (deps: { sessions: Pick<SessionStore, "endOf">; nowMs:
     id: "end_session",
     method: "DELETE",
     path: "/api/auth/sessions/{id}/",
-    summary: "Sign out elsewhere",
+    summary: "End a session",
     description: "Ends one session of the person: its cookie or its tokens stop working, on every node.",
     tags: ["Authentication"],
     auth: "user",

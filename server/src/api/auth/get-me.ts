@@ -19,7 +19,7 @@ export const getMe = (deps: { organizations: Pick<OrganizationStore, "find"> }) 
     id: "get_me",
     method: "GET",
     path: "/api/auth/me/",
-    summary: "Who am I?",
+    summary: "Retrieve the current user",
     tags: ["Authentication"],
     auth: "user",
     limit: "api",

@@ -28,7 +28,7 @@ export const listSessions = (deps: {
     id: "list_sessions",
     method: "GET",
     path: "/api/auth/sessions/",
-    summary: "Where am I signed in?",
+    summary: "List your sessions",
     description: "The person's own sessions that have not ended, newest first.",
     tags: ["Authentication"],
     auth: "user",

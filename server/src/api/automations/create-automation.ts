@@ -47,7 +47,7 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
     method: "POST",
     path: "/automation/automations/",
     aliases: ["/api/automations/"],
-    summary: "Make an automation",
+    summary: "Create an automation",
     description:
       "The evaluators score every log of the key's environment that matches the condition and is in the sample, once " +
       "each. The slug is unique in the organization and cannot be changed.",

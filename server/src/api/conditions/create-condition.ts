@@ -25,7 +25,7 @@ export const createCondition = (deps: {
     method: "POST",
     path: "/automation/conditions/",
     aliases: ["/api/conditions/"],
-    summary: "Make a condition",
+    summary: "Create a condition",
     description: "Selects the logs of an automation. The slug is unique in the organization and cannot be changed.",
     tags: ["Automations"],
     auth: "key",

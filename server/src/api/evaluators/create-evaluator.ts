@@ -18,7 +18,7 @@ export const createEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "create
     method: "POST",
     path: "/api/evaluators/",
     aliases: ["/evaluators/"],
-    summary: "Make an evaluator",
+    summary: "Create an evaluator",
     description:
       "A model that judges (llm), JavaScript of your own (code), a built-in rule (rule), or people who score over the " +
       "API (human).",

@@ -19,7 +19,7 @@ export const createEvaluatorVersion = (deps: { stores: Pick<ControlStores, "tran
     method: "POST",
     path,
     aliases,
-    summary: "Freeze an evaluator as a version",
+    summary: "Publish a version of an evaluator",
     description: "Stores the current evaluator under the next number. Automations run the evaluator itself.",
     tags,
     auth: "key",

@@ -55,7 +55,7 @@ export const runEvaluator = (deps: { evaluators: Pick<EvaluatorStore, "find">; e
     method: "POST",
     path: "/api/evaluators/{evaluator_id}/run/",
     aliases: ["/evaluators/{evaluator_id}/run/"],
-    summary: "Try an evaluator",
+    summary: "Test an evaluator",
     description: "With inputs from the request; only the log of a judge's call is stored.",
     tags: ["Evaluators"],
     auth: "key",

@@ -12,7 +12,7 @@ export const retrieveInvitation = (deps: {
     id: "retrieve_invitation",
     method: "GET",
     path: "/api/invitations/{token}/",
-    summary: "What am I invited to?",
+    summary: "Retrieve an invitation",
     description: "Needs no credentials except the token in the link. POST the chosen password to the same address.",
     tags: ["Members"],
     auth: "none",

@@ -14,7 +14,7 @@ export const createMember = (deps: { stores: ControlStores; nowMs: () => number 
     id: "invite_member",
     method: "POST",
     path: "/api/members/",
-    summary: "Invite somebody",
+    summary: "Invite a member",
     description:
       `\`invite_url\` is shown only once: the person who opens it within ${days} days chooses a password and becomes a member. The link works once. ` +
       "Inviting the same address again creates a new link; the old one stops working.",

@@ -8,7 +8,7 @@ export const createModelPrice = (deps: ModelPriceDeps) =>
     id: "create_model_price",
     method: "POST",
     path: "/api/model-prices/",
-    summary: "State the price of a model",
+    summary: "Create a model price",
     description:
       "It takes precedence over the built-in price table, in both environments, for all later data: for every span without a " +
       "stated cost, gateway call, budget and judge. Earlier spans keep their cost (see reprice). No surcharge for a service tier " +

@@ -7,7 +7,7 @@ export const retrieveModelPrice = (deps: Pick<ModelPriceDeps, "modelPrices">) =>
     id: "retrieve_model_price",
     method: "GET",
     path: "/api/model-prices/{id}/",
-    summary: "Show a model price",
+    summary: "Retrieve a model price",
     tags: ["Model prices"],
     auth: "key_or_user",
     permission: "prices:read",

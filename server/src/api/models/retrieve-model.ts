@@ -16,7 +16,7 @@ export const retrieveModel = (deps: { models: Pick<ModelLister, "list"> }) =>
     aliases: ["/api/models", "/v1/models", "/models"]
       .flatMap((root) => segments.map((rest) => `${root}/${rest}`))
       .filter((path) => path !== "/api/models/{id}"),
-    summary: "Show a model that can be called",
+    summary: "Retrieve a model",
     description: "By the id in the list, or by the provider's name of the model.",
     tags: ["Gateway"],
     auth: "key",

@@ -8,7 +8,7 @@ export const retrieveProvider = (deps: { providerSettings: Pick<ProviderSettings
     id: "retrieve_provider",
     method: "GET",
     path: "/api/providers/{id}/",
-    summary: "Show a provider setting",
+    summary: "Retrieve a provider setting",
     description: "Without secrets.",
     tags: ["Providers"],
     auth: "key",

@@ -46,7 +46,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
     id: "reprice_spans",
     method: "POST",
     path: "/api/request-logs/reprice/",
-    summary: "Compute costs again with today's prices",
+    summary: "Recompute costs with current prices",
     description:
       "For computed costs of stored spans of the key's environment; stated costs do not change. A dry run, which only reports the changes, unless " +
       "`dry_run` is false. Sums, customers and the budgets of the current period are updated; the previous cost stays in the " +

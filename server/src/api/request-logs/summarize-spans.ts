@@ -43,7 +43,7 @@ export const summarizeSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       { method: "GET", path: "/request-logs/summary/" },
       "/request-logs/summary/",
     ],
-    summary: "Sum up spans",
+    summary: "Summarize spans",
     description:
       "Filters are in the body and the URL, as in the list of spans. `window` and `environment` state what was summed.",
     tags: ["Spans"],

@@ -6,7 +6,7 @@ export const getLivez = () =>
     id: "get_livez",
     method: "GET",
     path: "/livez",
-    summary: "Is the process alive?",
+    summary: "Check liveness",
     tags: ["System"],
     auth: "none",
     success: { status: 200, schema: z.object({ status: z.literal("ok") }) },

@@ -23,7 +23,7 @@ export const getReadyz = (deps: { readiness: Readiness }) =>
     id: "get_readyz",
     method: "GET",
     path: "/readyz",
-    summary: "Can the process take traffic?",
+    summary: "Check readiness",
     description:
       "Whether spans and gateway calls may be sent here, which includes times when the span store is down but the journal has room, and " +
       "when the journal is replayed. With `reads=true`: whether queries work as well. 503 with the same body if not.",

@@ -8,7 +8,7 @@ export const retrieveSharing = (deps: { traceShares: Pick<TraceShareStore, "find
     id: "retrieve_sharing",
     method: "GET",
     path: "/api/traces/{trace_unique_id}/sharing/",
-    summary: "Is this trace shared?",
+    summary: "Retrieve the sharing state of a trace",
     description:
       "For the trace in the environment of the key. A trace that was never shared or does not exist is not shared.",
     tags: ["Traces"],

@@ -7,7 +7,7 @@ export const createWebhook = (deps: WebhookDeps) =>
     id: "create_webhook",
     method: "POST",
     path: "/api/webhooks/",
-    summary: "Make a webhook",
+    summary: "Create a webhook",
     description:
       "The response has its new secret. Created with an API key, it gets the events of the key's environment; created by a person, " +
       "those of both.",

@@ -16,7 +16,7 @@ export const redeliverEvent = (
     id: "redeliver_webhook_event",
     method: "POST",
     path: "/api/webhooks/{id}/deliveries/{delivery_id}/redeliver/",
-    summary: "Send an event again",
+    summary: "Redeliver an event",
     description:
       "Sends it immediately, regardless of earlier results, with the same webhook-id. It is retried for another 24 hours. " +
       "409 if the payload is no longer stored: payloads of delivered events are stored for 6 hours, those of deleted traces are deleted.",

@@ -14,7 +14,7 @@ export const rotateWebhookSecret = (
     id: "rotate_webhook_secret",
     method: "POST",
     path: "/api/webhooks/{id}/rotate/",
-    summary: "Make a new secret",
+    summary: "Rotate the secret of a webhook",
     description: message,
     tags: ["Webhooks"],
     auth: "key_or_user",
