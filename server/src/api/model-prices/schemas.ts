@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ModelPrice } from "../../domain/model-price.ts";
 import type { PriceChanges } from "../../pricing/own/change-prices.ts";
 import type { OwnPriceCache } from "../../pricing/own/own-prices.ts";
-import type { ModelPriceStore } from "../../storage/control/model-price-store.ts";
+import type { ModelPriceStore } from "../../pricing/own/price-stores.ts";
 
 export type ModelPriceDeps = {
   modelPrices: Pick<ModelPriceStore, "list" | "find">;

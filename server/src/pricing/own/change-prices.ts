@@ -2,9 +2,8 @@ import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../domain/errors.ts";
 import type { ModelPrice, ModelPriceFields, PriceOwner } from "../../domain/model-price.ts";
 import { pricingLimits } from "../limits.ts";
-import type { ControlStores } from "../../storage/control/control-stores.ts";
-import type { ModelPriceStore } from "../../storage/control/model-price-store.ts";
 import { tableName } from "../providers.ts";
+import type { ModelPriceStore } from "./price-stores.ts";
 import { wildcardsOf } from "./model-pattern.ts";
 
 /**
@@ -23,7 +22,7 @@ export function createPriceChanges({
   stores,
   now,
 }: {
-  stores: Pick<ControlStores, "transaction">;
+  stores: { transaction: <T>(work: (stores: { modelPrices: ModelPriceStore }) => Promise<T>) => Promise<T> };
   now: () => number;
 }): PriceChanges {
   return {

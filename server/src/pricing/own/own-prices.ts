@@ -1,9 +1,8 @@
 import type { LoadedPriceTable, PriceOwner, PriceRevision } from "../../domain/model-price.ts";
 import { pricingLimits } from "../limits.ts";
-import type { ModelPriceStore } from "../../storage/control/model-price-store.ts";
-import type { PriceTableStore } from "../../storage/control/price-table-store.ts";
 import type { OwnPrices } from "../price-book.ts";
 import type { PriceTable } from "../price-entry.ts";
+import type { ModelPriceStore, PriceTableStore } from "./price-stores.ts";
 import { PriceList } from "./price-list.ts";
 import { readPriceFile } from "./price-file.ts";
 

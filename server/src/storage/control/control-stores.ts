@@ -13,9 +13,10 @@ import { createInvitationStore, type InvitationStore } from "./invitation-store.
 import { createJudgementLedger, type JudgementLedger } from "./judgement-ledger.ts";
 import type { ControlDatabase, ControlQueries } from "./open-control-database.ts";
 import { createLeaseStore, type LeaseStore } from "./lease-store.ts";
-import { createModelPriceStore, type ModelPriceStore } from "./model-price-store.ts";
+import { createModelPriceStore } from "./model-price-store.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization-store.ts";
-import { createPriceTableStore, type PriceTableStore } from "./price-table-store.ts";
+import { createPriceTableStore } from "./price-table-store.ts";
+import type { ModelPriceStore, PriceTableStore } from "../../pricing/own/price-stores.ts";
 import { createProviderSettingStore, type ProviderSettingStore } from "./provider-setting-store.ts";
 import { createSavedViewStore, type SavedViewStore } from "./saved-view-store.ts";
 import { createScoreStore, type ScoreStore } from "./score-store.ts";

@@ -1,34 +1,8 @@
 import { sql } from "kysely";
-import type { ModelPrice, ModelPriceFields, PriceOwner, PriceRevision } from "../../domain/model-price.ts";
+import type { ModelPrice, ModelPriceFields, PriceOwner } from "../../domain/model-price.ts";
+import type { ModelPriceStore } from "../../pricing/own/price-stores.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ModelPriceRow } from "./schema.ts";
-
-/** Every method except `revisions` names the owner. Times are ISO 8601, UTC. */
-export type ModelPriceStore = {
-  /**
-   * Announces a change that follows in the same transaction: other changes of the owner's prices wait until that ends.
-   * Returns the revision of the changed price.
-   */
-  announce: (owner: PriceOwner, change: { isRemoval: boolean }) => Promise<number>;
-  create: (price: ModelPrice, revision: number) => Promise<void>;
-  /** A page in order of creation, and the total count. */
-  list: (
-    owner: PriceOwner,
-    page: { offset: number; limit: number },
-  ) => Promise<{ count: number; prices: ModelPrice[] }>;
-  find: (owner: PriceOwner, id: string) => Promise<ModelPrice | undefined>;
-  /** The number of prices, and of those with a `*`, without the price `exceptId`. */
-  count: (owner: PriceOwner, exceptId: string) => Promise<{ all: number; patterns: number }>;
-  /** A price of the same model and provider whose validity overlaps. */
-  findOverlap: (owner: PriceOwner, fields: ModelPriceFields, exceptId: string) => Promise<ModelPrice | undefined>;
-  /** False if there is no such price. */
-  replace: (price: ModelPrice, revision: number) => Promise<boolean>;
-  delete: (owner: PriceOwner, id: string) => Promise<boolean>;
-  /** The revisions of all owners that have ever had a price. */
-  revisions: () => Promise<PriceRevision[]>;
-  /** Prices changed after a revision, 0 for all. */
-  listSince: (owner: PriceOwner, revision: number) => Promise<ModelPrice[]>;
-};
 
 export function createModelPriceStore(queries: ControlQueries): ModelPriceStore {
   const ofOwner = (owner: PriceOwner) => queries.selectFrom("model_prices").where("owner", "=", toColumn(owner));

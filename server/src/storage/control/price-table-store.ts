@@ -1,17 +1,7 @@
 import type { LoadedPriceTable, PriceFileFormat } from "../../domain/model-price.ts";
 import { storageLimits } from "../limits.ts";
+import type { PriceTableStore } from "../../pricing/own/price-stores.ts";
 import type { ControlQueries } from "./open-control-database.ts";
-
-/** Price tables that the operator loaded from files, for all nodes. `content` is the file's JSON. */
-export type PriceTableStore = {
-  /** Retains the newest `storageLimits.priceTables`. Call it inside a transaction. */
-  add: (table: Omit<LoadedPriceTable, "id"> & { content: string }) => Promise<LoadedPriceTable>;
-  /** Newest first. */
-  list: () => Promise<LoadedPriceTable[]>;
-  read: (id: number) => Promise<string | undefined>;
-  /** Removes the newest; undefined if there is none. */
-  removeNewest: () => Promise<LoadedPriceTable | undefined>;
-};
 
 const shown = ["id", "name", "format", "models", "loaded_at"] as const;
 
