@@ -44,6 +44,11 @@ export const storageLimits = {
   journalGrowthBytes: 4 * MiB,
   /** Reserve in the file for removing entries on a full disk. */
   journalSpareBytes: MiB / 2,
+  /**
+   * What a journal leaves free on a disk whose file system copies on write (Btrfs, ZFS). Transactions that reuse pages of
+   * the file may take a quarter of it, removals half.
+   */
+  journalDiskReserveBytes: 64 * MiB,
   writerReadMs: 10_000,
   readYourWriteMs: 1_000,
   webhooksPerOrganization: 100,

@@ -10,7 +10,8 @@ import { readFreePages } from "./free-pages.ts";
  *
  * LMDB notices a full disk only after it has decided where to write; it then corrupts its own memory (a message longer
  * than its buffer), which sooner or later ends the process. So the file is kept longer than the used part by appending
- * zeros: they overwrite nothing, whatever the database writes meanwhile, and a full disk refuses them harmlessly.
+ * zeros: they overwrite nothing, whatever the database writes meanwhile, and a full disk refuses them harmlessly. Where
+ * the file system copies what it writes, that does not help (copied-room.ts).
  */
 export type DiskRoom = {
   /**
@@ -25,6 +26,8 @@ export type DiskRoom = {
   endPages(): number;
   /** Free pages among the used ones: `now` for the next transaction, `later` for those after it. */
   freePages(): { now: number; later: number };
+  /** Whether the disk takes this many changed pages: always if it writes them in place. */
+  canChange(pages: number, options: { isRemoval: boolean }): boolean;
   close(): void;
 };
 
@@ -74,6 +77,7 @@ export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
       // The list of free pages is itself rewritten, to other pages.
       return { ...pages, now: pages.now - Math.ceil((pages.now + pages.later) / pagesPerListPage) };
     },
+    canChange: () => true,
     close: () => closeSync(file),
   };
 }
@@ -89,4 +93,4 @@ const zeros = Buffer.alloc(storageLimits.journalGrowthBytes);
 const pagesPerListPage = 250;
 
 /** An upper bound: whole pages, and copies of the pages on the path to each change. */
-const roomFor = (bytes: number): number => Math.ceil(bytes * 1.1) + 65_536;
+export const roomFor = (bytes: number): number => Math.ceil(bytes * 1.1) + 65_536;

@@ -1,7 +1,8 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
-import { openDiskRoom } from "./disk-room.ts";
+import { copiesOnWrite, freeBytesOf, openCopiedRoom } from "./copied-room.ts";
+import { openDiskRoom, type DiskRoom } from "./disk-room.ts";
 import { longPieceBytes, pagePieceBytes } from "./long-values.ts";
 import { createScarcePages } from "./scarce-pages.ts";
 import { createTurns } from "./turns.ts";
@@ -40,10 +41,14 @@ export type JournalDatabase = {
 };
 
 /** @throws Error that names the path */
-export function openDatabase(path: string, encoding: "msgpack" | "json" = "msgpack"): JournalDatabase {
+export function openDatabase(
+  path: string,
+  encoding: "msgpack" | "json" = "msgpack",
+  openRoom: (root: RootDatabase, path: string) => DiskRoom = openRoomFor,
+): JournalDatabase {
   refuseForeignFile(join(path, "data.mdb"));
   const root = openRoot(path, encoding);
-  const room = openDiskRoom(root, path);
+  const room = openRoom(root, path);
   const turns = createTurns();
   const commit = (write: () => void): Promise<void> => inOneTransaction(root, write);
   const scarce = createScarcePages(root, room, commit);
@@ -107,6 +112,11 @@ export function openDatabase(path: string, encoding: "msgpack" | "json" = "msgpa
       await root.close();
     },
   };
+}
+
+function openRoomFor(root: RootDatabase, path: string): DiskRoom {
+  const room = openDiskRoom(root, path);
+  return copiesOnWrite(path) ? openCopiedRoom(room, () => freeBytesOf(path)) : room;
 }
 
 /** Removes until `pagesMax` pages are freed. Whether everything was removed. */

@@ -45,8 +45,12 @@ export function createScarcePages(
   };
 
   return {
-    take: async (pages) => (await find(pages + sparePages)) && use(pages),
-    takeToRemove: async (pages) => ((await find(pages)) || knownPages + room.endPages() >= pages) && use(pages),
+    take: async (pages) =>
+      room.canChange(pages, { isRemoval: false }) && (await find(pages + sparePages)) && use(pages),
+    takeToRemove: async (pages) =>
+      room.canChange(pages, { isRemoval: true }) &&
+      ((await find(pages)) || knownPages + room.endPages() >= pages) &&
+      use(pages),
     forget: () => void (knownPages = 0),
   };
 }
