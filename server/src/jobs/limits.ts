@@ -27,6 +27,9 @@ export const jobsLimits = {
   /** Spans of one statement, and of one slot. A larger slot is always read from its spans. */
   sumsPortionRows: 500_000,
   sumsSlotRows: 5_000_000,
+  /** How often a statement of a pass is tried, and the time between two tries. */
+  sumsAttempts: 3,
+  sumsRetryMs: 5_000,
   /** The share of time that is spent on building. */
   sumsBusyShare: 0.2,
   /** Days for which the audit log is retained. */

@@ -19,11 +19,12 @@ export type SumsDeps = {
   onRound: (round: { behindMs: number; slots: number; isFinished: boolean }) => void;
   logger: Logger;
   timing?: SumsTiming;
+  retryMs?: number;
 };
 
 /**
  * Keeps the stored sums current (docs/adr/0033-sums-are-stored-up-to-a-watermark.md), one portion after another with
- * pauses, so that ingest and queries have most of the machine meanwhile. An interrupted pass simply starts again.
+ * pauses, so that ingest and queries have most of the machine meanwhile. An interrupted pass simply starts again; a statement that fails is retried first.
  */
 export function startStoredSums(deps: SumsDeps): Schedule {
   const node = randomUUID();
@@ -61,19 +62,35 @@ export async function storeSums(deps: SumsDeps, node: string, signal: AbortSigna
 
 /** @returns the number of slots; undefined if another node has taken over */
 async function buildDay(
-  { spans }: SumsDeps,
+  { spans, retryMs = jobsLimits.sumsRetryMs }: SumsDeps,
   pass: SumsPass,
   day: SumsDay,
   { isOurs, signal }: { isOurs: () => Promise<boolean>; signal: AbortSignal },
 ): Promise<number | undefined> {
   const portion = { rows: jobsLimits.sumsPortionRows, slotRows: jobsLimits.sumsSlotRows };
-  const portions = await spans.listDueSums(pass, day, portion, signal);
+  const portions = await retrying(() => spans.listDueSums(pass, day, portion, signal), { retryMs, signal });
   for (const due of portions) {
     if (!(await isOurs())) return undefined;
     const beganMs = performance.now();
-    await spans.buildSums(pass, day.organization_id, due, signal);
+    await retrying(() => spans.buildSums(pass, day.organization_id, due, signal), { retryMs, signal });
     const tookMs = performance.now() - beganMs;
     await sleep(tookMs * (1 / jobsLimits.sumsBusyShare - 1), undefined, { signal, ref: false });
   }
   return portions.flatMap(({ slots }) => slots).length;
+}
+
+/** Retries a statement that failed: to begin the pass again, which may have taken hours so far, would cost more. */
+async function retrying<T>(
+  work: () => Promise<T>,
+  { retryMs, signal }: { retryMs: number; signal: AbortSignal },
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (attempt === jobsLimits.sumsAttempts) throw error;
+    }
+    await sleep(retryMs, undefined, { signal, ref: false });
+  }
 }
