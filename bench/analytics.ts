@@ -136,7 +136,7 @@ async function measure(server: BenchServer, question: Question, times: number): 
   for (let i = -2; i < times; i += 1) {
     const read = await taken(server, () => readApi(server, question.path));
     const measured = await taken(server, async () => {
-      for (const statement of question.sql) await server.ask({ ask: "sql", sql: statement });
+      for (const statement of question.sql) await server.send({ kind: "sql", sql: statement });
     });
     if (i < 0) continue;
     api.push(read);
@@ -159,11 +159,11 @@ async function measure(server: BenchServer, question: Question, times: number): 
 type Taken = { ms: number; processorMs: number };
 
 async function taken(server: BenchServer, work: () => Promise<void>): Promise<Taken> {
-  const { processMs: before = 0 } = await server.ask({ ask: "cpu" });
+  const { processMs: before = 0 } = await server.send({ kind: "cpu" });
   const started = performance.now();
   await work();
   const ms = performance.now() - started;
-  const { processMs: after = 0 } = await server.ask({ ask: "cpu" });
+  const { processMs: after = 0 } = await server.send({ kind: "cpu" });
   return { ms, processorMs: after - before };
 }
 

@@ -54,7 +54,7 @@ type Ingest = { rowsPerS: number; mainThreadUs: number; processUs: number };
 async function ingest(bodies: readonly Buffer[], isJudged: boolean): Promise<Ingest> {
   return withServer(isJudged, async (server, agent) => {
     const total = bodies.length * 500;
-    const before = await server.ask({ ask: "cpu" });
+    const before = await server.send({ kind: "cpu" });
     const started = performance.now();
     await sendAll(server, agent, bodies);
     for (;;) {
@@ -67,7 +67,7 @@ async function ingest(bodies: readonly Buffer[], isJudged: boolean): Promise<Ing
       await sleep(20);
     }
     const seconds = (performance.now() - started) / 1000;
-    const after = await server.ask({ ask: "cpu" });
+    const after = await server.send({ kind: "cpu" });
     const spentUs = (figure: "mainThreadMs" | "processMs") =>
       round((((after[figure] ?? 0) - (before[figure] ?? 0)) * 1000) / total);
     return { rowsPerS: total / seconds, mainThreadUs: spentUs("mainThreadMs"), processUs: spentUs("processMs") };

@@ -34,8 +34,8 @@ export async function run(options: Map<string, string>): Promise<object> {
     for (let i = 0; i <= times; i += 1) {
       const one = await exportSpans(server, format.name);
       const file = join(folder.path, `written.${format.name}`);
-      const { ms } = await server.ask({
-        ask: "sql",
+      const { ms } = await server.send({
+        kind: "sql",
         sql: `INSERT INTO FUNCTION file('${file}', '${format.engine}') ${allRows}`,
       });
       await rm(file);
@@ -120,7 +120,7 @@ async function fill(path: string, rows: number): Promise<void> {
 type Export = { ms: number; firstMs: number; bytes: number; riseBytes: number };
 
 async function exportSpans(server: BenchServer, format: string, isEnough = () => false): Promise<Export> {
-  await server.ask({ ask: "memory" });
+  await server.send({ kind: "memory" });
   const before = rssOf(server);
   let most = before;
   const watch = setInterval(() => (most = Math.max(most, rssOf(server))), 20);

@@ -28,14 +28,14 @@ export async function run(options: Map<string, string>): Promise<object> {
   if (withPortkey) contenders.push(await startPortkey(upstream));
 
   let sent = 0;
-  const measure = async (contender: Contender, lanes: number, isSettled = true): Promise<LoadResult> => {
+  const measure = async (contender: Contender, connections: number, isSettled = true): Promise<LoadResult> => {
     const before = contender.pid === 0 ? 0 : cpuSeconds(contender.pid);
-    const result = await runLoad({ ...loadOf(contender), connections: lanes, seconds }, folder.path);
+    const result = await runLoad({ ...loadOf(contender), connections, seconds }, folder.path);
     const usedS = contender.pid === 0 ? 0 : cpuSeconds(contender.pid) - before;
     if (result.failures > 0) throw new Error(`${contender.name}: ${result.failures} calls failed`);
     const perCall = (cpuS: number): string => `${Math.round((cpuS * 1e6) / result.requests)} µs of processor a call`;
     const rates = `${Math.round(result.perS)}/s, p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms, ${perCall(usedS)}`;
-    console.log(`  ${contender.name} ×${lanes}: ${rates}`);
+    console.log(`  ${contender.name} ×${connections}: ${rates}`);
     if (contender === spanway) sent += result.requests;
     if (contender !== spanway || !isSettled) return result;
     // Deferred work belongs to this load: it must not lower the next one's rate.
@@ -43,10 +43,11 @@ export async function run(options: Map<string, string>): Promise<object> {
     console.log(`    ${perCall(cpuSeconds(spanway.pid) - before - usedS)} more, afterwards`);
     return result;
   };
-  const measureAll = async (lanes: number): Promise<LoadResult[][]> => {
+  const measureAll = async (connections: number): Promise<LoadResult[][]> => {
     const results: LoadResult[][] = contenders.map(() => []);
     for (let i = 0; i < rounds; i += 1) {
-      for (const [index, contender] of contenders.entries()) results[index]?.push(await measure(contender, lanes));
+      for (const [index, contender] of contenders.entries())
+        results[index]?.push(await measure(contender, connections));
     }
     return results;
   };

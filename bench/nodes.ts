@@ -141,7 +141,7 @@ export async function untilStored(servers: readonly BenchServer[]): Promise<void
 }
 
 export async function nodeTime(servers: readonly BenchServer[]): Promise<number> {
-  const replies = await Promise.all(servers.map((server) => server.ask({ ask: "cpu" })));
+  const replies = await Promise.all(servers.map((server) => server.send({ kind: "cpu" })));
   return replies.reduce((sum, { processMs = 0 }) => sum + processMs, 0);
 }
 

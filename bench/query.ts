@@ -143,7 +143,7 @@ async function measure(server: BenchServer, question: Question, times: number): 
     const answer = await api(server, question.path, question.body ?? {}, question.method);
     let sqlTook = 0;
     for (const sql of question.sql) {
-      sqlTook += (await server.ask({ ask: "sql", sql, ...(question.params && { params: question.params }) })).ms;
+      sqlTook += (await server.send({ kind: "sql", sql, ...(question.params && { params: question.params }) })).ms;
     }
     if (i < 3) continue;
     apiMs.push(answer.ms);

@@ -41,7 +41,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   const after: number[] = [];
   for (let i = 0; i < 6; i += 1) {
     await postAll(server, bodies);
-    after.push((await server.ask({ ask: "memory" })).rssBytes ?? 0);
+    after.push((await server.send({ kind: "memory" })).rssBytes ?? 0);
   }
   const leftBytes = await settledBytes(server);
   const leftAnonymous = anonymousMib(server.child.pid ?? 0);
@@ -113,7 +113,7 @@ async function postAll(server: BenchServer, bodies: Iterable<Buffer>): Promise<v
 /** Resident memory after half a minute without requests. */
 async function settledBytes(server: BenchServer): Promise<number> {
   await sleep(25_000);
-  await server.ask({ ask: "memory" });
+  await server.send({ kind: "memory" });
   await sleep(5000);
-  return (await server.ask({ ask: "memory" })).rssBytes ?? 0;
+  return (await server.send({ kind: "memory" })).rssBytes ?? 0;
 }

@@ -80,8 +80,8 @@ async function fill(server: BenchServer): Promise<{ largeSpan: string }> {
 
 async function untilStored(server: BenchServer): Promise<void> {
   for (let tries = 0; tries < 600; tries += 1) {
-    const { rows } = await server.ask({
-      ask: "sql",
+    const { rows } = await server.send({
+      kind: "sql",
       sql: "SELECT 1 FROM spans WHERE trace_unique_id = 'large'",
     });
     if ((rows ?? 0) >= spans) return;

@@ -9,16 +9,16 @@ const config = readConfig();
 const app = await startApp({ config, logger: createLogger(config.logLevel, openLogOutput()) });
 
 const answer = async (request: ServerRequest): Promise<ServerReply> => {
-  if (request.ask === "memory") {
+  if (request.kind === "memory") {
     globalThis.gc?.();
     const { rss, heapUsed } = process.memoryUsage();
     return { ms: 0, rssBytes: rss, heapBytes: heapUsed };
   }
-  if (request.ask === "cpu") {
+  if (request.kind === "cpu") {
     const [thread, all] = [process.threadCpuUsage(), process.cpuUsage()];
     return { ms: 0, mainThreadMs: (thread.user + thread.system) / 1000, processMs: (all.user + all.system) / 1000 };
   }
-  if (request.ask === "stop") {
+  if (request.kind === "stop") {
     await app.stop();
     process.exit(0);
   }

@@ -7,10 +7,10 @@ import { onMeasuredCore } from "./cores.ts";
 
 /** Requests of the parent to the server's process. */
 export type ServerRequest =
-  | { ask: "sql"; sql: string; params?: Record<string, string> }
-  | { ask: "memory" }
-  | { ask: "cpu" }
-  | { ask: "stop" };
+  | { kind: "sql"; sql: string; params?: Record<string, string> }
+  | { kind: "memory" }
+  | { kind: "cpu" }
+  | { kind: "stop" };
 export type ServerReply = {
   ms: number;
   rows?: number;
@@ -28,7 +28,7 @@ export type BenchServer = {
   /** From the fork to readiness. */
   readyMs: number;
   child: ChildProcess;
-  ask(request: ServerRequest): Promise<ServerReply>;
+  send(request: ServerRequest): Promise<ServerReply>;
   stop(): Promise<void>;
 };
 
@@ -69,14 +69,14 @@ export async function startBenchServer(
     url,
     readyMs,
     child,
-    async ask(request) {
+    async send(request) {
       child.send(request);
       const [reply] = (await once(child, "message")) as [ServerReply];
       return reply;
     },
     async stop() {
       const exited = once(child, "exit");
-      child.send({ ask: "stop" } satisfies ServerRequest);
+      child.send({ kind: "stop" } satisfies ServerRequest);
       await exited;
     },
   };

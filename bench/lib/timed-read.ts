@@ -10,11 +10,11 @@ export async function timedRead(
   times: number,
 ): Promise<object> {
   const durationsMs: number[] = [];
-  const { rssBytes: idleBytes = 0 } = await server.ask({ ask: "memory" });
+  const { rssBytes: idleBytes = 0 } = await server.send({ kind: "memory" });
   let bytes = 0;
   let usedMs = 0;
   for (let i = -2; i < times; i += 1) {
-    if (i === 0) usedMs = (await server.ask({ ask: "cpu" })).processMs ?? 0;
+    if (i === 0) usedMs = (await server.send({ kind: "cpu" })).processMs ?? 0;
     const started = performance.now();
     const response = await fetch(server.url + path, {
       method: method ?? "POST",
@@ -30,8 +30,8 @@ export async function timedRead(
     if (i >= 0) durationsMs.push(performance.now() - started);
     bytes = text.length;
   }
-  const { processMs = 0 } = await server.ask({ ask: "cpu" });
-  const { rssBytes = 0 } = await server.ask({ ask: "memory" });
+  const { processMs = 0 } = await server.send({ kind: "cpu" });
+  const { rssBytes = 0 } = await server.send({ kind: "memory" });
   return {
     ms_p50: round(percentile(durationsMs, 0.5), 1),
     ms_p95: round(percentile(durationsMs, 0.95), 1),

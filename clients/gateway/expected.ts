@@ -10,7 +10,7 @@ export type Shape = {
   provider: string;
   model: string;
   /** The provider's own name of the model. */
-  modelTold: string;
+  modelShown: string;
   /** The usage that it always reports, and its cost in millionths of a US dollar. */
   counted: Pick<SpanSummary, "tokens" | "cost">;
   /** The error code of a refusal. */
@@ -20,14 +20,14 @@ export type Shape = {
 export const openai: Shape = {
   provider: "openai",
   model: "gpt-4o-mini",
-  modelTold: mini,
+  modelShown: mini,
   counted: full,
   refusalCode: "unsupported_value",
 };
 export const claude: Shape = {
   provider: "anthropic",
   model: "claude-sonnet-4-5",
-  modelTold: "claude-sonnet-4-5",
+  modelShown: "claude-sonnet-4-5",
   counted: anthropic,
   refusalCode: null,
 };
@@ -35,7 +35,7 @@ export const claude: Shape = {
 export const gemini: Shape = {
   provider: "gemini",
   model: "gemini-2.5-flash",
-  modelTold: "gemini-2.5-flash",
+  modelShown: "gemini-2.5-flash",
   counted: { tokens: "57+17=74 cached 32 thought 5", cost: 25 * 0.3 + 32 * 0.03 + 17 * 2.5 },
   refusalCode: null,
 };
@@ -49,7 +49,7 @@ const unauthorized =
   "Authentication credentials were not provided or are not valid. They are sent as Authorization: Bearer <key>.";
 
 /** The expected results of the cases in programs/openai-cases.ts, for any provider. */
-export function expectedCases({ modelTold, counted, refusalCode }: Shape): Record<string, unknown> {
+export function expectedCases({ modelShown, counted, refusalCode }: Shape): Record<string, unknown> {
   const [input, output, total, cachedTokens] = (counted.tokens ?? "").match(/\d+/g) ?? [];
   const usage = `${input ?? ""}+${output ?? ""}=${total ?? ""} cached ${cachedTokens ?? ""}`;
   const breakdown = (name: string, stream: boolean) => ({
@@ -63,7 +63,7 @@ export function expectedCases({ modelTold, counted, refusalCode }: Shape): Recor
   });
   const refused = { threw: { name: "BadRequestError", status: 400, message: `400 ${refusal}`, code: refusalCode } };
   return {
-    text: { text: capital, finish: "stop", model: modelTold },
+    text: { text: capital, finish: "stop", model: modelShown },
     stream: streamed,
     "stream with usage": { ...streamed, usage },
     "json schema": { value: person },
@@ -88,7 +88,7 @@ export function expectedCases({ modelTold, counted, refusalCode }: Shape): Recor
         code: "upstream_authentication_failed",
       },
     },
-    abort: { isCutShort: true },
+    abort: { isAborted: true },
     breakdown: { text: capital, breakdown: breakdown("breakdown", false) },
     "streamed breakdown": { ...streamed, usage, breakdown: breakdown("streamed breakdown", true) },
   };
@@ -97,31 +97,31 @@ export function expectedCases({ modelTold, counted, refusalCode }: Shape): Recor
 /** The spans of the same cases: one for each call, and none for an unknown key. */
 export function expectedSpans({ model, counted }: Shape): Record<string, SpanSummary[]> {
   const tags = { type: "chat", model, thread: "thread-1", customer: "customer-1" };
-  const said = (question: string): string[] => [`user: ${question}`];
-  const answered = { ...tags, said: said(questions.capital), answer: capital, ...counted };
-  const asked = { ...tags, said: said(questions.weather), tools: "get_weather{}", ...counted };
+  const promptOf = (question: string): string[] => [`user: ${question}`];
+  const answered = { ...tags, prompt: promptOf(questions.capital), answer: capital, ...counted };
+  const callSpan = { ...tags, prompt: promptOf(questions.weather), tools: "get_weather{}", ...counted };
   const results = ['tool: {"tempC":18}', 'tool: {"tempC":24}'];
   const rounds: SpanSummary[] = [
-    { ...asked, answer: calls.join(" ") },
-    { ...asked, said: [...asked.said, `assistant: ${calls.join(" ")}`, ...results], answer: forecast },
+    { ...callSpan, answer: calls.join(" ") },
+    { ...callSpan, prompt: [...callSpan.prompt, `assistant: ${calls.join(" ")}`, ...results], answer: forecast },
   ] as SpanSummary[];
-  const refused = { ...tags, said: said(questions.refused), cost: 0, status: "failed 400" };
+  const refused = { ...tags, prompt: promptOf(questions.refused), cost: 0, status: "failed 400" };
   const inStream = { streamed: true };
   const table: Record<string, Array<Omit<SpanSummary, "name">>> = {
     text: [answered],
     stream: [{ ...answered, ...inStream }],
     "stream with usage": [{ ...answered, ...inStream }],
-    "json schema": [{ ...answered, said: said(questions.person), answer: JSON.stringify(person) }],
+    "json schema": [{ ...answered, prompt: promptOf(questions.person), answer: JSON.stringify(person) }],
     tools: rounds,
     "streamed tools": rounds.map((round) => ({ ...round, ...inStream })),
-    image: [{ ...answered, said: [`user: ${questions.image} <image_url>`], answer: "An image/png of 70 bytes." }],
+    image: [{ ...answered, prompt: [`user: ${questions.image} <image_url>`], answer: "An image/png of 70 bytes." }],
     refused: [refused],
     "refused stream": [{ ...refused, ...inStream }],
     "failed upstream": [
       {
         ...tags,
         model: refusingModel.replace("groq/", ""),
-        said: said(questions.capital),
+        prompt: promptOf(questions.capital),
         cost: 0,
         status: "failed 424",
       },
@@ -129,7 +129,7 @@ export function expectedSpans({ model, counted }: Shape): Record<string, SpanSum
     abort: [
       {
         ...tags,
-        said: said(questions.count),
+        prompt: promptOf(questions.count),
         answer: expect.stringMatching(/^1 2 3 /) as string,
         // No usage was reported: it is estimated by length, or as far as the provider had counted.
         tokens: expect.any(String) as string,

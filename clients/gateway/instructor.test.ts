@@ -18,8 +18,8 @@ test("@instructor-ai/instructor", async () => {
   });
   const text = JSON.stringify(person);
   const tags = { type: "chat", model: openai.model, thread: "thread-1", customer: "customer-1", ...openai.counted };
-  const byTool = { ...tags, said: [`user: ${questions.person}`], answer: `Person(${text})`, tools: "Person{}" };
-  const byJson = { ...tags, said: [expect.stringMatching(/^system: /), `user: ${questions.person}`], answer: text };
+  const byTool = { ...tags, prompt: [`user: ${questions.person}`], answer: `Person(${text})`, tools: "Person{}" };
+  const byJson = { ...tags, prompt: [expect.stringMatching(/^system: /), `user: ${questions.person}`], answer: text };
   expect(summariesOf(run.spans)).toEqual({
     ...expectedSpans(openai),
     "person by TOOLS": [byTool],

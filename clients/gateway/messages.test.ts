@@ -61,7 +61,7 @@ test("@anthropic-ai/sdk", async () => {
     "bad key": threw("AuthenticationError", 401, /authentication_error/),
     "another provider": threw("BadRequestError", 400, /anthropic alone/),
     nowhere: threw("NotFoundError", 404, /not_found_error/),
-    abort: { isCutShort: true },
+    abort: { isAborted: true },
   });
   expectRecorded(run);
   expect(run.spans["count"]).toMatchObject([{ log_type: "custom", cost: 0, total_tokens: null }]);

@@ -38,15 +38,15 @@ test("the Vercel AI SDK 7", async () => {
   expect(run.spans).toEqual(
     table(
       // It joins the calls of all steps into the agent's single answer.
-      { ...agent, said: [weather], answer: `${forecast} ${call}`, ...both },
+      { ...agent, prompt: [weather], answer: `${forecast} ${call}`, ...both },
       step(1),
-      { ...chat(1), said: [weather], answer: call, tools: "get_weather{}" },
+      { ...chat(1), prompt: [weather], answer: call, tools: "get_weather{}" },
       { name: "get_weather", type: "tool", parent: "step 1", input: '{"city":"Paris"}', output: result },
       step(2),
-      { ...chat(2), said: [weather, called, toolMessage], answer: forecast, tools: "get_weather{}" },
-      { ...agent, said: [capital], answer: paris, ...cached },
+      { ...chat(2), prompt: [weather, called, toolMessage], answer: forecast, tools: "get_weather{}" },
+      { ...agent, prompt: [capital], answer: paris, ...cached },
       step(1),
-      { ...chat(1), said: [capital], answer: paris, streamed: true },
+      { ...chat(1), prompt: [capital], answer: paris, streamed: true },
       { name: embed, type: "embedding", model: embedding.model },
       { name: embed, type: "embedding", parent: embed, ...embedding },
     ),
@@ -68,8 +68,8 @@ test("the Vercel AI SDK 5", async () => {
   ]);
   expect(run.spans).toEqual(
     table(
-      { ...outer, name: "ai.generateText", said: [weather], answer: forecast, ...uncached },
-      { ...inner, ...generate, said: [weather], answer: call, ...uncached },
+      { ...outer, name: "ai.generateText", prompt: [weather], answer: forecast, ...uncached },
+      { ...inner, ...generate, prompt: [weather], answer: call, ...uncached },
       {
         name: "get_weather",
         type: "tool",
@@ -78,13 +78,13 @@ test("the Vercel AI SDK 5", async () => {
         output: result,
         ...user,
       },
-      { ...inner, ...generate, said: [weather, called, toolMessage], answer: forecast, ...uncached },
-      { ...outer, name: "ai.streamText", said: [capital], answer: paris, ...full, streamed: true },
+      { ...inner, ...generate, prompt: [weather, called, toolMessage], answer: forecast, ...uncached },
+      { ...outer, name: "ai.streamText", prompt: [capital], answer: paris, ...full, streamed: true },
       {
         ...inner,
         name: "ai.streamText.doStream",
         parent: "ai.streamText",
-        said: [capital],
+        prompt: [capital],
         answer: paris,
         ...full,
         streamed: true,
@@ -113,25 +113,25 @@ test("@keywordsai/exporter-vercel", async () => {
   const run = await runClient("ai-sdk-5.ts", ["exporter-vercel"]);
   const both = { thread: "user-42", customer: "user-42" };
   const model = "gpt-4o-mini";
-  const embed = { type: "embedding", model: embedding.model, said: [], tokens: "0+0=0", cost: 0, ...both };
+  const embed = { type: "embedding", model: embedding.model, prompt: [], tokens: "0+0=0", cost: 0, ...both };
   expect(run.spans).toEqual(
     table(
       {
         name: "ai.generateText.doGenerate",
         type: "text",
         model,
-        said: [weather],
+        prompt: [weather],
         answer: call,
         tools: "get_weather",
         ...uncached,
         ...both,
       },
-      { name: "ai.toolCall", type: "tool", model: "unknown", said: [], answer: call, tokens: "0+0=0", ...both },
+      { name: "ai.toolCall", type: "tool", model: "unknown", prompt: [], answer: call, tokens: "0+0=0", ...both },
       {
         name: "ai.streamText.doStream",
         type: "text",
         model,
-        said: [capital],
+        prompt: [capital],
         answer: paris,
         ...uncached,
         ...both,

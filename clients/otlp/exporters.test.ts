@@ -14,7 +14,7 @@ describe.each(["json", "protobuf"])("OpenTelemetry's exporter in %s", (encoding)
           type: "chat",
           parent: "answer a question",
           model: mini,
-          said: ["user: Capital of France? — ça va?"],
+          prompt: ["user: Capital of France? — ça va?"],
           answer: "Paris",
           ...full,
           ...user,

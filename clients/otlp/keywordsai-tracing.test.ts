@@ -35,7 +35,7 @@ test("@keywordsai/tracing", async () => {
         output: forecast,
       },
       { name: "plan", type: "task", parent: "weather_agent", input: noArguments, output: '{"steps":["weather"]}' },
-      { ...chat, said: [system, weather], answer: call, ...uncached },
+      { ...chat, prompt: [system, weather], answer: call, ...uncached },
       {
         name: "get_weather",
         type: "tool",
@@ -43,7 +43,7 @@ test("@keywordsai/tracing", async () => {
         input: '{"args":["Paris"],"kwargs":{}}',
         output: result,
       },
-      { ...chat, said: [system, weather, "assistant: ", toolMessage], answer: forecast, ...uncached },
+      { ...chat, prompt: [system, weather, "assistant: ", toolMessage], answer: forecast, ...uncached },
     ),
   );
   expect(run.rows.find((row) => row["log_type"] === "agent")?.["metadata"]).toMatchObject({ plan: "pro", seats: 3 });

@@ -27,17 +27,17 @@ test("OpenInference's instrumentation of OpenAI", async () => {
   expect(run.spans).toEqual(
     table(
       { name: "weather agent", type: "agent", input: weather.replace("user: ", ""), output: forecast },
-      { ...chat, model: mini, said: [system, weather], answer: call, tools: "get_weather{}", ...full },
+      { ...chat, model: mini, prompt: [system, weather], answer: call, tools: "get_weather{}", ...full },
       { name: "get_weather", type: "tool", parent: "weather agent", input: '{"city":"Paris"}', output: result },
       {
         ...chat,
         model: mini,
-        said: [system, weather, called, toolMessage],
+        prompt: [system, weather, called, toolMessage],
         answer: forecast,
         tools: "get_weather{}",
         ...full,
       },
-      { ...chat, model: "gpt-4o-mini", said: [capital], answer: paris, streamed: true },
+      { ...chat, model: "gpt-4o-mini", prompt: [capital], answer: paris, streamed: true },
       {
         name: "OpenAI Embeddings",
         type: "embedding",

@@ -34,7 +34,7 @@ test("@traceloop/node-server-sdk with decorators, a conversation and a tool", as
         input: noArguments,
         output: forecast,
       },
-      { ...chat, said: [system, weather], answer: call, ...uncached, ...user },
+      { ...chat, prompt: [system, weather], answer: call, ...uncached, ...user },
       {
         name: "get_weather",
         type: "tool",
@@ -43,7 +43,7 @@ test("@traceloop/node-server-sdk with decorators, a conversation and a tool", as
         input: '{"args":["Paris"],"kwargs":{}}',
         output: result,
       },
-      { ...chat, said: [system, weather, called, toolMessage], answer: forecast, ...uncached, ...user },
+      { ...chat, prompt: [system, weather, called, toolMessage], answer: forecast, ...uncached, ...user },
     ),
   );
   for (const row of run.rows) expect(row["metadata"]).toMatchObject({ plan: "pro" });
@@ -56,7 +56,7 @@ test("@traceloop/node-server-sdk on a stream", async () => {
   const run = await runClient("traceloop.ts", ["stream"]);
   const counted = { tokens: "7+12=19", cost: 7 * 0.15 + 12 * 0.6 };
   expect(run.spans).toEqual([
-    { name: "chat gpt-4o-mini", type: "chat", model: mini, said: [capital], answer: paris, ...counted },
+    { name: "chat gpt-4o-mini", type: "chat", model: mini, prompt: [capital], answer: paris, ...counted },
   ]);
 });
 
@@ -69,9 +69,9 @@ test("@traceloop/node-server-sdk with Anthropic, whose input excludes cached tok
   expect(run.trees).toEqual([`${chat.name}(${own.name})`, `${chat.name}(${own.name})`]);
   expect(run.spans).toEqual(
     table(
-      { ...chat, said: ["system: Be brief.", capital] },
+      { ...chat, prompt: ["system: Be brief.", capital] },
       own,
-      { ...chat, said: [capital] },
+      { ...chat, prompt: [capital] },
       { ...own, streamed: true },
     ),
   );

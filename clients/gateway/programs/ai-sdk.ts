@@ -104,7 +104,7 @@ await attempt("abort", async () => {
     text += part;
     if (text.includes("3 ")) abort.abort();
   }
-  return { isCutShort: text.startsWith("1 2 3 ") && text.length < 100 };
+  return { isAborted: text.startsWith("1 2 3 ") && text.length < 100 };
 });
 await attempt("breakdown", async () => {
   const { text, providerMetadata, response } = await generateText({

@@ -71,7 +71,7 @@ await attempt("abort", async () => {
   } catch (error) {
     if (!abort.signal.aborted) throw error;
   }
-  return { isCutShort: text.startsWith("1 2 3 ") && text.length < 100 };
+  return { isAborted: text.startsWith("1 2 3 ") && text.length < 100 };
 });
 await attempt("breakdown", async () => {
   const model = chat("breakdown", { __includeRawResponse: true }, { request_breakdown: true });

@@ -90,5 +90,5 @@ await attempt("abort", async () => {
     if (text.includes("3 ")) stream.abort();
   });
   await stream.done().catch(() => undefined);
-  return { isCutShort: text.startsWith("1 2 3 ") && text.length < 100 };
+  return { isAborted: text.startsWith("1 2 3 ") && text.length < 100 };
 });

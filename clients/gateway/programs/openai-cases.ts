@@ -169,5 +169,5 @@ async function abortStream(completions: Completions): Promise<object> {
     text += chunk.choices[0]?.delta.content ?? "";
     if (text.includes("3 ")) abort.abort();
   }
-  return { isCutShort: text.startsWith("1 2 3 ") && text.length < 100 };
+  return { isAborted: text.startsWith("1 2 3 ") && text.length < 100 };
 }

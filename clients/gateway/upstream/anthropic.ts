@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { anthropicUsage } from "../../support/mock-model.ts";
 import { recordingOf } from "./recordings.ts";
-import { answerTo, piecesOf, type UpstreamRequest, type Said } from "./scene.ts";
+import { answerTo, piecesOf, type UpstreamRequest, type Answer } from "./scene.ts";
 import { counted, sendEvents, sendJson } from "./send.ts";
 
 type Block = {
@@ -66,7 +66,7 @@ function messageOf(model: string) {
   return { id: "msg_scripted", type: "message", role: "assistant", model, stop_sequence: null };
 }
 
-function stopOf(answer: Said): string {
+function stopOf(answer: Answer): string {
   return answer.kind === "calls" ? "tool_use" : "end_turn";
 }
 
@@ -75,7 +75,7 @@ function event(value: { type: string; [member: string]: unknown }): string {
 }
 
 /** The events of one response; deltas of several calls do not alternate, as the API sends one block after another. */
-async function* events(answer: Said, model: string, response: ServerResponse): AsyncGenerator<string> {
+async function* events(answer: Answer, model: string, response: ServerResponse): AsyncGenerator<string> {
   const usage = { ...anthropicUsage, output_tokens: 1 };
   yield event({ type: "message_start", message: { ...messageOf(model), content: [], stop_reason: null, usage } });
   yield event({ type: "ping" });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { answerTo, piecesOf, type UpstreamRequest, type Said } from "./scene.ts";
+import { answerTo, piecesOf, type UpstreamRequest, type Answer } from "./scene.ts";
 import { counted, dataEvent, sendEvents, sendJson } from "./send.ts";
 
 type Part = {
@@ -53,7 +53,7 @@ function read({ contents, tools, generationConfig }: GenerateRequest): UpstreamR
   };
 }
 
-function partsOf(answer: Said): unknown[] {
+function partsOf(answer: Answer): unknown[] {
   if (answer.kind === "calls") return answer.calls.map(({ name, args }) => ({ functionCall: { name, args } }));
   return [{ text: answer.kind === "text" ? answer.text : "" }];
 }
@@ -63,7 +63,7 @@ function candidate(parts: unknown[], finishReason?: string): { candidates: unkno
 }
 
 /** Calls arrive whole, followed by the finish reason with an empty text. */
-async function* events(answer: Said, response: ServerResponse): AsyncGenerator<string> {
+async function* events(answer: Answer, response: ServerResponse): AsyncGenerator<string> {
   if (answer.kind === "calls") yield dataEvent({ ...candidate(partsOf(answer)), ...ends });
   else {
     const words = answer.kind === "text" ? piecesOf(answer.text) : counted(response);

@@ -13,7 +13,7 @@ export type UpstreamRequest = {
 
 export type Call = { id: string; name: string; args: Record<string, unknown> };
 
-export type Said =
+export type Answer =
   | { kind: "text"; text: string }
   | { kind: "calls"; calls: Call[] }
   /** One word after another until the client disconnects. */
@@ -32,7 +32,7 @@ const cities = ["Paris", "Rome"];
  * forecast after each call's own result, a person as JSON or by any other tool, a description of an image, a refusal,
  * an endless count; otherwise a capital.
  */
-export function answerTo({ text, image, tools, results, isJson }: UpstreamRequest): Said {
+export function answerTo({ text, image, tools, results, isJson }: UpstreamRequest): Answer {
   if (results.length > 0) {
     const temperatures = cities.map((city, index) =>
       results.find(({ call }) => call === callId(city) || call === `${index}`),

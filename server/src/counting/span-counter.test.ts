@@ -77,10 +77,10 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
     });
   let counter = newCounter(false);
 
-  const rowOf = ({ trace, id, parent, tokens, cost, isStated, customer, second, ...said }: AnySpan): SpanRow => ({
+  const rowOf = ({ trace, id, parent, tokens, cost, isStated, customer, second, ...fields }: AnySpan): SpanRow => ({
     ...scopeOf(organizationId),
     environment: "prod",
-    ...said,
+    ...fields,
     unique_id: formatUuid(spanIdentity({ ...scopeOf("x"), trace, span: id })),
     trace_unique_id: trace,
     span_unique_id: id,
@@ -209,8 +209,8 @@ async function expectSums(organizationId: string): Promise<void> {
   const names = new Set(rows.map((row) => row.counted_customer_identifier));
   expect(new Set(groups.map(({ key }) => key["customer_identifier"]))).toEqual(names);
   expect(whole.number_of_customers).toBe([...names].filter((name) => name !== "").length);
-  const said = await store.describeCustomers({ scope, identifiers: ["ann", "bob"] });
-  for (const { customer_identifier: name, total_cost, number_of_requests } of said) {
+  const described = await store.describeCustomers({ scope, identifiers: ["ann", "bob"] });
+  for (const { customer_identifier: name, total_cost, number_of_requests } of described) {
     const ofName = groups.find(({ key }) => key["customer_identifier"] === name);
     expect([cents(total_cost), number_of_requests]).toEqual([cents(ofName?.total_cost ?? 0), ofName?.span_count]);
   }

@@ -314,16 +314,16 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     settleAll([await one.budgets.admit(call(customer, 1, params))], 1);
     await expectSpent(one, customer, 1);
     for (const node of [one, other, one]) await node.budgets.admit(call(customer, 1));
-    const told = () =>
+    const reached = () =>
       [...one.reached, ...other.reached].map(({ budget, customer: { name }, limitInfo }) => [
         budget,
         name,
         limitInfo.period_budget,
       ]);
-    expect(told()).toEqual([["period", null, 1]]);
+    expect(reached()).toEqual([["period", null, 1]]);
     nowMs += 86_400_000;
     settleAll([await one.budgets.admit(call(customer, 1))], 1);
-    await expect.poll(told, { timeout: 3_000 }).toHaveLength(2);
+    await expect.poll(reached, { timeout: 3_000 }).toHaveLength(2);
   });
 
   test("a raised budget that is reached again sends another event, a lowered one does not", async () => {
@@ -336,8 +336,8 @@ function describeBudgets(newPlace: () => Promise<Place>) {
       settleAll([last], 1.25);
       await expectSpent(node, customer, 2.25);
     }
-    const told = node.reached.map(({ limitInfo }) => [limitInfo.total_budget, limitInfo.total_usage]);
-    expect(told).toEqual([
+    const reached = node.reached.map(({ limitInfo }) => [limitInfo.total_budget, limitInfo.total_usage]);
+    expect(reached).toEqual([
       [1, 1],
       [2, 2.25],
     ]);

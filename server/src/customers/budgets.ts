@@ -158,11 +158,11 @@ async function customerOf(
   const customer = await profiles.findCached(key);
   const change = readParams(params);
   if (change === undefined) return customer;
-  const news = changedFields(customer ?? { sent: {} }, change);
-  if (Object.keys(news).length === 0) return customer;
+  const changed = changedFields(customer ?? { sent: {} }, change);
+  if (Object.keys(changed).length === 0) return customer;
   // The change is applied by the next call that sends it.
   if (control.isDown() && control.mayServeStale()) return customer;
-  return await profiles.observe(key, news);
+  return await profiles.observe(key, changed);
 }
 
 function readParams(params: unknown): CustomerChange | undefined {

@@ -134,18 +134,18 @@ function sorted(
   known: readonly Customer[],
 ): Record<"strangers" | "saying" | "earlier", CustomerObservation[]> {
   const customers = new Map(known.map(keyed));
-  const news = {
+  const groups = {
     strangers: [] as CustomerObservation[],
     saying: [] as CustomerObservation[],
     earlier: [] as CustomerObservation[],
   };
   for (const each of all) {
     const customer = customers.get(customerKeyText(each.key));
-    if (customer === undefined) news.strangers.push(each);
-    else if (Object.keys(changedFields(customer, each.stated)).length > 0) news.saying.push(each);
-    else if (each.firstSeen < customer.first_seen) news.earlier.push(each);
+    if (customer === undefined) groups.strangers.push(each);
+    else if (Object.keys(changedFields(customer, each.stated)).length > 0) groups.saying.push(each);
+    else if (each.firstSeen < customer.first_seen) groups.earlier.push(each);
   }
-  return news;
+  return groups;
 }
 
 /** The values that differ from those last stated. */
@@ -164,11 +164,11 @@ function observed(
   nowMs: number,
 ): Partial<Customer> {
   const earlier = firstSeen !== undefined && firstSeen < current.first_seen ? { first_seen: firstSeen } : {};
-  const news = changedFields(current, stated);
-  if (Object.keys(news).length === 0) return earlier;
-  const result = applyChange(current, news, nowMs);
+  const changed = changedFields(current, stated);
+  if (Object.keys(changed).length === 0) return earlier;
+  const result = applyChange(current, changed, nowMs);
   if ("errors" in result) throw invalid(result.errors);
-  return { ...earlier, ...result.fields, sent: { ...current.sent, ...news } };
+  return { ...earlier, ...result.fields, sent: { ...current.sent, ...changed } };
 }
 
 function keyed(customer: Customer): [string, Customer] {

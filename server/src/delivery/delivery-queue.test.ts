@@ -293,7 +293,7 @@ test("the log drops old and excess deliveries, but never pending ones", async ()
   expect(await stores.deliveries.trim(waiting.id, 2, 10)).toBe(0);
   const purge = () =>
     purgeDeliveries({ deliveries: stores.deliveries, directory, now: () => clock.ms }, new AbortController().signal);
-  const areKept = async (webhook: Awaited<ReturnType<typeof hook>>) => {
+  const areRetained = async (webhook: Awaited<ReturnType<typeof hook>>) => {
     const times = { now: new Date(clock.ms).toISOString(), expiresAt: new Date(clock.ms).toISOString() };
     const { unique_organization_id: organization, id } = webhook;
     const rows = await logOf(webhook);
@@ -302,8 +302,8 @@ test("the log drops old and excess deliveries, but never pending ones", async ()
   };
   clock.ms += deliveryLimits.webhookPayloadMs + 1;
   await purge();
-  expect(await areKept(done)).toEqual([false, false]);
-  expect(await areKept(waiting)).toEqual([true, true, true]);
+  expect(await areRetained(done)).toEqual([false, false]);
+  expect(await areRetained(waiting)).toEqual([true, true, true]);
   clock.ms += deliveryLimits.webhookLogMs;
   await purge();
   expect(await logOf(done)).toEqual([]);

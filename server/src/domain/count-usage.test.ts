@@ -208,9 +208,13 @@ describe("one call counts once", () => {
     ["claude-sonnet-4-5@default", "vertex_ai/claude-sonnet-4-5"],
     ["amazon.nova-pro-v1:0", "Nova-Pro"],
     ["models/gemini-2.5-pro", "gemini-2.5-pro"],
-  ])("M5: siblings with one response id, %s and %s, are one call", (asked, answered) => {
+  ])("M5: siblings with one response id, %s and %s, are one call", (requested, answered) => {
     const answer = { parent: "w", response_id: "msg_1", tokens: 57, cost: 0.1 };
-    const facts = [fact("w", agent), fact("v", { ...answer, model: asked }), fact("s", { ...answer, model: answered })];
+    const facts = [
+      fact("w", agent),
+      fact("v", { ...answer, model: requested }),
+      fact("s", { ...answer, model: answered }),
+    ];
     expect(Object.values(counted(facts)).filter(([tokens]) => tokens === 57)).toHaveLength(1);
     expect(Object.values(counted(facts)).filter(([tokens]) => tokens === 0)).toHaveLength(2);
   });

@@ -154,8 +154,8 @@ export const keyPermissions: readonly Permission[] = permissions.filter(
 );
 
 /** The permissions of a key whose creator has `held` and names none: all of these, in the fewest names. */
-export function defaultKeyPermissions(held: ReadonlySet<Permission>): Permission[] {
-  const all = keyPermissions.filter((permission) => held.has(permission));
+export function defaultKeyPermissions(granted: ReadonlySet<Permission>): Permission[] {
+  const all = keyPermissions.filter((permission) => granted.has(permission));
   const included = new Set(all.flatMap((permission) => permissionTable[permission].includes ?? []));
   return all.filter((permission) => !included.has(permission));
 }

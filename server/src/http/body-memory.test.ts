@@ -53,7 +53,7 @@ function open(key: string, declaredBytes: number, headers = "") {
 }
 const reservedBytes = async () =>
   Number(/^http_request_body_held_bytes (\d+)/m.exec(await server.registry.metrics())?.[1] ?? Number.NaN);
-const expectHeld = (bytes: number) =>
+const expectReserved = (bytes: number) =>
   vi.waitFor(async () => expect(await reservedBytes()).toBe(bytes), { timeout: 5_000 });
 const post = (key: string, bytes: number) =>
   fetch(`${server.url}/upload`, {
@@ -68,7 +68,7 @@ describe("K8: the bytes of a body are returned exactly once", () => {
       "after its head",
       async () => {
         open("key-a1", 4 * MiB).socket.destroy();
-        await expectHeld(0);
+        await expectReserved(0);
       },
     ],
     [
@@ -76,7 +76,7 @@ describe("K8: the bytes of a body are returned exactly once", () => {
       async () => {
         const { send, socket } = open("key-a1", 4 * MiB);
         send(Buffer.alloc(2 * MiB));
-        await expectHeld(2 * MiB);
+        await expectReserved(2 * MiB);
         socket.destroy();
       },
     ],
@@ -86,7 +86,7 @@ describe("K8: the bytes of a body are returned exactly once", () => {
         const bytes = gzipSync(Buffer.alloc(8 * MiB), { level: 0 });
         const { send, socket } = open("key-a1", bytes.length, "content-encoding: gzip\r\n");
         send(bytes.subarray(0, 2 * MiB));
-        await expectHeld(2 * MiB);
+        await expectReserved(2 * MiB);
         socket.destroy();
       },
     ],
@@ -129,11 +129,11 @@ describe("K8: the bytes of a body are returned exactly once", () => {
     ],
   ])("of an upload that ends %s, so that the bound is still enforced", async (_, act) => {
     for (let round = 0; round < 3; round += 1) await act();
-    await expectHeld(0);
+    await expectReserved(0);
     // All large bodies together may use 28 MiB, four fifths of it for one organization.
     expect((await post("key-a1", 24 * MiB)).status).toBe(503);
     expect((await post("key-a1", 22 * MiB)).status).toBe(200);
-    await expectHeld(0);
+    await expectReserved(0);
   });
 });
 
@@ -150,7 +150,7 @@ describe("K9: uploads of one organization leave room for others", () => {
   test("stalled uploads are ended only while memory is short", async () => {
     const alone = open("key-a1", 4 * MiB);
     alone.send(Buffer.alloc(MiB));
-    await expectHeld(MiB);
+    await expectReserved(MiB);
     const stalled = [open("key-a1", 8 * MiB), open("key-b1", 8 * MiB)];
     for (const { send } of stalled) send(Buffer.alloc(5 * MiB));
     await vi.waitFor(() => expect([alone, ...stalled].some(({ status }) => status() === "503")).toBe(true), {
@@ -167,16 +167,16 @@ test("any order of take and release stays within the bounds, and returns all byt
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const memory = new BodyMemory(16 * MiB);
-      const holds = Array.from({ length: 10 }, (_, index) => memory.reserve(`party ${index % 3}`));
-      const held = holds.map(() => 0);
+      const reservations = Array.from({ length: 10 }, (_, index) => memory.reserve(`party ${index % 3}`));
+      const reserved = reservations.map(() => 0);
       for (const { hold, bytes, isRelease } of steps) {
-        if (isRelease) holds[hold]?.release();
-        if (isRelease) held[hold] = 0;
-        else if (holds[hold]?.take(bytes) === true) held[hold] = (held[hold] ?? 0) + bytes;
-        expect(memory.reservedBytes).toBe(held.reduce((sum, each) => sum + each, 0));
+        if (isRelease) reservations[hold]?.release();
+        if (isRelease) reserved[hold] = 0;
+        else if (reservations[hold]?.take(bytes) === true) reserved[hold] = (reserved[hold] ?? 0) + bytes;
+        expect(memory.reservedBytes).toBe(reserved.reduce((sum, each) => sum + each, 0));
         expect(memory.reservedBytes).toBeLessThanOrEqual(16 * MiB);
       }
-      for (const hold of [...holds, ...holds]) hold.release();
+      for (const hold of [...reservations, ...reservations]) hold.release();
       expect(memory.reservedBytes).toBe(0);
       expect(memory.reserve("another").take(httpLimits.smallBodyBytes)).toBe(true);
     }),

@@ -287,9 +287,9 @@ describe("the URL of a request", () => {
 
 describe("a client that disconnects", () => {
   test("aborts the signal of its handler and is logged as 499", async () => {
-    const gone = new AbortController();
-    const pending = get("/wait", { signal: gone.signal, headers: { "x-request-id": "leaver" } });
-    setTimeout(() => gone.abort(), 50);
+    const disconnected = new AbortController();
+    const pending = get("/wait", { signal: disconnected.signal, headers: { "x-request-id": "leaver" } });
+    setTimeout(() => disconnected.abort(), 50);
     await expect(pending).rejects.toThrow(/aborted/);
     await until(() => server.logLines.some((line) => line["request_id"] === "leaver"));
     expect(aborted).toContain("leaver");

@@ -6,7 +6,7 @@ import { jobsLimits } from "./limits.ts";
  * Runs `work` if no other work of this name runs on any node. Its signal is aborted if the lease could not be renewed
  * in time. Undefined if other work holds the lease.
  */
-export async function holdLease<T>(
+export async function withLease<T>(
   { leases, now, name }: { leases: LeaseStore; now: () => number; name: string },
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
@@ -20,8 +20,8 @@ export async function holdLease<T>(
   const renewing = setInterval(() => {
     const startedAt = performance.now();
     void take().then(
-      (isHeld) => {
-        if (isHeld) renewedAt = startedAt;
+      (isLeased) => {
+        if (isLeased) renewedAt = startedAt;
         else lost.abort(new Error(`the lease "${name}" was lost`));
       },
       (error: unknown) => {

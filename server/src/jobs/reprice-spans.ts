@@ -2,7 +2,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
 import type { SpanCounter } from "../counting/span-counter.ts";
 import type { SpendCorrections } from "../customers/spend-corrections.ts";
-import { holdLease } from "./hold-lease.ts";
+import { withLease } from "./hold-lease.ts";
 import { jobsLimits } from "./limits.ts";
 import type { LeaseStore } from "../storage/control/lease-store.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
@@ -58,9 +58,9 @@ export function createRepricing(deps: RepricingDeps): SpanRepricing {
     plan: (selection, signal) => plan(deps, selection, signal),
     async reprice(selection, signal) {
       const name = `repricing ${selection.scope.organization_id}`;
-      const run = await holdLease({ leases, now, name }, signal, async (held) => {
-        const planned = await plan(deps, selection, held);
-        if (planned.changes.length > 0) await apply(deps, selection, planned, held);
+      const run = await withLease({ leases, now, name }, signal, async (lease) => {
+        const planned = await plan(deps, selection, lease);
+        if (planned.changes.length > 0) await apply(deps, selection, planned, lease);
         return planned;
       });
       if (run === undefined) {

@@ -221,8 +221,8 @@ describe("M2: a counted bucket is priced at its own rate, or the cost is unknown
   test("the receipt of a cache write of unknown lifetime states the assumption", () => {
     const sent = { input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 5 };
     expect(receiptOf(costs("claude-sonnet-4-5", sent))?.assumptions.join()).toContain("5 minutes");
-    const told = { ...sent, cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 0 } };
-    expect(receiptOf(costs("claude-sonnet-4-5", told))?.assumptions.join()).not.toContain("5 minutes");
+    const expected = { ...sent, cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 0 } };
+    expect(receiptOf(costs("claude-sonnet-4-5", expected))?.assumptions.join()).not.toContain("5 minutes");
   });
 });
 

@@ -125,9 +125,9 @@ export const storageLimits = {
   /** Organizations that are remembered as having no resends or counts, so that their reads need no probe query. */
   plainOrganizations: 10_000,
   /** Remembered probe queries for changed slots of sums, until rows come in. */
-  rememberedLooks: 1_000,
+  cachedProbes: 1_000,
   /** Reads after a probe query that assume, without another one, that their windows also contain stored counts. */
-  assumedLooks: 20,
+  assumedProbes: 20,
   movingTraceS: 60,
   pagePayloadBytes: 96 * MiB,
   groupRowsMax: 10_000,

@@ -58,11 +58,11 @@ describe("embeddings", () => {
     ["float", "AACAPwAAIMA=", [1, -2.5]],
     [undefined, "AACAPwAAIMA=", [1, -2.5]],
     ["base64", "AACAPwAAIMA=", "AACAPwAAIMA="],
-  ])("P7: asked for as %j and answered as %j are converted, and counted alike", async (format, vector, told) => {
+  ])("P7: asked for as %j and answered as %j are converted, and counted alike", async (format, vector, expected) => {
     const item = { object: "embedding", index: 0, embedding: vector };
     gateway.upstream.script(answers(200, { ...reply, data: [item, { ...item, index: 1 }] }));
     const answer = await client.post("/v1/embeddings", requestOf({ encoding_format: format, request_breakdown: true }));
-    const item2 = { ...item, embedding: told };
+    const item2 = { ...item, embedding: expected };
     expect(answer.json).toMatchObject({ ...reply, data: [item2, { ...item2, index: 1 }] });
     expect((answer.json as Row)["request_breakdown"]).toMatchObject({ prompt_tokens: 1_000, cost: 0.00002 });
     expect(sent()["encoding_format"]).toBe(format);

@@ -43,7 +43,7 @@ test.each<[what: string, fields: Part[], told: string]>([
   ["name of a language", [["language", "english"], model], "language"],
   ["model", [["model", "gpt-4o"]], "model"],
   ["model of no kind", [["model", "no-such-model"]], "model"],
-])("P20: an unknown %s is refused before the file is there", async (_what, fields, told) => {
+])("P20: an unknown %s is refused before the file is there", async (_what, fields, message) => {
   const { bytes, type } = form(...fields, ["file", Buffer.alloc(4_000_000), { name: "a.mp3" }]);
   const { hostname, port } = new URL(gateway.app.url);
   const socket = connect(Number(port), hostname);
@@ -54,7 +54,7 @@ test.each<[what: string, fields: Part[], told: string]>([
   await expect.poll(() => answer, { timeout: 5_000 }).toContain("invalid_request_error");
   socket.destroy();
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-  expect(answer).toContain(`"param":"${told}"`);
+  expect(answer).toContain(`"param":"${message}"`);
   expect(answer).toMatch(/\r\nx-spanway-log-id: \S+/i);
   expect(gateway.upstream.requests).toHaveLength(0);
 });

@@ -332,11 +332,11 @@ describe("what fails", () => {
     [400, 400],
     [401, 424],
     [500, 424],
-  ])("with %d upstream is a %d, recorded", async (status, told) => {
+  ])("with %d upstream is a %d, recorded", async (status, answeredStatus) => {
     gateway.upstream.script(answers(status, { error: { message: "Told so", type: "x" } }));
     const answer = await send([file, model, ["retries", "0"]]);
-    expect(answer.status).toBe(told);
-    expect(await span(answer)).toMatchObject({ status_code: told, log_type: "transcription" });
+    expect(answer.status).toBe(answeredStatus);
+    expect(await span(answer)).toMatchObject({ status_code: answeredStatus, log_type: "transcription" });
   });
 
   test.each(["<html>", "{}", '{"error":{"message":"no"}}'])("with %s as a response is a 424", async (text) => {

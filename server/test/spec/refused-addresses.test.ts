@@ -20,34 +20,34 @@ const kinds = [
   {
     path: "/api/providers/",
     bodyWith: (url: string) => ({ provider: "my-lab", name: url, base_url: url, api_key: "sk-0123456789" }),
-    saidIn: (row: Row) => row,
+    reportedIn: (row: Row) => row,
   },
   {
     path: "/api/webhooks/",
     bodyWith: (url: string) => ({ name: "Hook", url, event_type: "request_log" }),
-    saidIn: (row: Row) => row,
+    reportedIn: (row: Row) => row,
   },
   {
     path: "/api/alerts/",
     bodyWith: (url: string) => ({ ...alert, channels: [{ type: "webhook", url }] }),
-    saidIn: (row: Row) => (row["channels"] as Row[])[0] ?? {},
+    reportedIn: (row: Row) => (row["channels"] as Row[])[0] ?? {},
   },
 ];
 type Row = Record<string, unknown>;
 
-test.each(kinds)("$path reports it when one is created and when it is read", async ({ path, bodyWith, saidIn }) => {
+test.each(kinds)("$path reports it when one is created and when it is read", async ({ path, bodyWith, reportedIn }) => {
   const { prod } = await app.newOrganization();
   const refused = await prod.post(path, bodyWith("http://192.168.0.7:8080"));
   expect(refused.status).toBe(201);
   const reason = "192.168.0.7 is not a public address; SPANWAY_ALLOW_PRIVATE_UPSTREAMS can allow a private one";
-  expect(saidIn(bodyOf(refused))).toMatchObject({ refused_reason: reason });
+  expect(reportedIn(bodyOf(refused))).toMatchObject({ refused_reason: reason });
   const read = await prod.get(`${path}${String(bodyOf(refused)["id"])}/`);
-  expect(saidIn(bodyOf(read))).toMatchObject({ refused_reason: reason });
+  expect(reportedIn(bodyOf(read))).toMatchObject({ refused_reason: reason });
   const list = (await prod.get(path)).json as Row[] | { results: Row[] };
-  expect((Array.isArray(list) ? list : list.results).map(saidIn)).toMatchObject([{ refused_reason: reason }]);
+  expect((Array.isArray(list) ? list : list.results).map(reportedIn)).toMatchObject([{ refused_reason: reason }]);
   for (const url of ["https://llm.example.com/v1", "http://allowed.internal/"]) {
     const made = await prod.post(path, bodyWith(url));
     expect(made.status).toBe(201);
-    expect(saidIn(bodyOf(made))).not.toHaveProperty("refused_reason");
+    expect(reportedIn(bodyOf(made))).not.toHaveProperty("refused_reason");
   }
 });

@@ -52,8 +52,8 @@ describe("the members that clients read", () => {
     ["is_log_omitted", true, null],
     ["environment", "test", "prod"],
     ["scores", { quality: 1 }, {}],
-  ])("%s is for the server to say: %j of a sender is passed over", async (field, sent, kept) => {
-    expect(await roundTrip(prod, { [field]: sent })).toMatchObject({ [field]: kept });
+  ])("%s is for the server to say: %j of a sender is passed over", async (field, sent, stored) => {
+    expect(await roundTrip(prod, { [field]: sent })).toMatchObject({ [field]: stored });
   });
 
   test.each(["organization_id", "organization_key_id", "unique_id"])(

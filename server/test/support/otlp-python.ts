@@ -52,7 +52,7 @@ export async function expectedPython(): Promise<Array<[setUp: string, expected: 
 }
 
 export function summarizePythonSpan(row: Row, all: readonly Row[]): PythonSpan {
-  const metadata = isObject(row["metadata"]) ? Object.keys(row["metadata"]).filter(isSaid).toSorted() : [];
+  const metadata = isObject(row["metadata"]) ? Object.keys(row["metadata"]).filter(isContent).toSorted() : [];
   const [error = ""] = typeof row["error_message"] === "string" ? row["error_message"].split("\n") : [];
   return {
     ...summarizeSpan(row, all),
@@ -64,7 +64,7 @@ export function summarizePythonSpan(row: Row, all: readonly Row[]): PythonSpan {
 }
 
 /** Not what each span of an export has alike. */
-function isSaid(key: string): boolean {
+function isContent(key: string): boolean {
   return !/^(?:otel\.scope\.(?:name|version)|telemetry\.sdk\..*|service\.(?:name|version|instance\.id)|process\..*)$/.test(
     key,
   );

@@ -7,7 +7,7 @@ export type SpanSummary = {
   parent?: string;
   model?: string;
   /** `role: text`, calls of tools as `name(arguments)`. */
-  said?: string[];
+  prompt?: string[];
   answer?: string;
   tools?: string;
   /** `input+output=total cached n wrote n thought n` */
@@ -37,7 +37,7 @@ export function summarizeSpan(row: Row, all: readonly Row[]): SpanSummary {
     type: text(row["log_type"]),
     parent: row["span_parent_id"] === null ? undefined : text(parent?.["span_name"] ?? "not in the trace"),
     model: text(row["model"]),
-    said: prompt?.map((message) => `${message.role}: ${sayingOf(message)}`),
+    prompt: prompt?.map((message) => `${message.role}: ${sayingOf(message)}`),
     answer: answer === null ? undefined : sayingOf(answer),
     tools: tools.map((tool) => `${tool.function.name}${tool.function.parameters === undefined ? "" : "{}"}`).join(),
     tokens: tokensOf(row),
@@ -63,12 +63,12 @@ export function inAnyOrder(spans: readonly SpanSummary[]): SpanSummary[] {
 
 function sayingOf({ content, tool_calls }: Message): string {
   const parts = Array.isArray(content) ? (content as Array<Record<string, unknown>>) : [];
-  const said =
+  const saying =
     typeof content === "string"
       ? content
       : parts.map((part) => text(part["text"] ?? `<${text(part["type"])}>`)).join(" ");
   const calls = (tool_calls ?? []).map((call) => `${call.function.name}(${call.function.arguments})`);
-  return [said, ...calls].filter((words) => words !== "").join(" ");
+  return [saying, ...calls].filter((words) => words !== "").join(" ");
 }
 
 function tokensOf(row: Row): string {

@@ -6,7 +6,7 @@ import { Spinner } from "./spinner.tsx";
 type Variant = "default" | "primary" | "ghost" | "danger";
 type Size = "sm" | "md";
 
-const looks: Record<Variant, string> = {
+const styles: Record<Variant, string> = {
   default: "border-line-strong bg-panel hover:bg-raised",
   primary: "border-accent bg-accent text-on-accent hover:opacity-90",
   ghost: "border-transparent text-muted hover:bg-raised hover:text-text",
@@ -43,7 +43,7 @@ export function Button({
       className={cx(
         "inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap select-none",
         "transition-colors disabled:cursor-not-allowed disabled:opacity-50 data-[popup-open]:bg-raised",
-        looks[variant],
+        styles[variant],
         sizes[size],
         className,
       )}

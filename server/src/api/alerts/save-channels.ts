@@ -22,10 +22,10 @@ export async function saveChannels(
   const { webhooks, hasMail } = deps;
   const existing = await webhooks.listChannels(alert.unique_organization_id, [alert.id]);
   const secrets = new Map<number, string>();
-  const kept = new Set<number>();
+  const unchanged = new Set<number>();
   for (const [place, channel] of wanted.entries()) {
     const found = existing.find(({ id }) => id === channel.id);
-    if (channel.id !== undefined && (found?.channel !== channel.type || kept.has(channel.id))) {
+    if (channel.id !== undefined && (found?.channel !== channel.type || unchanged.has(channel.id))) {
       throw refusal(`channels.${place}.id`, `the alert has no such channel of type ${channel.type}`);
     }
     if (channel.type === "email" && !hasMail && found?.url !== channel.to) {
@@ -33,12 +33,12 @@ export async function saveChannels(
     }
     if (found === undefined) await addChannel(deps, alert, channel, secrets);
     else {
-      kept.add(found.id);
+      unchanged.add(found.id);
       await changeChannel(deps, found, channel);
     }
   }
   for (const { id } of existing) {
-    if (!kept.has(id)) await webhooks.delete(alert.unique_organization_id, id);
+    if (!unchanged.has(id)) await webhooks.delete(alert.unique_organization_id, id);
   }
   return secrets;
 }

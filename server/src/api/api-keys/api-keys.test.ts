@@ -142,17 +142,17 @@ describe("an expiry", () => {
     const soon = new Date(server.clock.ms + 60_000).toISOString();
     const made = await createKey(access, { name: "soon", environment: "prod", expires_at: soon });
     expect(made).toMatchObject({ expires_at: soon });
-    const kept = await createKey(access, { name: "kept", environment: "prod" });
+    const remaining = await createKey(access, { name: "kept", environment: "prod" });
     const change = (id: string, body: object) => server.call("PATCH", `/api/api-keys/${id}/`, access, body);
-    expect(await change(kept.id, { expires_at: soon, name: "ends" })).toMatchObject({
+    expect(await change(remaining.id, { expires_at: soon, name: "ends" })).toMatchObject({
       status: 200,
-      body: { id: kept.id, name: "ends", expires_at: soon },
+      body: { id: remaining.id, name: "ends", expires_at: soon },
     });
     expect(await change(made.id, { expires_at: null })).toMatchObject({ body: { name: "soon", expires_at: null } });
     server.clock.ms += 60_000;
     expect((await server.call("GET", "/probe/", made.key)).status).toBe(200);
-    expect((await server.call("GET", "/probe/", kept.key)).status).toBe(401);
-    expect((await change(kept.id, { expires_at: null })).status).toBe(404);
+    expect((await server.call("GET", "/probe/", remaining.key)).status).toBe(401);
+    expect((await change(remaining.id, { expires_at: null })).status).toBe(404);
   });
 
   test("the permissions of a key cannot be changed", async () => {

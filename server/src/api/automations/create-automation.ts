@@ -88,7 +88,7 @@ export const createAutomation = ({ stores, activeAutomations, nowMs }: Automatio
 
 /** The list of evaluators is stored beside the configuration, and only shown in it. */
 export function withoutEvaluators<T extends Record<string, unknown>>(configuration: T): T {
-  const kept = { ...configuration };
-  delete kept["evaluator_ids"];
-  return kept;
+  const stored = { ...configuration };
+  delete stored["evaluator_ids"];
+  return stored;
 }

@@ -291,8 +291,8 @@ describe("the audit log", () => {
     const { access, id } = await server.newTenant();
     await invite(access, "old@example.com");
     server.clock.ms += 1_000;
-    const { id: kept } = await invite(access, "new@example.com");
+    const { id: remaining } = await invite(access, "new@example.com");
     await server.stores.auditLog.deleteBefore(id, new Date(server.clock.ms).toISOString());
-    expect((await logOf(access)).map(({ target }) => target)).toEqual([kept]);
+    expect((await logOf(access)).map(({ target }) => target)).toEqual([remaining]);
   });
 });

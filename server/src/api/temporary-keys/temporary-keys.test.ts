@@ -70,8 +70,8 @@ describe("K5: members of other services' temporary keys", () => {
 
   test("K5: expires_in and expiry_date set the end", async () => {
     const soon = new Date(server.clock.ms + 5_000).toISOString();
-    for (const said of [{ expires_in: 5 }, { expiry_date: soon }]) {
-      const answer = await make({ environment: "prod", ...said });
+    for (const expiry of [{ expires_in: 5 }, { expiry_date: soon }]) {
+      const answer = await make({ environment: "prod", ...expiry });
       const { key, expires_at } = answer.body as { key: string; expires_at: string };
       expect(Date.parse(expires_at) - server.clock.ms).toBe(5_000);
       expect(await uses(key, 2)).toEqual([200, 200]);

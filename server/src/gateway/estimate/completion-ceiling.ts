@@ -42,9 +42,9 @@ type Bounds = Record<"answer" | "thinking" | "choices", number>;
  * The most tokens that a request lets a model generate: the largest of several limits, as the provider chooses among
  * them, plus thinking, as some count it separately. Without a limit, the model's own maximum.
  */
-export function completionCeiling(asked: Record<string, unknown>, model: string): number {
+export function completionCeiling(request: Record<string, unknown>, model: string): number {
   const bounds: Bounds = { answer: 0, thinking: 0, choices: 1 };
-  for (const [name, value] of Object.entries(asked)) if (!content.has(name)) collect(name, value, bounds, maxDepth);
+  for (const [name, value] of Object.entries(request)) if (!content.has(name)) collect(name, value, bounds, maxDepth);
   const { answer, thinking, choices } = bounds;
   return ((answer === 0 ? outputMaximum(model) : answer) + thinking) * choices;
 }

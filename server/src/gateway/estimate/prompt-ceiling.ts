@@ -19,9 +19,9 @@ const nativeToolTokens = 8_192;
  * The most tokens that a request makes the model read: one token per byte sent, in any member, which no tokenizer
  * exceeds; media by type; a minimum for what the provider stores.
  */
-export function promptCeiling(asked: Record<string, unknown>, model: string): PromptCeiling {
+export function promptCeiling(request: Record<string, unknown>, model: string): PromptCeiling {
   const sum: PromptCeiling = { tokens: 0, audioTokens: 0, writesCache: false };
-  for (const [name, value] of Object.entries(asked)) {
+  for (const [name, value] of Object.entries(request)) {
     if (value === null || value === undefined) continue;
     if (stateFields.has(name) && !(name === "prompt" && typeof value === "string")) sum.tokens += stateTokens;
     if (explained.has(name)) sum.tokens += explainedTokens;

@@ -16,7 +16,7 @@ export function readJsonRequest(
   call: GatewayCall,
   ledger: CallLedger,
   operation: OpenaiOperation,
-  adapt: (asked: Record<string, unknown>) => Record<string, unknown>,
+  adapt: (body: Record<string, unknown>) => Record<string, unknown>,
 ): Omit<CallRequest, "isStream" | "reader"> {
   const { bytes, headers } = call;
   const members = readMembers(bytes);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attemptsOf } from "../routing/router.fixture.ts";
-import { markEvent, markResponse, takeMarks } from "./key-marks.ts";
+import { markEvent, markResponse, removeMarks } from "./key-marks.ts";
 
 const id = fc.stringMatching(/^[a-z]{2,5}_[\w-]{1,20}$/);
 const keyMark = fc.stringMatching(/^[\w-]{8}$/);
@@ -13,11 +13,11 @@ describe("values with a key mark", () => {
       fc.property(id, fc.array(item, { minLength: 1, maxLength: 3 }), keyMark, (responseId, output, mark) => {
         const bound = markResponse({ id: responseId, output }, mark);
         expect(markEvent({ response: { id: responseId, output } }, mark)).toEqual({ response: bound });
-        expect(takeMarks({ previous_response_id: bound["id"], input: bound["output"] })).toEqual({
+        expect(removeMarks({ previous_response_id: bound["id"], input: bound["output"] })).toEqual({
           asked: { previous_response_id: responseId, input: output },
           keyMark: { value: mark, param: "previous_response_id" },
         });
-        expect(takeMarks({ input: bound["output"] })).toEqual({
+        expect(removeMarks({ input: bound["output"] })).toEqual({
           asked: { input: output },
           keyMark: { value: mark, param: "input" },
         });
@@ -27,7 +27,7 @@ describe("values with a key mark", () => {
 
   test("P6: do not exist in a request without marks, which stays unchanged", () => {
     const asked = { input: [{ role: "user", content: "a.kAAAAAAAA" }], previous_response_id: "resp_1", tools: [{}] };
-    const taken = takeMarks(asked);
+    const taken = removeMarks(asked);
     expect(taken.asked).toBe(asked);
     expect(taken.keyMark).toBeUndefined();
   });

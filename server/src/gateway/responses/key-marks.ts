@@ -51,7 +51,7 @@ export function markItems(page: Members, keyMark: string): Members {
 }
 
 /** Splits a value from its key mark; undefined if it has none. */
-export function takeMark(value: string): { value: string; keyMark: string | undefined } {
+export function removeMark(value: string): { value: string; keyMark: string | undefined } {
   const found = marked.exec(value);
   return found === null ? { value, keyMark: undefined } : { value: found[1] ?? "", keyMark: found[2] };
 }
@@ -93,7 +93,7 @@ export type KeyMark = { value: string; param: string };
  * encrypted for another key, as this key cannot decrypt it.
  * @returns the same members if there is no key mark
  */
-export function takeMarks(asked: Members): { asked: Members; keyMark: KeyMark | undefined } {
+export function removeMarks(asked: Members): { asked: Members; keyMark: KeyMark | undefined } {
   let keyMark: KeyMark | undefined;
   let isMarked = false;
   const unmark = (value: unknown, param: string): unknown => {

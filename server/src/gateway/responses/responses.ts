@@ -7,7 +7,7 @@ import type { AnswerReader, CallOperation, ReaderOptions } from "../call/operati
 import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import { badMember, checkStreamFlag, passJson, readJsonReply, readJsonRequest } from "../request/read-json-request.ts";
-import { createMarker, takeMarks, type KeyMark } from "./key-marks.ts";
+import { createMarker, removeMarks, type KeyMark } from "./key-marks.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwners } from "./response-owners.ts";
 import { createOutputSoFar, messageOfOutput } from "./output-so-far.ts";
@@ -20,7 +20,7 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): CallOpera
     read(call, ledger) {
       let keyMark: KeyMark | undefined;
       const request = readJsonRequest(call, ledger, "responses", (members) => {
-        const taken = takeMarks(members);
+        const taken = removeMarks(members);
         const { input, instructions, stream } = taken.asked;
         keyMark = taken.keyMark;
         ledger.stream = stream === true;

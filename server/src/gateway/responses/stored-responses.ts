@@ -18,7 +18,7 @@ import type { Attempt } from "../routing/plan.ts";
 import type { ProviderKey } from "../routing/router.ts";
 import type { CallDeps } from "../call/run-call.ts";
 import { readServiceParams } from "../request/service-params.ts";
-import { markItems, markResponse, createMarker, takeMark } from "./key-marks.ts";
+import { markItems, markResponse, createMarker, removeMark } from "./key-marks.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwner, ResponseOwners } from "./response-owners.ts";
 
@@ -58,7 +58,7 @@ type Deps = Pick<CallDeps, "pools" | "timeouts" | "router" | "metrics" | "commen
 export function createStoredResponses(deps: Deps): StoredResponses {
   return {
     async act(action, call) {
-      const { value: id, keyMark } = takeMark(call.id);
+      const { value: id, keyMark } = removeMark(call.id);
       const { query, isStream } = readQuery(call.query, action);
       // A path segment of dots would change the path.
       const keys = /^\.*$/.test(id) ? [] : await keysOf(deps, call, id, keyMark);
@@ -210,7 +210,7 @@ function readQuery(query: URLSearchParams, { method, below }: StoredAction): { q
   const passed = new URLSearchParams(query);
   for (const name of ["after", "before"]) {
     const item = passed.get(name);
-    if (item !== null) passed.set(name, takeMark(item).value);
+    if (item !== null) passed.set(name, removeMark(item).value);
   }
   const isStream = method === "GET" && below === "" && query.get("stream") === "true";
   return { query: passed.toString(), isStream };

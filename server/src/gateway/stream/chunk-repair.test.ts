@@ -9,9 +9,9 @@ const name = fc.constantFrom("weather", "time", "search");
 const json = fc.dictionary(fc.string({ maxLength: 4 }), fc.string({ maxLength: 4 }), { maxKeys: 3 });
 
 /** Arguments as a stream sends them: JSON text in pieces. */
-const pieces = fc.tuple(json, fc.nat(3)).map(([value, cuts]) => {
+const pieces = fc.tuple(json, fc.nat(3)).map(([value, splits]) => {
   const text = JSON.stringify(value);
-  const size = Math.max(1, Math.ceil(text.length / (cuts + 1)));
+  const size = Math.max(1, Math.ceil(text.length / (splits + 1)));
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size));
 });
 

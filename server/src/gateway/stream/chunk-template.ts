@@ -116,11 +116,11 @@ function startOfContent(data: string): number {
 
 /** The content of a chunk with nothing else: one unfinished choice, without usage or error. */
 function textAlone({ choices, usage, x_groq: groq, error }: Record<string, unknown>): string | undefined {
-  if (isSaid(usage) || isSaid(groq) || isSaid(error)) return undefined;
+  if (hasContent(usage) || hasContent(groq) || hasContent(error)) return undefined;
   const choice: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
-  if (!isObject(choice) || isSaid(choice["finish_reason"]) || !isObject(choice["delta"])) return undefined;
+  if (!isObject(choice) || hasContent(choice["finish_reason"]) || !isObject(choice["delta"])) return undefined;
   const { content, role: _role, ...others } = choice["delta"];
-  if (typeof content !== "string" || content === "" || Object.values(others).some(isSaid)) return undefined;
+  if (typeof content !== "string" || content === "" || Object.values(others).some(hasContent)) return undefined;
   return content;
 }
 
@@ -129,6 +129,6 @@ function indexOf({ choices }: Record<string, unknown>): number {
   return isObject(choice) && typeof choice["index"] === "number" ? choice["index"] : 0;
 }
 
-function isSaid(value: unknown): boolean {
+function hasContent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }

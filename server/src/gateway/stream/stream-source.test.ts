@@ -33,7 +33,7 @@ test("a stream is forwarded byte for byte and read correctly, wherever it is spl
       fc.array(event, { maxLength: 30 }),
       fc.uniqueArray(fc.nat(6_000), { maxLength: 20 }),
       fc.constantFrom("\n\n", "\r\n\r\n"),
-      (events, cuts, blankLine) => {
+      (events, offsets, blankLine) => {
         // A stream without content is a fault of its own.
         const chunks = [chunkOf(0, { content: "first" }), ...events];
         const bytes = Buffer.from(
@@ -53,7 +53,7 @@ test("a stream is forwarded byte for byte and read correctly, wherever it is spl
             onProblem: ({ message }) => expect.unreachable(message),
           },
         });
-        const at = [0, ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b), bytes.length];
+        const at = [0, ...offsets.filter((offset) => offset < bytes.length).toSorted((a, b) => a - b), bytes.length];
         for (const [index, end] of at.entries()) source.push(bytes.subarray(at[index - 1] ?? 0, end));
 
         const whole = createChatDigest();

@@ -33,10 +33,10 @@ export function readTranscription(
 
 /** Stores the text up to the recorded length. Called again as the text grows. */
 export function takeText(text: string, ledger: CallLedger): void {
-  const kept =
+  const recorded =
     text.length > gatewayLimits.recordedChars ? text.slice(0, gatewayLimits.recordedChars).toWellFormed() : text;
-  if (kept !== text) ledger.warnings = ["the transcription was too long to be recorded completely"];
-  ledger.messages = [{ role: "assistant", content: kept }];
+  if (recorded !== text) ledger.warnings = ["the transcription was too long to be recorded completely"];
+  ledger.messages = [{ role: "assistant", content: recorded }];
 }
 
 /** `{type: "duration", seconds}`, `{type: "tokens", input_tokens, …}`, and the `duration` of `verbose_json`. */

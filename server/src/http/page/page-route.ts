@@ -8,7 +8,7 @@ import { content, Reply } from "../reply.ts";
 import type { Route } from "../serve.ts";
 import type { BuiltPage, PageFile } from "./built-page.ts";
 
-type Sought = { method: string; url: string; accept: string | undefined };
+type PageRequest = { method: string; url: string; accept: string | undefined };
 
 /** Allows only the page's own scripts and styles; the data that it shows may be hostile. */
 const contentSecurityPolicy = [
@@ -35,7 +35,7 @@ const unbuilt =
 export function pageRoutes(
   page: BuiltPage | undefined,
   endpoints: readonly AnyEndpoint[],
-): (sought: Sought) => Route | undefined {
+): (request: PageRequest) => Route | undefined {
   const taken = new Set(["v1", "v1beta", ...endpoints.flatMap(locationsOf).map(({ path }) => firstSegment(path))]);
   const index = page?.get("/index.html");
   return ({ method, url, accept }) => {

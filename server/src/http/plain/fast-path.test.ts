@@ -148,8 +148,8 @@ describe("requests on one connection are answered in order", () => {
   test("however their bytes are split", async () => {
     const whole = Buffer.concat([requestOf("first"), requestOf("zweité"), requestOf(""), last("end")]);
     await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(fc.nat(whole.length), { maxLength: 6 }), async (cuts) => {
-        const at = [0, ...cuts.toSorted((a, b) => a - b), whole.length];
+      fc.asyncProperty(fc.uniqueArray(fc.nat(whole.length), { maxLength: 6 }), async (offsets) => {
+        const at = [0, ...offsets.toSorted((a, b) => a - b), whole.length];
         const pieces = at.slice(1).map((end, index) => whole.subarray(at[index], end));
         const answers = answersIn(await sendPieces(pieces.filter((piece) => piece.length > 0)));
         const texts = answers.map(({ text }) => Buffer.from(text, "latin1").toString());

@@ -226,8 +226,8 @@ describe("content", () => {
       { id: "c1", type: "function", function: { name: "f", arguments: '{"a":1}' } },
       { id: "c2", type: "function", function: { name: "g", arguments: '{"b":2}' }, result: "done" },
     ];
-    const told = row({ completion_message: { role: "assistant", content: "", tool_calls: aiSdkCalls } });
-    expect([told.tool_calls, told.completion_message]).toEqual([
+    const stated = row({ completion_message: { role: "assistant", content: "", tool_calls: aiSdkCalls } });
+    expect([stated.tool_calls, stated.completion_message]).toEqual([
       calls,
       { role: "assistant", content: "", tool_calls: calls },
     ]);

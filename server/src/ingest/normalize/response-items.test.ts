@@ -30,7 +30,7 @@ const call = {
 };
 const result = { type: "function_call_output", call_id: "call_1", output: '{"temp":22}' };
 const thought = { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Look it up." }] };
-const said = {
+const expected = {
   type: "message",
   id: "msg_1",
   role: "assistant",
@@ -63,7 +63,7 @@ describe("S4: items of the Responses API in created spans", () => {
 
   test("whole bodies of request and response are read as well", () => {
     const input = { model: "gpt-5-mini", input: "Weather?", tools: [{ type: "function", name: "get_weather" }] };
-    const row = rowOf({ log_type: "response", input, output: { object: "response", output: [said] } });
+    const row = rowOf({ log_type: "response", input, output: { object: "response", output: [expected] } });
     expect(row.prompt_messages).toEqual([{ role: "user", content: "Weather?" }]);
     expect(row.completion_message).toEqual({ role: "assistant", content: "22 degrees." });
     expect(row.tools).toEqual([{ type: "function", function: { name: "get_weather" } }]);
@@ -96,7 +96,12 @@ describe("S4: items of the Responses API in created spans", () => {
   );
 
   test("spans of other kinds keep their items", () => {
-    const row = rowOf({ log_type: "tool", input: [question], output: [said], full_response: { output: [said] } });
+    const row = rowOf({
+      log_type: "tool",
+      input: [question],
+      output: [expected],
+      full_response: { output: [expected] },
+    });
     expect([row.prompt_messages, row.completion_message]).toEqual([undefined, undefined]);
   });
 });

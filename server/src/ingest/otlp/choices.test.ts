@@ -12,7 +12,7 @@ const choices = [
   assistant("third"),
 ];
 const numbered = choices.map((message, index) => ({ index, message, finish_reason: "stop" }));
-const told = { completion_message: choices[0], completion_messages: choices };
+const expected = { completion_message: choices[0], completion_messages: choices };
 const event = (name: string, attributes: Record<string, unknown>): OtlpEvent => ({
   name,
   timeNs: 1n,
@@ -47,7 +47,7 @@ describe("choices in any order", () => {
   ])("%s", (_name, map) => {
     fc.assert(
       fc.property(fc.shuffledSubarray(numbered, { minLength: 3 }), (given) => {
-        expect(map(given)).toMatchObject(told);
+        expect(map(given)).toMatchObject(expected);
       }),
     );
   });

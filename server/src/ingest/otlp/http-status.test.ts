@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { httpStatusOf } from "./http-status.ts";
 
-const told = (text: string): number | undefined => httpStatusOf({ codes: [], texts: [text], types: [] });
+const statusIn = (text: string): number | undefined => httpStatusOf({ codes: [], texts: [text], types: [] });
 
 describe("S2: the status of a failed call in its message", () => {
   test.each([
@@ -34,7 +34,7 @@ describe("S2: the status of a failed call in its message", () => {
     ["{'type': 'error', 'error': {'type': 'overloaded_error', 'message': 'Overloaded'}}", 529],
     ["An error occurred (ThrottlingException) when calling the Converse operation: Too many tokens", 429],
     ["An error occurred (AccessDeniedException) when calling the InvokeModel operation", 403],
-  ])("%s", (text, status) => expect(told(text)).toBe(status));
+  ])("%s", (text, status) => expect(statusIn(text)).toBe(status));
 
   test.each([
     "used 429 tokens",
@@ -59,7 +59,7 @@ describe("S2: the status of a failed call in its message", () => {
     "KeyError: '500'",
     "id call_429fake was not found",
     "",
-  ])("finds no status in: %s", (text) => expect(told(text)).toBeUndefined());
+  ])("finds no status in: %s", (text) => expect(statusIn(text)).toBeUndefined());
 
   test("attributes come first, then text, then the type of the exception", () => {
     const failure = { codes: ["x", 200, "503"], texts: ["Error code: 429"], types: ["openai.NotFoundError"] };
@@ -90,7 +90,7 @@ describe("S2: the status of a failed call in its message", () => {
   test("a message of any size is searched quickly", () => {
     const text = `${"status ".repeat(100_000)}${"429 ".repeat(100_000)}`;
     const started = performance.now();
-    told(text);
+    statusIn(text);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

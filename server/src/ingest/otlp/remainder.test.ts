@@ -16,14 +16,14 @@ describe("S1: content that a convention took and did not place stays in metadata
     ["a word that messages have too", { kind: "tool", state: "success", mode: "chat" }, "hello"],
     ["an id and a status", { id: "ticket-991", status: "open", index: 3, created: "2026-01-01" }, "hello"],
     ["numbers named as counts", { cpu_usage: 93, disk_usage: { root: 80 } }, "hello"],
-  ])("%s", (_case, state, said) => {
+  ])("%s", (_case, state, expected) => {
     const body = mapped({
-      ...exchange({ messages: [user(said)], ...state }),
+      ...exchange({ messages: [user(expected)], ...state }),
       "llm.token_count.prompt": 10,
       "llm.token_count.completion": 5,
     });
     const { stream: _stream, ...own } = state as Record<string, unknown>;
-    expect(body["prompt_messages"]).toEqual([user(said)]);
+    expect(body["prompt_messages"]).toEqual([user(expected)]);
     expect(body["metadata"]).toMatchObject({ "input.value": own });
   });
 

@@ -21,16 +21,16 @@ describe("S4: a text that is the input of a request", () => {
 
 describe("S7: a failed call keeps its model and its parameters", () => {
   const failed = { status: { code: 2, message: "Error code: 429 - Rate limit reached" } };
-  const asked = { model: "gpt-4o-mini", temperature: 0.2, max_tokens: 50, messages: [user("hi")] };
+  const request = { model: "gpt-4o-mini", temperature: 0.2, max_tokens: 50, messages: [user("hi")] };
   test.each<[name: string, attributes: Record<string, unknown>]>([
     [
       "llm.invocation_parameters",
-      { "openinference.span.kind": "LLM", "llm.invocation_parameters": json({ ...asked, messages: undefined }) },
+      { "openinference.span.kind": "LLM", "llm.invocation_parameters": json({ ...request, messages: undefined }) },
     ],
-    ["input.value", { "openinference.span.kind": "LLM", "input.value": json(asked) }],
-    ["mlflow.spanInputs", { "mlflow.spanType": json("CHAT_MODEL"), "mlflow.spanInputs": json(asked) }],
-    ["LangSmith's gen_ai.prompt", { "langsmith.span.kind": "llm", "gen_ai.prompt": json(asked) }],
-    ["Logfire's request_data", { "logfire.msg": "Chat", request_data: json(asked) }],
+    ["input.value", { "openinference.span.kind": "LLM", "input.value": json(request) }],
+    ["mlflow.spanInputs", { "mlflow.spanType": json("CHAT_MODEL"), "mlflow.spanInputs": json(request) }],
+    ["LangSmith's gen_ai.prompt", { "langsmith.span.kind": "llm", "gen_ai.prompt": json(request) }],
+    ["Logfire's request_data", { "logfire.msg": "Chat", request_data: json(request) }],
   ])("%s", (_name, attributes) => {
     const body = mapped(attributes, failed);
     expect(body).toMatchObject({
@@ -46,7 +46,7 @@ describe("S7: a failed call keeps its model and its parameters", () => {
     const attributes = {
       "openinference.span.kind": "LLM",
       "llm.model_name": "gpt-4o-mini-2024-07-18",
-      "input.value": json(asked),
+      "input.value": json(request),
     };
     expect(mapped(attributes)).toMatchObject({ model: "gpt-4o-mini-2024-07-18" });
   });
@@ -55,7 +55,7 @@ describe("S7: a failed call keeps its model and its parameters", () => {
     const attributes = {
       "openinference.span.kind": "LLM",
       "llm.invocation_parameters": json({ temperature: 1 }),
-      "input.value": json(asked),
+      "input.value": json(request),
     };
     expect(mapped(attributes)).toMatchObject({ temperature: 1, max_tokens: 50 });
   });
@@ -84,8 +84,8 @@ describe("S8: the time to the first token is that of the first piece", () => {
     const events = [at("exception.handled", 10), at(name, 250), at(name, 120), at(name, 400)];
     const body = mapped({ "gen_ai.operation.name": "chat" }, { events });
     expect(body).toMatchObject({ time_to_first_token: 0.12, stream: true });
-    const kept = (body["metadata"] as Record<string, Array<{ name: string }>>)["otel.events"];
-    expect(kept?.map((event) => event.name)).toEqual(["exception.handled"]);
+    const otelEvents = (body["metadata"] as Record<string, Array<{ name: string }>>)["otel.events"];
+    expect(otelEvents?.map((event) => event.name)).toEqual(["exception.handled"]);
   });
 
   test("a piece before the start of the span is ignored", () => {

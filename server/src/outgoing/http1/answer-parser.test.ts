@@ -9,13 +9,13 @@ import { AnswerParser } from "./answer-parser.ts";
 type Reading = { status?: number; headers?: Record<string, unknown>; body: string; end: string; idleMs: number };
 
 /** The result of parsing `bytes`, split at `cuts`, after which the peer closes. */
-function read(bytes: Buffer, cuts: readonly number[] = [], method = "POST"): Reading {
+function read(bytes: Buffer, offsets: readonly number[] = [], method = "POST"): Reading {
   const reading: Reading = { body: "", end: "", idleMs: 0 };
   const parser = new AnswerParser(method, {
     onHead: (status, headers) => Object.assign(reading, { status, headers: { ...headers } }),
     onData: (piece) => void (reading.body += piece.toString("latin1")),
   });
-  const edges = [...cuts, bytes.length].sort((a, b) => a - b);
+  const edges = [...offsets, bytes.length].sort((a, b) => a - b);
   let taken = 0;
   try {
     let at = 0;
@@ -101,8 +101,8 @@ test("provisional responses are refused once their total length exceeds the boun
   expect(readText(hint.repeat(most) + answer)).toMatchObject({ status: 200, body: "x" });
   const flood = Buffer.from(hint.repeat(most + 1) + answer);
   expect(read(flood).end).toBe("BAD_ANSWER");
-  const cuts = Array.from({ length: most }, (_, index) => index * hint.length);
-  expect(read(flood, cuts)).toMatchObject({ end: "BAD_ANSWER", body: "" });
+  const offsets = Array.from({ length: most }, (_, index) => index * hint.length);
+  expect(read(flood, offsets)).toMatchObject({ end: "BAD_ANSWER", body: "" });
 });
 
 test("header lines of one name are joined, cookies are not, and names such as constructor are ordinary names", () => {
@@ -235,10 +235,10 @@ const anything = fc.oneof(
 
 test("the result does not depend on where the bytes are split, and only ExchangeErrors are thrown", () => {
   fc.assert(
-    fc.property(anything, fc.array(fc.nat(600), { maxLength: 12 }), (bytes, cuts) => {
+    fc.property(anything, fc.array(fc.nat(600), { maxLength: 12 }), (bytes, offsets) => {
       const whole = read(bytes);
       expect(whole.end).toMatch(/^(?:complete after \d+|BAD_ANSWER|CONNECTION_CLOSED)$/);
-      const within = cuts.filter((cut) => cut < bytes.length);
+      const within = offsets.filter((offset) => offset < bytes.length);
       expect(read(bytes, within)).toEqual(whole);
       expect(read(bytes, Array.from(bytes.keys()))).toEqual(whole);
     }),

@@ -131,7 +131,7 @@ describe("a connection", () => {
   });
 
   test("that closes after each response without announcing it fails none of many parallel calls", async () => {
-    const heard = new Map<string, number>();
+    const received = new Map<string, number>();
     let open = 0;
     let most = 0;
     const maxConnections = 4;
@@ -142,7 +142,7 @@ describe("a connection", () => {
     const { port } = await peer(({ text, socket }) => {
       if (socket.destroyed) return;
       const path = text.split(" ")[1] ?? "";
-      heard.set(path, (heard.get(path) ?? 0) + 1);
+      received.set(path, (received.get(path) ?? 0) + 1);
       socket.write(answer(path));
       socket.destroy();
     }, server);
@@ -155,7 +155,7 @@ describe("a connection", () => {
       }
     };
     await Promise.all(Array.from({ length: 8 }, (_, name) => caller(name)));
-    expect([...heard.values()].every((times) => times === 1)).toBe(true);
+    expect([...received.values()].every((times) => times === 1)).toBe(true);
     expect(most).toBeLessThanOrEqual(maxConnections);
   });
 
@@ -227,9 +227,9 @@ describe("failures", () => {
 
 describe("abort", () => {
   test("before there is a connection removes the call; nothing is sent", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const { pool } = await poolTo(({ text, socket }) => {
-      heard.push(text);
+      received.push(text);
       socket.write(answer("a"));
     });
     const { over, events, controller } = send(pool, { ...post, path: "/aborted" });
@@ -241,7 +241,7 @@ describe("abort", () => {
     expect(await send(pool).over).toBe("a");
     expect(events).toEqual(["error"]);
     expect(connecting.events.filter((word) => word !== "200")).toHaveLength(1);
-    expect(heard.some((text) => text.includes("/aborted"))).toBe(false);
+    expect(received.some((text) => text.includes("/aborted"))).toBe(false);
   });
 
   test.each([

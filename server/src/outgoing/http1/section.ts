@@ -17,16 +17,16 @@ export class Section {
   /** The offset where its lines end, once complete, each with its CRLF. */
   end = 0;
 
-  /** @param start the bytes that the section must begin with. @param held bytes of it that were read before. */
-  constructor(start: Buffer, held: Buffer = none) {
+  /** @param start the bytes that the section must begin with. @param buffered bytes of it that were read before. */
+  constructor(start: Buffer, buffered: Buffer = none) {
     this.#start = start;
-    this.bytes = held;
+    this.bytes = buffered;
   }
 
   /** @returns how many of the bytes belong to the section; -1 if all of them do and it is incomplete */
   take(bytes: Buffer): number {
-    const held = this.bytes.length;
-    const all = held === 0 ? bytes : Buffer.concat([this.bytes, bytes]);
+    const buffered = this.bytes.length;
+    const all = buffered === 0 ? bytes : Buffer.concat([this.bytes, bytes]);
     // Checked immediately: a greeting of another protocol would never complete a head.
     if (!startsAlike(all, this.#start)) throw badAnswer("a malformed head");
     const end = endOfLines(all);
@@ -35,7 +35,7 @@ export class Section {
     this.bytes = all;
     if (end === -1) return -1;
     this.end = end;
-    return length - held;
+    return length - buffered;
   }
 }
 

@@ -17,7 +17,7 @@ import { sharedReads } from "./shared-reads.ts";
  * Called for each request as soon as bytes of it arrive: the connection's number, the bytes, and a socket to respond
  * on.
  */
-type Script = (heard: { connection: number; request: number; text: string; socket: Socket }) => void;
+type Script = (received: { connection: number; request: number; text: string; socket: Socket }) => void;
 
 /** A peer that sends exactly the bytes of the test. */
 export async function peer(script: Script, server: Server = createServer()) {

@@ -239,12 +239,12 @@ async function releaseExpired(queries: ControlQueries, nowIso: string, of?: Cust
     .where("node_id", "!=", nobody)
     .returning(["id", ...customerColumns, amountText])
     .execute();
-  const kept = new Date(Date.parse(nowIso) + storageLimits.customerReservationRetentionMs).toISOString();
+  const keptUntil = new Date(Date.parse(nowIso) + storageLimits.customerReservationRetentionMs).toISOString();
   for (const { id, amount, ...row } of deleted.sort(byCustomer)) {
     await release(queries, keyOf(row), BigInt(amount));
     await queries
       .insertInto("customer_reservations")
-      .values({ id, ...row, node_id: nobody, amount: 0n, expires_at: kept })
+      .values({ id, ...row, node_id: nobody, amount: 0n, expires_at: keptUntil })
       .execute();
   }
   return deleted.length;

@@ -94,13 +94,13 @@ describe("a failing ClickHouse server", () => {
   });
 
   it.each([
-    { cluster: null, inserts: { insert_quorum: "2" }, said: "insert_quorum = '2'" },
-    { cluster: "main", inserts: { insert_quorum: "auto" }, said: "insert_quorum = 'auto'" },
-    { cluster: "main", inserts: {}, said: "insert_quorum = 0" },
-  ])("sends $said, and treats too few live replicas as retryable", async ({ cluster, inserts, said }) => {
-    const asked: string[] = [];
+    { cluster: null, inserts: { insert_quorum: "2" }, expected: "insert_quorum = '2'" },
+    { cluster: "main", inserts: { insert_quorum: "auto" }, expected: "insert_quorum = 'auto'" },
+    { cluster: "main", inserts: {}, expected: "insert_quorum = 0" },
+  ])("sends $said, and treats too few live replicas as retryable", async ({ cluster, inserts, expected }) => {
+    const queries: string[] = [];
     const tooFew = createServer((request, response) => {
-      asked.push(new URL(request.url ?? "", "http://localhost").searchParams.get("query") ?? "");
+      queries.push(new URL(request.url ?? "", "http://localhost").searchParams.get("query") ?? "");
       response.writeHead(500, { "X-ClickHouse-Exception-Code": "285" });
       response.end("Code: 285. DB::Exception: Number of alive replicas (1) is less than requested quorum (2/2).");
     });
@@ -111,8 +111,8 @@ describe("a failing ClickHouse server", () => {
     await expect(few.insert({ ndjson: ndjson("org_quorum"), rows: 1, token: "quorum-1" })).rejects.toMatchObject({
       kind: "retryable",
     });
-    expect(asked).toEqual([expect.stringContaining(said)]);
-    expect(asked[0]?.match(/insert_quorum/g)).toHaveLength(1);
+    expect(queries).toEqual([expect.stringContaining(expected)]);
+    expect(queries[0]?.match(/insert_quorum/g)).toHaveLength(1);
     await few.close();
     tooFew.close();
   });

@@ -96,7 +96,7 @@ export function conditionOf(
   return `${label} ${sign} ${formatMetric(metric, threshold)} in ${window}`;
 }
 
-export const stateLooks: Record<Alert["state"], { label: string; tone: Tone }> = {
+export const stateStyles: Record<Alert["state"], { label: string; tone: Tone }> = {
   triggered: { label: "triggered", tone: "error" },
   ok: { label: "ok", tone: "ok" },
   no_data: { label: "no data", tone: "neutral" },

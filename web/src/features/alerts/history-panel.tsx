@@ -8,7 +8,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/value.tsx";
 import { Pages } from "../../ui/pages.tsx";
-import { groupName, stateLooks } from "./alert-words.ts";
+import { groupName, stateStyles } from "./alert-words.ts";
 import { ComparedValue, SpansLink, StateMark } from "./metric-value.tsx";
 import { historyPageSize, useHistory, type Alert, type HistoryEntry } from "./queries.ts";
 
@@ -63,7 +63,7 @@ function Row({ entry, alert }: { entry: HistoryEntry; alert: Alert }): ReactNode
         </Cell>
       ) : (
         <>
-          <Cell title={before === null ? undefined : `It was ${stateLooks[before].label}.`}>
+          <Cell title={before === null ? undefined : `It was ${stateStyles[before].label}.`}>
             <StateMark state={state} />
           </Cell>
           <Cell title={name}>

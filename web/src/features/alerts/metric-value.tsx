@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Dot } from "../../ui/badge.tsx";
 import { Unknown } from "../../ui/value.tsx";
-import { exactMetric, formatChange, formatMetric, stateLooks } from "./alert-words.ts";
+import { exactMetric, formatChange, formatMetric, stateStyles } from "./alert-words.ts";
 import type { Alert } from "./queries.ts";
 import { logsLinkOf } from "./spans-link.ts";
 
@@ -47,7 +47,7 @@ function whyNoChange(value: number | null, before: number | null): string {
 }
 
 export function StateMark({ state }: { state: Alert["state"] }): ReactNode {
-  const { label, tone } = stateLooks[state];
+  const { label, tone } = stateStyles[state];
   return (
     <span className="inline-flex items-center gap-2 whitespace-nowrap">
       <Dot tone={tone} />

@@ -55,9 +55,9 @@ export function TryPanel({ draft, saved, canWrite, onStore }: TryProps): ReactNo
         {logId !== "" && inputs.isPending && <SkeletonRows rows={3} />}
         {given !== undefined && (
           <>
-            <Said label="Input" text={given.input} />
-            <Said label="Output" text={given.output} />
-            {given.expected_output !== "" && <Said label="Expected output" text={given.expected_output} />}
+            <OutputText label="Input" text={given.input} />
+            <OutputText label="Output" text={given.output} />
+            {given.expected_output !== "" && <OutputText label="Expected output" text={given.expected_output} />}
           </>
         )}
         <div className="flex flex-wrap items-center gap-2">
@@ -117,7 +117,7 @@ function LogChoice({
 
 const shownChars = 4000;
 
-function Said({ label, text }: { label: string; text: string }): ReactNode {
+function OutputText({ label, text }: { label: string; text: string }): ReactNode {
   return (
     <div>
       <h3 className="text-sm font-medium text-muted">{label}</h3>

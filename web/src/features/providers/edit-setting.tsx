@@ -39,7 +39,7 @@ export function EditSetting({
   };
   const refused = save.error instanceof ApiError ? save.error.errors : {};
   const errorOf = (name: string) => (isTried ? problems[name] : undefined) ?? refusalOf(refused, name);
-  const isSaid = Object.keys(refused).some((path) => isShown(path, fields, isKeyAlone));
+  const isShownInForm = Object.keys(refused).some((path) => isShown(path, fields, isKeyAlone));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
@@ -82,7 +82,7 @@ export function EditSetting({
           errorOf={errorOf}
         />
         {!isKeyAlone && <TraitFields form={form} onChange={set} errorOf={errorOf} />}
-        {save.error !== null && !isSaid && <ErrorPanel error={save.error} />}
+        {save.error !== null && !isShownInForm && <ErrorPanel error={save.error} />}
       </form>
     </Dialog>
   );

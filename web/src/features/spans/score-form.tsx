@@ -22,13 +22,13 @@ export function ScoreForm({ evaluator, first, saving, onSave, onCancel, children
   const [entered, setEntered] = useState<readonly string[]>(first?.entered ?? []);
   const [explanation, setExplanation] = useState(first?.explanation ?? "");
   const value = enteredValue(evaluator, entered);
-  const isSaid = explanation !== "" || first !== undefined;
+  const hasText = explanation !== "" || first !== undefined;
   return (
     <form
       className="flex flex-col gap-1"
       onSubmit={(event) => {
         event.preventDefault();
-        if (value !== undefined) onSave({ ...value, ...(isSaid && { explanation }) });
+        if (value !== undefined) onSave({ ...value, ...(hasText && { explanation }) });
       }}
     >
       <div className="flex flex-wrap gap-1">

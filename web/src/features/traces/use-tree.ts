@@ -19,11 +19,12 @@ const none: readonly string[] = [];
 /** The rows of a tree, by the folded and hidden kinds in the URL and the spans folded or unfolded by hand since. */
 export function useTree(spans: TraceSpans, search: { fold?: string[] | undefined; hide?: string[] | undefined }): Tree {
   const kinds = search.fold ?? none;
-  const [hand, setHand] = useState<{ kinds: readonly string[]; spans: ReadonlyMap<string, boolean> }>();
+  const [manual, setManual] = useState<{ kinds: readonly string[]; spans: ReadonlyMap<string, boolean> }>();
   // A change of the folded kinds discards folding by hand.
   const byHand = useMemo(
-    () => (hand !== undefined && hand.kinds.join("\n") === kinds.join("\n") ? hand.spans : new Map<string, boolean>()),
-    [hand, kinds],
+    () =>
+      manual !== undefined && manual.kinds.join("\n") === kinds.join("\n") ? manual.spans : new Map<string, boolean>(),
+    [manual, kinds],
   );
   const placeOf = useMemo(() => placesOf(spans), [spans]);
   const folded = useMemo(() => foldedSpans(spans, { kinds, byHand }, placeOf), [spans, kinds, byHand, placeOf]);
@@ -34,7 +35,7 @@ export function useTree(spans: TraceSpans, search: { fold?: string[] | undefined
       if (indexes.length === 0) return;
       const next = new Map(byHand);
       for (const index of indexes) next.set(at(spans.ids, index), isFolded);
-      setHand({ kinds, spans: next });
+      setManual({ kinds, spans: next });
     },
     [byHand, kinds, spans],
   );

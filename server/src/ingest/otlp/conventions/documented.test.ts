@@ -56,9 +56,9 @@ test.each(table("What was said").filter(([family]) => family !== "the same befor
     for (const attribute of attributes.filter((name) => name !== "ai.response.toolCalls")) {
       const around = { "mastra.span.type": "agent_run", "langfuse.observation.type": "generation" };
       const body = mapped({ ...around, [attribute]: "Hello there" });
-      const said =
+      const message =
         column === "prompt" ? [body["prompt_messages"], body["input"]] : [body["completion_message"], body["output"]];
-      expect([attribute, JSON.stringify(said)]).toEqual([attribute, expect.stringContaining("Hello there")]);
+      expect([attribute, JSON.stringify(message)]).toEqual([attribute, expect.stringContaining("Hello there")]);
     }
   },
 );

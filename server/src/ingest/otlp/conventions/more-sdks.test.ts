@@ -6,7 +6,7 @@ const counts = { "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 
 
 describe("Sentry", () => {
   const definition = { name: "get_weather", description: "Weather", parameters: { type: "object" } };
-  const asked = {
+  const request = {
     ...call,
     ...counts,
     "gen_ai.request.messages": json([user("Weather in Paris?")]),
@@ -17,7 +17,7 @@ describe("Sentry", () => {
   };
 
   test("the request, the tools and the parts of the counts", () => {
-    expect(mapped({ ...asked, "gen_ai.response.text": "Sunny." })).toMatchObject({
+    expect(mapped({ ...request, "gen_ai.response.text": "Sunny." })).toMatchObject({
       prompt_messages: [user("Weather in Paris?")],
       completion_message: assistant("Sunny."),
       tools: [tool()],
@@ -31,9 +31,9 @@ describe("Sentry", () => {
 
   test("tool calls, and several choices", () => {
     const calls = json([{ id: "c1", name: "get_weather", arguments: '{"city":"Paris"}' }]);
-    const called = mapped({ ...asked, "gen_ai.response.tool_calls": calls });
+    const called = mapped({ ...request, "gen_ai.response.tool_calls": calls });
     expect(called["completion_message"]).toMatchObject({ role: "assistant", tool_calls: [weatherCall("c1")] });
-    const chosen = mapped({ ...asked, "gen_ai.response.text": json(["Sunny.", "Rain."]) });
+    const chosen = mapped({ ...request, "gen_ai.response.text": json(["Sunny.", "Rain."]) });
     expect(chosen["completion_message"]).toEqual(assistant("Sunny."));
     expect(chosen["completion_messages"]).toEqual([assistant("Sunny."), assistant("Rain.")]);
   });

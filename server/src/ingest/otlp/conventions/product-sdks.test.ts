@@ -145,9 +145,9 @@ describe("S6: quotes", () => {
   });
 
   test("are kept on quoted content", () => {
-    const said = { "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": '"hi"' };
-    expect(mapped(said)["prompt_messages"]).toEqual([user('"hi"')]);
-    const more = { ...said, "gen_ai.prompt.1.role": "user", "gen_ai.prompt.1.content": "plain" };
+    const prompt = { "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": '"hi"' };
+    expect(mapped(prompt)["prompt_messages"]).toEqual([user('"hi"')]);
+    const more = { ...prompt, "gen_ai.prompt.1.role": "user", "gen_ai.prompt.1.content": "plain" };
     expect(mapped(more)["prompt_messages"]).toEqual([user('"hi"'), user("plain")]);
   });
 });

@@ -41,7 +41,7 @@ test("lends no file for few bytes or while the file is in use", async () => {
 test("lends the file again after a failure, and none if the folder does not exist", async () => {
   await expect(file.lend(bytesOf("f"), () => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
   expect(await file.lend(bytesOf("g"), textAt)).toHaveLength(storageLimits.insertFileBytes);
-  const gone = createInsertFile(join(folder, "gone"));
-  expect(await gone.lend(bytesOf("h"), textAt)).toBeUndefined();
-  await gone.close();
+  const missing = createInsertFile(join(folder, "gone"));
+  expect(await missing.lend(bytesOf("h"), textAt)).toBeUndefined();
+  await missing.close();
 });

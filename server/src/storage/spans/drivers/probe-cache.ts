@@ -18,7 +18,7 @@ export function createProbeCache(): ProbeCache {
       const isQuiet = underWay === 0;
       const result = await probe();
       if (isQuiet && before === begun) {
-        if (found.size >= storageLimits.rememberedLooks) found.clear();
+        if (found.size >= storageLimits.cachedProbes) found.clear();
         found.set(key, result);
       }
       return result;

@@ -86,8 +86,8 @@ export async function migrateSpans(database: SpanDatabase): Promise<void> {
  */
 async function refuseUnusable(database: SpanDatabase, applied: ReadonlySet<number>, change: string): Promise<void> {
   const sql = "SELECT max(runs_from) AS runs_from FROM span_migrations";
-  const isSaid = applied.has(firstThatSays);
-  const { rows } = isSaid ? await database.query({ name: "migrate", sql }) : { rows: [] };
+  const isStated = applied.has(firstThatSays);
+  const { rows } = isStated ? await database.query({ name: "migrate", sql }) : { rows: [] };
   const isKnown = Number(rows[0]?.["runs_from"] ?? Infinity) <= Math.max(...migrations.map(({ version }) => version));
   if (isKnown && migrations.every(({ version }) => applied.has(version))) return;
   throw new NewerTables("The span store", change);

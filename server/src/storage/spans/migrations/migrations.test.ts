@@ -173,14 +173,17 @@ describe("migrations", () => {
   it("store a conversation in which every turn repeats the earlier ones in a small part of its size", async () => {
     const database = openEmbeddedDatabase(join(folder, "conversation"));
     const turns = 200;
-    const said = Array.from({ length: turns }, () => ({ role: "user", content: randomBytes(300).toString("base64") }));
-    const rows = said.map((_, turn) => ({
+    const messages = Array.from({ length: turns }, () => ({
+      role: "user",
+      content: randomBytes(300).toString("base64"),
+    }));
+    const rows = messages.map((_, turn) => ({
       organization_id: "org_a",
       environment: "prod",
       timestamp: `2026-01-01 00:00:00.${String(turn).padStart(3, "0")}`,
       version: "1",
       unique_id: randomUUID(),
-      prompt_messages: JSON.stringify(said.slice(0, turn + 1)),
+      prompt_messages: JSON.stringify(messages.slice(0, turn + 1)),
     }));
     try {
       await migrateSpans(database);
@@ -190,7 +193,7 @@ describe("migrations", () => {
         name: "test",
         sql: `SELECT toFloat64(sum(data_compressed_bytes)) AS stored FROM system.parts WHERE active AND table = 'spans'`,
       });
-      const once = JSON.stringify(said).length;
+      const once = JSON.stringify(messages).length;
       expect(ndjson.length).toBeGreaterThan(90 * once);
       expect(sizes[0]?.["stored"]).toBeLessThan(10 * once);
     } finally {

@@ -40,7 +40,7 @@ export const messageColumns = [
 const isMessageLog = `log_type IN (${messageLogTypes.map((type) => `'${type}'`).join(", ")})`;
 
 /** Whether the text of a column stands for messages, as it may in message logs. */
-function isSaid(column: string): string {
+function isPresent(column: string): string {
   return `${isMessageLog} AND ${column} != ''`;
 }
 
@@ -57,7 +57,7 @@ function firstOf(list: string): string {
 }
 
 /** The members of the same names in responses, as JSON text; '' if absent. */
-export const promptMessages = `multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${messagesOf("input", "user")}, '')`;
+export const promptMessages = `multiIf(prompt_messages != '', prompt_messages, ${isPresent("input")}, ${messagesOf("input", "user")}, '')`;
 export const completionMessage = `multiIf(completion_message != '', completion_message,
   NOT (${isMessageLog}), '',
   notEmpty(JSONExtractArrayRaw(completion_messages)), JSONExtractArrayRaw(completion_messages)[1],
@@ -68,9 +68,9 @@ export const completionMessage = `multiIf(completion_message != '', completion_m
  * lists, `messages` has the members of every message, texts unchanged and everything else as JSON.
  */
 export const messages = `
-  multiIf(prompt_messages != '', prompt_messages, ${isSaid("input")}, ${messagesOf("input", "user")}, '[]') AS sent,
+  multiIf(prompt_messages != '', prompt_messages, ${isPresent("input")}, ${messagesOf("input", "user")}, '[]') AS sent,
   multiIf(completion_messages NOT IN ('', '[]'), completion_messages, completion_message != '', concat('[', completion_message, ']'),
-    ${isSaid("output")}, ${firstOf(messagesOf("output", "assistant"))}, '[]') AS answered,
+    ${isPresent("output")}, ${firstOf(messagesOf("output", "assistant"))}, '[]') AS answered,
   ${membersIn("sent")}, ${membersIn("answered")}, arrayConcat(${messagesIn("sent")}, ${messagesIn("answered")}) AS messages`;
 
 function membersIn(list: string): string {

@@ -72,13 +72,13 @@ describe("a stream", () => {
       reads += 1;
       await take(Buffer.from("x"));
     };
-    const gone = new Error("the client left");
+    const disconnected = new Error("the client left");
     const take: WriteBytes = async () => {
-      throw gone;
+      throw disconnected;
     };
     await expect(
       streamOnce(database, { parts: [part], counts: "all" }, stream, take, new AbortController().signal),
-    ).rejects.toBe(gone);
+    ).rejects.toBe(disconnected);
     expect(reads).toBe(1);
   });
 });

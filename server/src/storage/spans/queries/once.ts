@@ -101,7 +101,7 @@ function planProbe(
     return matters && watches[name]?.hasNone(organization) !== true;
   });
   const isAssumed =
-    required.includes("counts") && last?.found.has("counts") === true && last.reads < storageLimits.assumedLooks;
+    required.includes("counts") && last?.found.has("counts") === true && last.reads < storageLimits.assumedProbes;
   const wanted = isAssumed ? required.filter((name) => name !== "counts") : required;
   // Only worth it if nothing came in since the last probe.
   const wantedEverywhere = wanted.filter(

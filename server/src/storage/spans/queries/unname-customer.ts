@@ -64,10 +64,10 @@ const insertSettings = {
 /** Received before a time, or by a node that did not know of the deletion yet; see ingest/erased-customers.ts. */
 function before(ns: bigint): Where {
   const at = (param: string) => `fromUnixTimestamp64Nano({${param}:Int64}, 'UTC')`;
-  const [erased, heard] = [at("erased_ns"), at("heard_ns")];
+  const [erased, observed] = [at("erased_ns"), at("heard_ns")];
   const isOfBefore = `(timestamp <= ${erased} OR (log_method = '${gatewayLogMethod}' AND start_time <= ${erased}))`;
   return {
-    sql: `(received_at <= ${erased} OR (received_at <= ${heard} AND ${isOfBefore}))`,
+    sql: `(received_at <= ${erased} OR (received_at <= ${observed} AND ${isOfBefore}))`,
     params: {
       erased_ns: ns.toString(),
       heard_ns: (ns + BigInt(storageLimits.erasureObservedMs) * 1_000_000n).toString(),
