@@ -5,8 +5,17 @@ import { SkipReporter } from "./server/test/support/skip-reporter.ts";
 // Servers that tests start load what others have compiled.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled");
 
-/** Files whose servers run in one process, one after another: to load it again would take as long as many a file. */
-const sharing = ["server/test/spec/*.test.ts", "server/test/cases/*.test.ts"];
+/** Files that run in one process, one after another: to load the server again would take as long as many a file. */
+const overHttp = ["server/test/spec/*.test.ts", "server/test/cases/*.test.ts"];
+const units = ["{server,web}/src/**/*.test.{ts,tsx}"];
+/** Files that have a process to themselves: they measure its memory or time, or open the one database that it may have. */
+const measuring = [
+  "server/src/storage/**/*.test.ts",
+  "server/src/auth/passwords.test.ts",
+  "server/src/evaluation/sandbox/sandbox.test.ts",
+  "server/src/http/{body,body-memory}.test.ts",
+  "server/src/lib/free-bytes.test.ts",
+];
 /** Processes that are killed and started again, bounds of time and memory, very large input: `npm run test:slow`. */
 const slow = [
   "scripts/walk.test.ts",
@@ -21,7 +30,7 @@ const slowBrowser = ["e2e/every-screen/*.test.ts"];
 /** Takes ten minutes: `npm run test:nodes` says how long. */
 const nodes = "server/test/nodes/*.test.ts";
 const chaos = process.env["SPANWAY_CHAOS_SECONDS"] === undefined ? [nodes] : [];
-const everywhere = ["{server,scripts,bench,integrations}/**/*.test.ts", "web/src/**/*.test.{ts,tsx}"];
+const elsewhere = ["{server/test,server/scripts,scripts,bench,integrations}/**/*.test.ts", ...measuring];
 
 const browser = {
   globalSetup: ["server/test/support/run-folder.ts", "e2e/support/site-setup.ts"],
@@ -44,13 +53,14 @@ export default defineConfig({
     teardownTimeout: 20_000,
     reporters: ["default", new SkipReporter({ "test:slow": [...slow, ...slowBrowser], "test:nodes": [nodes] })],
     projects: [
-      { extends: true, test: { name: "sharing a process", include: sharing, exclude: slow, isolate: false } },
+      { extends: true, test: { name: "over HTTP", include: overHttp, exclude: slow, isolate: false } },
+      { extends: true, test: { name: "units", include: units, exclude: [...measuring, ...slow], isolate: false } },
       {
         extends: true,
         test: {
           name: "alone",
-          include: everywhere,
-          exclude: [...configDefaults.exclude, ...sharing, ...slow, ...chaos],
+          include: elsewhere,
+          exclude: [...configDefaults.exclude, ...overHttp, ...slow, ...chaos],
         },
       },
       { extends: true, test: { name: "slow", include: slow } },
