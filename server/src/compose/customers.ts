@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { CustomerKey } from "../domain/customer.ts";
 import type { SpanCounter } from "../counting/span-counter.ts";
+import { createLimitAudit } from "../customers/audit-limits.ts";
 import { createBudgets, type Budgets } from "../customers/budgets.ts";
 import { createCallRates } from "../customers/call-rates.ts";
 import { startCustomerReplicator } from "../customers/customer-replicator.ts";
@@ -123,6 +124,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     recall: (key, call) => ledger.recall(key, call),
     sync,
     rates: createCallRates({ redis, onStoreFailure: () => metrics.rateStoreFailures.inc() }),
+    auditLimits: createLimitAudit({ ...stores, logger, now }),
     onRefused: (reason) => metrics.refusedCalls.inc({ reason }),
     publishReached: (set, reached) => events.publishWithin(set, reached.map(budgetEvent)),
     now,

@@ -101,6 +101,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
       recall: (key, call) => ledger.recall(key, call),
       sync,
       rates: createCallRates({ onStoreFailure: () => undefined }),
+      auditLimits: async () => undefined,
       onRefused: () => undefined,
       publishReached: (_set, events) => {
         failures.left -= 1;

@@ -1,7 +1,8 @@
-import type { Customer, CustomerKey } from "../domain/customer.ts";
+import { customerLimits, type Customer, type CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
 import { isObject } from "../lib/json.ts";
+import type { AuditLimits } from "./audit-limits.ts";
 import type { CallRates } from "./call-rates.ts";
 import { readCustomerChange, type CustomerChange } from "./fields.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
@@ -79,6 +80,7 @@ export type BudgetDeps = {
   control: Pick<ControlWatch, "isDown" | "mayServeStale">;
   sync: Pick<SpendSync, "open" | "note">;
   rates: CallRates;
+  auditLimits: AuditLimits;
   onRefused: (reason: Exclude<LimitInfo["reason"], null>) => void;
   /**
    * Records the events in the transaction that reached the budget. The returned function is called after the commit.
@@ -98,7 +100,7 @@ export function createBudgets(deps: BudgetDeps): Budgets {
     },
     async hear(call) {
       const key = keyOf(call);
-      if (key !== undefined) await customerOf(deps, key, call.customerParams);
+      if (key !== undefined) await customerOf(deps, key, { customerParams: call.customerParams });
     },
     async recall({ callId, costUsd, ...key }) {
       await deps.recall(key, { callId, spent: costUsd === null ? null : amountOf(costUsd) });
@@ -115,7 +117,7 @@ async function admitCustomer(deps: BudgetDeps, call: BudgetedCall, key: Customer
 
 async function decide(deps: BudgetDeps, call: BudgetedCall, key: CustomerKey): Promise<Admission> {
   const { estimateUsd, callId } = call;
-  const customer = await customerOf(deps, key, call.customerParams);
+  const customer = await customerOf(deps, key, call);
   if (customer === undefined) return unlimited(limitInfo({ estimateUsd }));
   if (customer.rate_limit !== null) {
     const retryAfterS = await deps.rates.count(key, customer.rate_limit);
@@ -151,19 +153,24 @@ function keyOf({ organizationId, environment, customerIdentifier, customerParams
 }
 
 async function customerOf(
-  { profiles, control }: Pick<BudgetDeps, "profiles" | "control">,
+  { profiles, control, auditLimits }: Pick<BudgetDeps, "profiles" | "control" | "auditLimits">,
   key: CustomerKey,
-  params: unknown,
+  { customerParams, callId }: Pick<BudgetedCall, "customerParams" | "callId">,
 ): Promise<Customer | undefined> {
   const customer = await profiles.findCached(key);
-  const change = readParams(params);
+  const change = readParams(customerParams);
   if (change === undefined) return customer;
   const changed = changedFields(customer ?? { sent: {} }, change);
   if (Object.keys(changed).length === 0) return customer;
   // The change is applied by the next call that sends it.
   if (control.isDown() && control.mayServeStale()) return customer;
-  return await profiles.observe(key, changed);
+  const next = await profiles.observe(key, changed);
+  const limits = Object.entries(changed).filter(([field]) => areLimits.has(field));
+  if (limits.length > 0) await auditLimits({ key, changes: Object.fromEntries(limits), callId });
+  return next;
 }
+
+const areLimits: ReadonlySet<string> = new Set(customerLimits);
 
 function readParams(params: unknown): CustomerChange | undefined {
   if (!isObject(params)) return undefined;

@@ -93,6 +93,27 @@ describe("twenty concurrent first calls of a customer with a budget for two", ()
   });
 });
 
+describe("the audit log", () => {
+  test("has each change of a customer's limits by a call, and the span of that call", async () => {
+    const name = "audited";
+    gateway.upstream.script(answers(200, completion()));
+    const admin = await gateway.app.login();
+    const entriesOf = async () =>
+      ((await admin.get(`/api/audit-log/?target=${name}`)).json as { results: Row[] }).results.toReversed();
+    const state = (params: Row) => call(name, { customer_params: { customer_identifier: name, ...params } });
+    await state({ name: "Ada" });
+    expect(await entriesOf()).toEqual([]);
+    const limits = [{ total_budget: 2, rate_limit: 60 }, { total_budget: 3 }, { total_budget: null }];
+    for (const change of limits) for (const again of [change, change]) await state(again);
+    const entries = await entriesOf();
+    expect(entries).toMatchObject(
+      limits.map((changes) => ({ action: "update_customer", actor_type: "key", environment: "prod", changes })),
+    );
+    const span = await retrieveSpan(gateway.app.prod, entries[0]?.["request_id"]);
+    expect(span).toMatchObject({ customer_identifier: name, organization_key_id: expect.stringMatching(/./) });
+  });
+});
+
 describe("calls that may cost nearly all of a budget", () => {
   const of = (completion_tokens: number) =>
     answers(200, completion({ usage: { prompt_tokens: 10, completion_tokens } }));
