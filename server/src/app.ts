@@ -213,7 +213,7 @@ async function compose(
   const { url, drain } = await serveHttp(parts);
   // Stopped first: open streams would delay the stop of the server.
   cleanup.push(() => live.stop());
-  const settled = () => caughtUp().then(() => settle([counter.name, subscriber.name]));
+  const settled = settles(caughtUp, () => settle([counter.name, subscriber.name]));
   return { url, signInLink: firstStart && signInLink(url, firstStart.sign_in_code), drain, settled };
 }
 
@@ -223,6 +223,14 @@ function catchesUp(recorder: Pick<Recorder, "caughtUp">, writer: Pick<SpanWriter
     const untilMs = performance.now() + storageLimits.readYourWriteMs;
     const isRecorded = await recorder.caughtUp(storageLimits.readYourWriteMs);
     return (await writer.caughtUp(Math.max(0, untilMs - performance.now()))) && isRecorded;
+  };
+}
+
+/** For tests: waits for what was accepted, on a slow machine too. */
+function settles(caughtUp: () => Promise<boolean>, settle: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    while (!(await caughtUp()));
+    await settle();
   };
 }
 
