@@ -113,7 +113,7 @@ export function describeCustomers({ store, insert }: ContractDriver): void {
       for (const _time of ["first", "again"]) await store().unnameCustomer(key);
       const fields = ["note", "is_pinned", "positive_feedback", "metadata", "customer_identifier"] as const;
       const { rows } = await store().listSpans(listOf(org, { fields }));
-      const stays = { is_pinned: true, positive_feedback: false, metadata: '{"kept":1}' };
+      const stays = { is_pinned: true, positive_feedback: false, metadata: '{"retained":1}' };
       expect(new Map(rows.map(({ customer_identifier: customer, ...row }) => [customer, row]))).toMatchObject(
         new Map([
           ["", { ...stays, note: "sent" }],
