@@ -130,7 +130,7 @@ function createJudgeCost(
   return async ({ evaluator, config }, inputs, of) => {
     const prompt = judgePrompt(config, inputs);
     return await withMedia(prompt, of, (media) => {
-      const request = { asked: judgeRequest(evaluator, config, prompt, media) };
+      const request = { members: judgeRequest(evaluator, config, prompt, media) };
       const plan = { first: [], models: [config.model] };
       const { organizationId } = of;
       return Promise.resolve(estimateCost(prices, { organizationId, operation: "chat", request, plan, atMs: now() }));

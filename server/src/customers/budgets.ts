@@ -27,7 +27,7 @@ export type Budgets = {
    */
   admit(call: BudgetedCall): Admission | Promise<Admission>;
   /** Applies the customer params of a call that needs no admission. @throws ServiceError `invalid_request` */
-  hear(call: Omit<BudgetedCall, "estimateUsd">): Promise<void>;
+  observe(call: Omit<BudgetedCall, "estimateUsd">): Promise<void>;
   /**
    * Settles a call whose process died before settling it, if that has not happened yet. @throws ServiceError
    * `unavailable`
@@ -98,7 +98,7 @@ export function createBudgets(deps: BudgetDeps): Budgets {
         ? unlimited(limitInfo({ estimateUsd: call.estimateUsd }))
         : admitCustomer(deps, call, key);
     },
-    async hear(call) {
+    async observe(call) {
       const key = keyOf(call);
       if (key !== undefined) await customerOf(deps, key, { customerParams: call.customerParams });
     },

@@ -64,7 +64,7 @@ export const gatewayLimits = {
   /** One whole response of an upstream. */
   upstreamReplyBytes: 64 * MiB,
   /** Bytes buffered before the first content of a stream. Beyond them the stream is forwarded without content. */
-  heldStreamBytes: 256 * KiB,
+  bufferedStreamBytes: 256 * KiB,
   /** How long the end of a stream may take after all relevant data has arrived. */
   upstreamTrailMs: 1_000,
   /** Span ids that calls chose, and how long they are remembered: no later call replaces the span of another. */

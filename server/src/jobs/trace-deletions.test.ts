@@ -174,10 +174,10 @@ test("the payload leaves the disk first and its tombstones a day later; then it 
   expect(deletions).toEqual([]);
 }, 60_000);
 
-test("with too many deletions, the oldest are forgotten", () => {
+test("with too many deletions, the oldest are evicted", () => {
   const deletedTraces = createDeletedTraces(now);
   for (let n = 0; n <= domainLimits.deletedTraces; n += 1) deletedTraces.add(deletionOf(`many ${n}`));
-  expect(deletedTraces.stats()).toEqual({ traces: domainLimits.deletedTraces, forgotten: 1 });
+  expect(deletedTraces.stats()).toEqual({ traces: domainLimits.deletedTraces, evicted: 1 });
   expect(deletedTraces.covers(deletionOf("many 0"), atNs)).toBe(false);
   expect(deletedTraces.covers(deletionOf("many 1"), atNs)).toBe(true);
 });

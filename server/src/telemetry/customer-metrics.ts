@@ -35,7 +35,7 @@ export function createCustomerMetrics(registry: Registry) {
 /** The number of remembered deleted customers, and whether it has reached its bound. */
 export function watchErasedCustomers(
   registry: Registry,
-  erased: { stats(): { customers: number; forgotten: number } },
+  erased: { stats(): { customers: number; evicted: number } },
 ): void {
   const registers = [registry];
   const customers: Gauge = new Gauge({
@@ -44,13 +44,13 @@ export function watchErasedCustomers(
     registers,
     collect: () => customers.set(erased.stats().customers),
   });
-  const forgotten: Counter = new Counter({
+  const evicted: Counter = new Counter({
     name: "spanway_erased_customers_forgotten_total",
     help: "Deleted customers that were forgotten because there were too many",
     registers,
     collect() {
-      forgotten.reset();
-      forgotten.inc(erased.stats().forgotten);
+      evicted.reset();
+      evicted.inc(erased.stats().evicted);
     },
   });
 }

@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 /** The number of remembered deleted traces, and whether it has reached its bound. */
 export function watchDeletedTraces(
   registry: Registry,
-  deletedTraces: { stats(): { traces: number; forgotten: number } },
+  deletedTraces: { stats(): { traces: number; evicted: number } },
 ): void {
   const registers = [registry];
   const traces: Gauge = new Gauge({
@@ -12,13 +12,13 @@ export function watchDeletedTraces(
     registers,
     collect: () => traces.set(deletedTraces.stats().traces),
   });
-  const forgotten: Counter = new Counter({
+  const evicted: Counter = new Counter({
     name: "spanway_deleted_traces_forgotten_total",
     help: "Deleted traces that were forgotten within the day because there were too many",
     registers,
     collect() {
-      forgotten.reset();
-      forgotten.inc(deletedTraces.stats().forgotten);
+      evicted.reset();
+      evicted.inc(deletedTraces.stats().evicted);
     },
   });
 }

@@ -4,7 +4,7 @@ import type { Secret } from "../../lib/secret.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { CacheMetrics } from "../../telemetry/cache-metrics.ts";
 import type { ChatDigest } from "../chat/chat-digest.ts";
-import type { RecalledAnswer } from "../call/operation.ts";
+import type { CachedReply } from "../call/operation.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { answerKeys, type CacheableCall } from "./answer-key.ts";
 import type { AnswerStore } from "./answer-store.ts";
@@ -63,7 +63,7 @@ export class CallCache {
   }
 
   /** The cached answer of the first model, no older than the call's `cache_ttl`. Never rejects. */
-  async find(): Promise<RecalledAnswer | undefined> {
+  async find(): Promise<CachedReply | undefined> {
     const { attempts, ttlMs, keyOf } = this.#parts;
     const { store, metrics, now } = this.#deps;
     // The call may use any of these credentials.

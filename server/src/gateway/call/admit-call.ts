@@ -16,21 +16,21 @@ export function admitCall(
   params: ServiceParams,
   estimate: () => number | null,
 ): Admission | Promise<Admission> {
-  const said = customerSaid(origin, params);
-  const isNobodys = said.customerIdentifier === undefined;
+  const customer = statedCustomer(origin, params);
+  const isAnonymous = customer.customerIdentifier === undefined;
   return budgets.admit({
-    ...said,
-    estimateUsd: isNobodys ? null : estimate(),
-    callId: isNobodys ? "" : formatUuid(identity),
+    ...customer,
+    estimateUsd: isAnonymous ? null : estimate(),
+    callId: isAnonymous ? "" : formatUuid(identity),
   });
 }
 
 /** Stores what a call states about its customer, although it needs no budget. @throws ServiceError `invalid_request` */
-export async function hearCustomer(budgets: Budgets, origin: SpanOrigin, params: ServiceParams): Promise<void> {
-  if (params.customer_params !== undefined) await budgets.hear(customerSaid(origin, params));
+export async function observeCustomer(budgets: Budgets, origin: SpanOrigin, params: ServiceParams): Promise<void> {
+  if (params.customer_params !== undefined) await budgets.observe(statedCustomer(origin, params));
 }
 
-function customerSaid({ organization_id, environment }: SpanOrigin, params: ServiceParams): CustomerOfCall {
+function statedCustomer({ organization_id, environment }: SpanOrigin, params: ServiceParams): CustomerOfCall {
   return {
     organizationId: organization_id,
     environment,

@@ -23,7 +23,7 @@ export type AttemptNote = {
 export function noteAttempt(
   notes: AttemptNote[],
   { target: { provider, model } }: Attempt,
-  outcome: UpstreamProblem | "success" | "cut",
+  outcome: UpstreamProblem | "success" | "aborted",
   ms: number,
   costUsd?: number,
 ): void {
@@ -38,9 +38,11 @@ export function noteAttempt(
   });
 }
 
-function resultOf(outcome: UpstreamProblem | "success" | "cut"): Pick<AttemptNote, "status_code" | "error_message"> {
+function resultOf(
+  outcome: UpstreamProblem | "success" | "aborted",
+): Pick<AttemptNote, "status_code" | "error_message"> {
   if (outcome === "success") return { status_code: 200, error_message: null };
-  if (outcome === "cut")
+  if (outcome === "aborted")
     return { status_code: null, error_message: "The call was aborted before the response was complete." };
   const { message } = errorOfProblem(outcome);
   const status = outcome.isUnsent === true ? null : outcome.status || null;
@@ -48,6 +50,6 @@ function resultOf(outcome: UpstreamProblem | "success" | "cut"): Pick<AttemptNot
 }
 
 /** The notes without the upstream's messages, which may quote content. */
-export function withoutWords(notes: readonly AttemptNote[]): AttemptNote[] {
+export function withoutMessages(notes: readonly AttemptNote[]): AttemptNote[] {
   return notes.map((note) => ({ ...note, error_message: note.error_message === null ? null : "The attempt failed." }));
 }

@@ -12,12 +12,15 @@ export function timesOf(
   { furtherModels, roomMs }: Pick<PlanStep, "furtherModels" | "roomMs">,
   isStream: boolean,
 ): UpstreamTimeouts {
-  const restMs = Math.max(1, leftMs);
-  const forOthersMs = Math.min(timeouts.firstByteMs * furtherModels, (restMs * furtherModels) / (furtherModels + 1));
-  const ownMs = Math.max(1, restMs - forOthersMs);
+  const remainingMs = Math.max(1, leftMs);
+  const forOthersMs = Math.min(
+    timeouts.firstByteMs * furtherModels,
+    (remainingMs * furtherModels) / (furtherModels + 1),
+  );
+  const ownMs = Math.max(1, remainingMs - forOthersMs);
   return {
     firstByteMs: Math.min(timeouts.firstByteMs, ownMs, Math.max(1, roomMs)),
     idleMs: timeouts.idleMs,
-    totalMs: isStream ? restMs : ownMs,
+    totalMs: isStream ? remainingMs : ownMs,
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Pools } from "../../outgoing/pools.ts";
 import { gatewayLimits } from "../limits.ts";
 import { Exchange, type ExchangeSink, type OutgoingCall, type UpstreamTimeouts } from "./exchange.ts";
-import { GatheredReply } from "../stream/gathered-reply.ts";
+import { BufferedReply } from "../stream/buffered-reply.ts";
 import type { AnswerReader, WholeReply } from "./operation.ts";
 import { readProblem } from "../providers/openai/problem.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
@@ -15,7 +15,7 @@ export type AttemptEnd =
   | { kind: "streamed" }
   /** `hasContent`: part of the stream was forwarded already, so that no other upstream may answer. */
   | { kind: "problem"; problem: UpstreamProblem; hasContent: boolean }
-  | { kind: "gone" };
+  | { kind: "aborted" };
 
 /** The reader of a response, and the listeners of its progress. */
 export type AttemptRun = {
@@ -35,14 +35,14 @@ export type AttemptRun = {
 export type UpstreamParts = { pools: Pools; times: UpstreamTimeouts; isOperatorHost: boolean };
 
 /** Sends one request to one upstream. Rejects only for faults of the gateway. */
-export function askUpstream(call: OutgoingCall, run: AttemptRun, parts: UpstreamParts): Promise<AttemptEnd> {
+export function sendToUpstream(call: OutgoingCall, run: AttemptRun, parts: UpstreamParts): Promise<AttemptEnd> {
   return new Promise((resolve, reject) => {
     const sink = new AnswerSink(run, resolve, reject);
     const exchange = new Exchange(sink, parts.times);
     sink.exchange = exchange;
     run.attach(exchange);
-    if (run.signal.aborted) return resolve({ kind: "gone" });
-    run.signal.addEventListener("abort", sink.onGone, { once: true });
+    if (run.signal.aborted) return resolve({ kind: "aborted" });
+    run.signal.addEventListener("abort", sink.onAbort, { once: true });
     exchange.start(parts.pools, call, parts.isOperatorHost ? "operator" : "guarded");
     return undefined;
   });
@@ -51,7 +51,7 @@ export function askUpstream(call: OutgoingCall, run: AttemptRun, parts: Upstream
 /** Reads a reply that came from no upstream. */
 export function readReply(reply: WholeReply, run: AttemptRun): Promise<AttemptEnd> {
   return new Promise((resolve, reject) => {
-    new AnswerSink(run, resolve, reject).take(reply);
+    new AnswerSink(run, resolve, reject).accept(reply);
   });
 }
 
@@ -64,7 +64,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #source: StreamSource | undefined;
-  readonly #reply = new GatheredReply();
+  readonly #reply = new BufferedReply();
   #hasContent = false;
   #isOver = false;
 
@@ -74,9 +74,9 @@ class AnswerSink implements ExchangeSink, StreamSink {
     this.#reject = reject;
   }
 
-  readonly onGone = (): void => {
+  readonly onAbort = (): void => {
     this.exchange?.abort();
-    this.#end({ kind: "gone" });
+    this.#end({ kind: "aborted" });
   };
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
@@ -91,7 +91,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
   onData(bytes: Buffer): void {
     if (this.#isOver) return;
     try {
-      if (this.#source === undefined) this.#gather(bytes);
+      if (this.#source === undefined) this.#buffer(bytes);
       else this.#source.push(bytes);
     } catch (error) {
       this.#onThrown(error);
@@ -102,7 +102,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
     if (this.#isOver) return;
     const status = this.#status;
     if (this.#source !== undefined) return this.#endStream(this.#source);
-    if (isSuccess(status)) return this.take({ headers: this.#headers, bytes: this.#reply.read() });
+    if (isSuccess(status)) return this.accept({ headers: this.#headers, bytes: this.#reply.read() });
     if (status >= 300 && status < 400)
       return this.onFailure({ kind: "fault", status, message: "The provider answered with a redirect." });
     return this.onFailure((this.#run.reader.problem ?? readProblem)(status, this.#headers, this.#reply.read()));
@@ -115,7 +115,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
   onEvents(events: Buffer | string, hasContent: boolean): void {
     if (hasContent && !this.#hasContent) {
       this.#hasContent = true;
-      this.exchange?.begun();
+      this.exchange?.markStarted();
     }
     return this.#run.onEvents(events, hasContent);
   }
@@ -131,7 +131,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
   }
 
   /** Takes a whole reply: sends it as a stream if the caller requested one. */
-  take(reply: WholeReply): void {
+  accept(reply: WholeReply): void {
     const { reader, isStream } = this.#run;
     try {
       const problem = reader.whole(reply);
@@ -153,9 +153,9 @@ class AnswerSink implements ExchangeSink, StreamSink {
     }
   }
 
-  #gather(bytes: Buffer): void {
+  #buffer(bytes: Buffer): void {
     const problem = this.#reply.add(bytes, this.#status);
-    if (this.#reply.hasContent) this.exchange?.begun();
+    if (this.#reply.hasContent) this.exchange?.markStarted();
     if (problem !== undefined) this.onProblem(problem);
   }
 
@@ -181,7 +181,7 @@ class AnswerSink implements ExchangeSink, StreamSink {
 
   #stop(): void {
     this.#isOver = true;
-    this.#run.signal.removeEventListener("abort", this.onGone);
+    this.#run.signal.removeEventListener("abort", this.onAbort);
   }
 }
 

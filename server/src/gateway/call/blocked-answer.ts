@@ -3,7 +3,7 @@ import type { ChatDigest } from "../chat/chat-digest.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 
 /** Members of a message that a caller could use. A refusal or reasoning alone is not a usable answer. */
-const saying = ["content", "tool_calls", "function_call", "images", "audio"] as const;
+const contentMembers = ["content", "tool_calls", "function_call", "images", "audio"] as const;
 
 /**
  * The problem of a response that a provider's content filter withheld completely: every choice ended with
@@ -14,7 +14,7 @@ export function blockOf(completion: Record<string, unknown>): UpstreamProblem | 
   const { choices, usage } = completion;
   if (!Array.isArray(choices) || choices.length === 0) return undefined;
   const all = choices as unknown[];
-  if (!all.every((choice) => isObject(choice) && choice["finish_reason"] === "content_filter" && isSilent(choice)))
+  if (!all.every((choice) => isObject(choice) && choice["finish_reason"] === "content_filter" && hasNoContent(choice)))
     return undefined;
   const [first] = all.map((choice) => (isObject(choice) && isObject(choice["message"]) ? choice["message"] : {}));
   return blockProblem(first?.["refusal"], isObject(usage) ? usage : undefined);
@@ -41,8 +41,8 @@ export function blockOfStream(digest: ChatDigest): UpstreamProblem | undefined {
   return blockOf({ choices, usage: digest.usage() });
 }
 
-function isSilent({ message }: Record<string, unknown>): boolean {
-  return !isObject(message) || saying.every((member) => isEmpty(message[member]));
+function hasNoContent({ message }: Record<string, unknown>): boolean {
+  return !isObject(message) || contentMembers.every((member) => isEmpty(message[member]));
 }
 
 function isEmpty(value: unknown): boolean {

@@ -15,7 +15,7 @@ export function breakdownOf(
     prompt_tokens: usage?.input ?? null,
     completion_tokens: usage?.output ?? null,
     cost: ledger.isCached ? 0 : costUsd,
-    prompt_messages: ledger.asked["messages"] ?? [],
+    prompt_messages: ledger.request["messages"] ?? [],
     completion_message: ledger.messages[0] ?? null,
     model: ledger.model,
     cached: ledger.isCached,
@@ -27,7 +27,7 @@ export function breakdownOf(
     category: "",
     metadata: ledger.params.metadata ?? {},
     routing_time: secondsOf(ledger.routedMs ?? 0),
-    full_request: ledger.asked,
+    full_request: ledger.request,
     sentiment_score: 0,
   };
 }

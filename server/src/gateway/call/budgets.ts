@@ -26,7 +26,7 @@ export type Budgets = {
    */
   recall(call: RecalledCall): Promise<void>;
   /** Stores what a free call states about its customer. @throws ServiceError `invalid_request` */
-  hear(call: CustomerOfCall): Promise<void>;
+  observe(call: CustomerOfCall): Promise<void>;
 };
 
 /** `limitInfo` is plain JSON in snake_case and becomes part of the span. */

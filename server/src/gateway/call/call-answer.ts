@@ -28,7 +28,7 @@ export class CallAnswer {
   /** Parameters that were changed or omitted for that upstream. */
   adjusted: readonly string[] = [];
   /** An upstream was called and has not failed yet. */
-  isAsking = false;
+  isUpstreamActive = false;
   /** Time spent on upstreams so far, in milliseconds. The rest is the gateway's overhead. */
   upstreamMs = 0;
   readonly #call: GatewayCall;
@@ -51,7 +51,7 @@ export class CallAnswer {
 
   /** Sends the response for the end of the last attempt. */
   end(end: AttemptEnd): void {
-    if (end.kind === "gone") return this.abandon();
+    if (end.kind === "aborted") return this.abandon();
     if (end.kind === "problem" && end.hasContent) return this.#breakOff(this.#errors.ofBreak(end.problem));
     if (end.kind === "problem") return this.refuse(this.#errors.ofProblem(end.problem));
     const reply = end.kind === "reply" ? end.reply : undefined;
@@ -87,17 +87,16 @@ export class CallAnswer {
 
   /** Ends a stream that failed after its first content. */
   #breakOff(error: CallError): void {
-    this.#ledger.isCut = true;
     this.#ledger.statusCode = error.status;
     this.#ledger.errorMessage = error.message;
     this.stream.fail(error);
   }
 
   refuse(refused: CallError): void {
-    const error = this.#errors.told(refused);
+    const error = this.#errors.adapted(refused);
     this.#ledger.statusCode = error.status;
     this.#ledger.errorMessage = error.message;
-    this.#state(error);
+    this.#sendError(error);
   }
 
   /**
@@ -108,15 +107,14 @@ export class CallAnswer {
     const ledger = this.#ledger;
     const { reason } = this.#call.signal as { reason: unknown };
     const error = reason instanceof ServiceError ? errorOfService(reason) : undefined;
-    if (this.isAsking) this.#record.settleUsage(this.reader?.digest);
-    ledger.isCut = true;
+    if (this.isUpstreamActive) this.#record.settleUsage(this.reader?.digest);
     ledger.statusCode = error?.status ?? 499;
     ledger.errorMessage = error?.message ?? "The client closed the connection.";
-    if (error !== undefined) this.#state(this.#errors.told(error));
+    if (error !== undefined) this.#sendError(this.#errors.adapted(error));
   }
 
   /** Sends the error within the stream if its head was sent already. */
-  #state(error: CallError): void {
+  #sendError(error: CallError): void {
     const { response } = this.#call;
     if (this.stream.isOpen) return this.stream.fail(error);
     if (!response.destroyed)

@@ -29,7 +29,7 @@ export type CallLedger = {
   logType: "chat" | "transcription" | "embedding" | "response" | "custom";
   startedAtMs: number;
   /** The members of the caller's body without service parameters. Empty if the body could not be read. */
-  asked: Record<string, unknown>;
+  request: Record<string, unknown>;
   params: ServiceParams;
   /** The parameters could not be read: it is unknown whether content may be stored. */
   isUnread: boolean;
@@ -49,8 +49,6 @@ export type CallLedger = {
   firstTokenMs: number | undefined;
   endedMs: number;
   statusCode: number;
-  /** The call ended before its response was complete. */
-  isCut: boolean;
   /** An upstream returned all or part of a response, which is billed by tokens or by time. */
   isAnswered: boolean;
   /** The message that the caller received. */
@@ -88,7 +86,7 @@ export function newLedger(
     identity: newIdentity(),
     logType,
     startedAtMs,
-    asked: {},
+    request: {},
     params: {},
     isUnread: true,
     stream: false,
@@ -101,7 +99,6 @@ export function newLedger(
     firstTokenMs: undefined,
     endedMs: 0,
     statusCode: 200,
-    isCut: false,
     isAnswered: false,
     errorMessage: undefined,
     messages: [],
@@ -119,7 +116,7 @@ export function newLedger(
 }
 
 /** Stores the service parameters. From here on it is known whether content may be stored, and which span this is. */
-export function takeParams(ledger: CallLedger, params: ServiceParams): void {
+export function applyParams(ledger: CallLedger, params: ServiceParams): void {
   ledger.params = params;
   ledger.isUnread = false;
   const { trace_unique_id: trace, span_unique_id: span } = params;
@@ -135,7 +132,7 @@ export function takeParams(ledger: CallLedger, params: ServiceParams): void {
  * Takes the model from the first attempt of the plan, so that refused calls are recorded under the same model name as
  * answered ones.
  */
-export function takePlan(ledger: CallLedger, { first }: Pick<Plan, "first">): void {
+export function applyPlan(ledger: CallLedger, { first }: Pick<Plan, "first">): void {
   ledger.hasPlan = true;
   ledger.model = first[0]?.target.model ?? ledger.model;
 }
@@ -161,15 +158,15 @@ export function beginAttempt(ledger: CallLedger, { provider, model }: Target, pr
  * Stores the usage of a failed attempt of which the caller saw nothing: providers charge for a failed response that
  * they counted.
  */
-export function takeFailed(ledger: CallLedger, problem: UpstreamProblem, digest?: ChatDigest): void {
+export function recordFailure(ledger: CallLedger, problem: UpstreamProblem, digest?: ChatDigest): void {
   // A provider that reports a failure does not charge for interim counts. If the stream broke off, the last counts
   // stand.
-  const isCut = problem.isCut === true || problem.status === 0;
-  ledger.usage = readable(problem.usage ?? digest?.usage() ?? (isCut ? digest?.usageSoFar() : undefined));
+  const isInterrupted = problem.isInterrupted === true || problem.status === 0;
+  ledger.usage = readable(problem.usage ?? digest?.usage() ?? (isInterrupted ? digest?.usageSoFar() : undefined));
 }
 
 /** Takes a cached answer. It costs nothing, and so uses no budget. */
-export function takeRecalled(
+export function recordCached(
   ledger: CallLedger,
   { key, provider, model }: { key: string; provider: string; model: string },
   routedMs: number,
@@ -179,16 +176,16 @@ export function takeRecalled(
 }
 
 /** Takes what a stream has sent so far. */
-export function takeDigest(ledger: CallLedger, digest: ChatDigest | undefined): void {
+export function recordDigest(ledger: CallLedger, digest: ChatDigest | undefined): void {
   if (digest === undefined) return;
   ledger.messages = digest.messages();
   ledger.responseId = digest.id();
   ledger.usage = digest.usage();
-  if (digest.isCut()) ledger.warnings.push("the completion was too long to be recorded completely");
+  if (digest.isTruncated()) ledger.warnings.push("the completion was too long to be recorded completely");
 }
 
 /** Takes a whole reply. */
-export function takeReply(ledger: CallLedger, completion: Record<string, unknown>): void {
+export function recordReply(ledger: CallLedger, completion: Record<string, unknown>): void {
   ledger.messages = messagesOf(completion);
   if (typeof completion["id"] === "string") ledger.responseId = completion["id"];
   const usage = usageOf(completion);
@@ -205,8 +202,8 @@ export function settleUsage(ledger: CallLedger, digest?: ChatDigest): void {
   ledger.usage = readable(ledger.usage);
   ledger.isUsageEstimated = ledger.usage === undefined;
   if (ledger.usage !== undefined) return;
-  const said = digest?.isCut() === true ? digest.chars() : answerChars(ledger.messages);
-  const estimate = estimateUsage(promptChars(ledger.asked), ledger.logType === "embedding" ? 0 : said);
+  const completionChars = digest?.isTruncated() === true ? digest.chars() : answerChars(ledger.messages);
+  const estimate = estimateUsage(promptChars(ledger.request), ledger.logType === "embedding" ? 0 : completionChars);
   ledger.usage = completedUsage(readable(digest?.usageSoFar()), estimate);
 }
 

@@ -1,6 +1,14 @@
 import type { PriceBook } from "../../pricing/price-book.ts";
 import type { Admission } from "./budgets.ts";
-import { costOfCall, isPaid, isRecorded, newLedger, settleUsage, takeDigest, type CallLedger } from "./call-ledger.ts";
+import {
+  costOfCall,
+  isPaid,
+  isRecorded,
+  newLedger,
+  settleUsage,
+  recordDigest,
+  type CallLedger,
+} from "./call-ledger.ts";
 import type { ChatDigest } from "../chat/chat-digest.ts";
 import type { CallOperation, CallRequest, GatewayCall } from "./operation.ts";
 import type { Recorder } from "../record/recorder.ts";
@@ -28,14 +36,14 @@ export class CallRecord {
     this.ledger = newLedger(call, deps.recorder, operation.logType);
   }
 
-  takeRequest({ asked, recorded }: CallRequest): void {
-    this.ledger.asked = asked;
+  setRequest({ members, recorded }: CallRequest): void {
+    this.ledger.request = members;
     this.#recorded = recorded;
   }
 
   #describe(): void {
     if (this.#recorded === undefined) return;
-    this.ledger.asked = this.#recorded();
+    this.ledger.request = this.#recorded();
     this.#recorded = undefined;
   }
 
@@ -46,7 +54,7 @@ export class CallRecord {
    */
   settleUsage(digest: ChatDigest | undefined, counted?: Record<string, unknown>): void {
     this.#describe();
-    takeDigest(this.ledger, digest);
+    recordDigest(this.ledger, digest);
     if (counted !== undefined) this.ledger.usage = counted;
     settleUsage(this.ledger, digest);
   }

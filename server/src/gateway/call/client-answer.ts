@@ -24,7 +24,7 @@ export type ErrorForm = {
   /** The error for an upstream that failed within its response. */
   ofBreak(problem: UpstreamProblem): CallError;
   /** The same error with the status that this API uses for it. */
-  told(error: CallError): CallError;
+  adapted(error: CallError): CallError;
   body(error: CallError): string;
   /** The event that ends a stream with this error. */
   event(error: CallError): string;
@@ -37,11 +37,11 @@ export function errorOfProblem(problem: UpstreamProblem): CallError {
     return { status: 400, message, type: type ?? "invalid_request_error", param: param ?? null, code: code ?? null };
   }
   if (kind === "busy" && problem.isUnsent === true) return ownShortage(message);
-  const told = kind === "credential" ? "The provider refused the credential in use." : message;
+  const shownMessage = kind === "credential" ? "The provider refused the credential in use." : message;
   const headers = waitOf(problem);
   return {
     status: 424,
-    message: told,
+    message: shownMessage,
     type: "upstream_error",
     param: null,
     code: codeOfUpstream(problem),
@@ -63,20 +63,20 @@ function ownShortage(message: string): CallError {
 
 /** A machine-readable reason why an upstream did not answer: the upstream's own code if none of ours fits. */
 function codeOfUpstream({ kind, status, type, code, message }: UpstreamProblem): string {
-  const words = `${type ?? ""} ${code ?? ""} ${message}`;
+  const text = `${type ?? ""} ${code ?? ""} ${message}`;
   if (kind === "credential")
-    return isOutOfMoney(status, words) ? "upstream_out_of_credit" : "upstream_authentication_failed";
+    return isOutOfCredit(status, text) ? "upstream_out_of_credit" : "upstream_authentication_failed";
   if (kind !== "busy") return code ?? "upstream_failed";
   if (status === 408 || status === 504) return "upstream_timeout";
   if (status === 503 || status === 529) return "upstream_overloaded";
   // Errors within a stream have no status: only their text can be matched.
   const isRate =
-    status === 429 || /rate.?limit|throttl|too.?many.?requests|resource.?exhausted|quota|\b429\b/i.test(words);
+    status === 429 || /rate.?limit|throttl|too.?many.?requests|resource.?exhausted|quota|\b429\b/i.test(text);
   return isRate ? "upstream_rate_limited" : "upstream_overloaded";
 }
 
-function isOutOfMoney(status: number, words: string): boolean {
-  return status === 402 || status === 429 || /insufficient_quota|billing|credit|balance|funds/i.test(words);
+function isOutOfCredit(status: number, text: string): boolean {
+  return status === 402 || status === 429 || /insufficient_quota|billing|credit|balance|funds/i.test(text);
 }
 
 const secondsADay = 24 * 60 * 60;
@@ -107,7 +107,7 @@ function typeOf(status: number): string {
 export const openaiErrors: ErrorForm = {
   ofProblem: errorOfProblem,
   ofBreak: (problem) => ({ ...errorOfProblem(problem), status: 424, type: "upstream_error" }),
-  told: (error) => error,
+  adapted: (error) => error,
   body: ({ message, type, param, code }) => JSON.stringify({ error: { message, type, param, code } }),
   event: (error) => `data: ${openaiErrors.body(error)}\n\n`,
 };
@@ -178,27 +178,27 @@ export class ClientStream {
 
   constructor(
     response: ResponseWriter,
-    told: {
+    options: {
       head: () => OutgoingHttpHeaders;
       beforeEnd: BeforeEnd;
       errors?: ErrorForm;
     },
   ) {
     this.#response = response;
-    this.#head = told.head;
-    this.#beforeEnd = told.beforeEnd;
-    this.#errors = told.errors ?? openaiErrors;
+    this.#head = options.head;
+    this.#beforeEnd = options.beforeEnd;
+    this.#errors = options.errors ?? openaiErrors;
   }
 
   /** From now until `release`, sends a comment after each silence of `commentMs`. */
   keepAlive(commentMs: number): void {
     this.#sentAtMs = performance.now();
-    const look = (): void => {
-      const quietMs = performance.now() - this.#sentAtMs;
-      if (quietMs >= commentMs) this.#comment();
-      this.#timer = setTimeout(look, quietMs >= commentMs ? commentMs : commentMs - quietMs).unref();
+    const check = (): void => {
+      const idleMs = performance.now() - this.#sentAtMs;
+      if (idleMs >= commentMs) this.#comment();
+      this.#timer = setTimeout(check, idleMs >= commentMs ? commentMs : commentMs - idleMs).unref();
     };
-    this.#timer = setTimeout(look, commentMs).unref();
+    this.#timer = setTimeout(check, commentMs).unref();
   }
 
   /** Stops the comments. */
@@ -206,12 +206,12 @@ export class ClientStream {
     clearTimeout(this.#timer);
   }
 
-  /** Buffers events that come before the first content, up to `heldStreamBytes`. */
-  hold(events: Buffer | string): void {
+  /** Buffers events that come before the first content, up to `bufferedStreamBytes`. */
+  buffer(events: Buffer | string): void {
     if (this.isCommitted) return this.write(events);
     this.#waiting.push(typeof events === "string" ? events : Buffer.from(events));
     this.#waitingBytes += events.length;
-    if (this.#waitingBytes > gatewayLimits.heldStreamBytes) this.#commit();
+    if (this.#waitingBytes > gatewayLimits.bufferedStreamBytes) this.#commit();
     return undefined;
   }
 

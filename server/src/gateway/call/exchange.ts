@@ -41,12 +41,12 @@ export class Exchange implements ExchangeHandler {
   #decoder: zlib.Gunzip | undefined;
   /** One timer for both timeouts: it checks them when it fires, so that incoming data does not reset a timer. */
   #timer: NodeJS.Timeout | undefined;
-  #ringsAtMs = 0;
+  #firesAtMs = 0;
   /** The timer must be moved to an earlier time, once the current read is processed. */
   #isTimerLate = false;
   #quietUntilMs = 0;
   #totalUntilMs = 0;
-  #isBegun = false;
+  #isStarted = false;
   #isOver = false;
   #isPaused = false;
 
@@ -75,14 +75,14 @@ export class Exchange implements ExchangeHandler {
   abort(): void {
     if (this.#isOver) return;
     this.#end();
-    this.#cut();
+    this.#abortConnection();
   }
 
   /** The reader has received the first content of the response. */
-  begun(): void {
-    if (this.#isBegun) return;
-    this.#isBegun = true;
-    this.#heard();
+  markStarted(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.#restartIdleTimeout();
   }
 
   pause(): void {
@@ -95,7 +95,7 @@ export class Exchange implements ExchangeHandler {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#heard();
+    this.#restartIdleTimeout();
     this.#controller?.resume();
     this.#decoder?.resume();
   }
@@ -108,17 +108,17 @@ export class Exchange implements ExchangeHandler {
     if (this.#isOver) return;
     this.#end();
     this.resume();
-    this.#timer = setTimeout(() => this.#cut(), waitMs).unref();
+    this.#timer = setTimeout(() => this.#abortConnection(), waitMs).unref();
   }
 
   onRequestStart(controller: ExchangeController): void {
     this.#controller = controller;
-    if (this.#isOver) this.#cut();
+    if (this.#isOver) this.#abortConnection();
   }
 
   onResponseStart(_controller: ExchangeController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isOver) return;
-    this.#heard();
+    this.#restartIdleTimeout();
     const coding = headers["content-encoding"];
     if (typeof coding === "string" && coding !== "identity" && coding !== "") this.#decode(coding.toLowerCase());
     // A recipient adds the date to a message that has none (RFC 9110): `retry-after` may be compared with it.
@@ -128,7 +128,7 @@ export class Exchange implements ExchangeHandler {
 
   onResponseData(_controller: ExchangeController, bytes: Buffer): void {
     if (this.#isOver) return;
-    this.#heard();
+    this.#restartIdleTimeout();
     if (this.#decoder === undefined) this.#sink.onData(bytes);
     else this.#decoder.write(bytes);
   }
@@ -159,17 +159,17 @@ export class Exchange implements ExchangeHandler {
     this.#sink.onFailure(problem);
   }
 
-  #late(what: string): void {
+  #timeOut(what: string): void {
     if (this.#isOver) return;
     this.#fail({ kind: "fault", status: 0, message: `The provider ${what}.`, code: "timeout" });
-    this.#cut();
+    this.#abortConnection();
   }
 
   /** Data arrived, or the reader caught up: restarts the idle timeout if the content has begun. */
-  #heard(): void {
-    if (!this.#isBegun) return;
+  #restartIdleTimeout(): void {
+    if (!this.#isStarted) return;
     this.#quietUntilMs = performance.now() + this.#timeouts.idleMs;
-    if (this.#quietUntilMs >= this.#ringsAtMs || this.#isTimerLate) return;
+    if (this.#quietUntilMs >= this.#firesAtMs || this.#isTimerLate) return;
     // Most responses arrive whole and end in the read in which they begin: then there is no idle time to watch.
     this.#isTimerLate = true;
     queueMicrotask(this.#moveTimer);
@@ -183,16 +183,16 @@ export class Exchange implements ExchangeHandler {
   #setTimer(nowMs: number): void {
     clearTimeout(this.#timer);
     if (this.#isOver) return;
-    this.#ringsAtMs = this.#isPaused ? this.#totalUntilMs : Math.min(this.#quietUntilMs, this.#totalUntilMs);
-    this.#timer = setTimeout(this.#onTimer, Math.max(1, this.#ringsAtMs - nowMs));
+    this.#firesAtMs = this.#isPaused ? this.#totalUntilMs : Math.min(this.#quietUntilMs, this.#totalUntilMs);
+    this.#timer = setTimeout(this.#onTimer, Math.max(1, this.#firesAtMs - nowMs));
   }
 
   readonly #onTimer = (): void => {
     const nowMs = performance.now();
     const { firstByteMs, idleMs } = this.#timeouts;
-    if (nowMs >= this.#totalUntilMs) this.#late("took longer than a call may");
+    if (nowMs >= this.#totalUntilMs) this.#timeOut("took longer than a call may");
     else if (this.#isPaused || nowMs < this.#quietUntilMs) this.#setTimer(nowMs);
-    else this.#late(this.#isBegun ? `sent nothing for ${idleMs} ms` : `did not answer within ${firstByteMs} ms`);
+    else this.#timeOut(this.#isStarted ? `sent nothing for ${idleMs} ms` : `did not answer within ${firstByteMs} ms`);
   };
 
   #end(): void {
@@ -201,7 +201,7 @@ export class Exchange implements ExchangeHandler {
     this.#decoder?.destroy();
   }
 
-  #cut(): void {
+  #abortConnection(): void {
     this.#controller?.abort(new Error("the response is no longer needed"));
   }
 
@@ -209,7 +209,7 @@ export class Exchange implements ExchangeHandler {
     const create = lookUp(decoders, coding);
     if (create === undefined) {
       this.#fail({ kind: "fault", status: 0, message: "The provider's response has an unknown content encoding." });
-      this.#cut();
+      this.#abortConnection();
       return;
     }
     this.#decoder = create()
@@ -217,7 +217,7 @@ export class Exchange implements ExchangeHandler {
       .on("end", () => this.#complete())
       .on("error", () => {
         this.#fail({ kind: "fault", status: 0, message: "The provider's response could not be decoded." });
-        this.#cut();
+        this.#abortConnection();
       });
   }
 }
@@ -252,10 +252,15 @@ function problemOf(error: Error): UpstreamProblem {
       isUnsent: true,
     };
   }
-  return { kind: "fault", status: 0, message: `The connection to the provider failed${words[code] ?? ""}.`, code };
+  return {
+    kind: "fault",
+    status: 0,
+    message: `The connection to the provider failed${descriptions[code] ?? ""}.`,
+    code,
+  };
 }
 
-const words: Record<string, string> = {
+const descriptions: Record<string, string> = {
   ECONNREFUSED: ": it was refused",
   ECONNRESET: ": it was reset",
   CONNECTION_CLOSED: ": it was closed",

@@ -56,8 +56,8 @@ export type CallRequest = {
   betas: ReadonlySet<string>;
   routeProvider: string | undefined;
   /** The members of the request that are meant for the provider. */
-  asked: Record<string, unknown>;
-  /** The recorded form, if it differs from `asked`. Called once, when the call ends. */
+  members: Record<string, unknown>;
+  /** The recorded form, if it differs from `members`. Called once, when the call ends. */
   recorded?: () => Record<string, unknown>;
   isStream: boolean;
   /** The key mark in the request, whose provider key must serve it. */
@@ -65,7 +65,7 @@ export type CallRequest = {
   /** The audio to transcribe. */
   recording?: Buffer;
   /** Returns the cached response to the same request, if there is one. */
-  recall?: (plan: Plan) => Promise<RecalledAnswer | undefined> | undefined;
+  findCached?: (plan: Plan) => Promise<CachedReply | undefined> | undefined;
   /**
    * Builds the request to one upstream. May be called for several upstreams, one after the other.
    * @throws ServiceError if this upstream cannot serve the request
@@ -88,18 +88,18 @@ export type CallRequest = {
 export type UpstreamRequest = OutgoingCall & { adjusted?: readonly string[] };
 
 export type ReaderOptions = {
-  /** Undefined for a recalled answer. */
+  /** Undefined for a cached answer. */
   attempt: Attempt | undefined;
   /** Whether similar calls may use several keys, so that ids of what one key created must name that key. */
   hasManyKeys: boolean;
   /** Whether another model can still answer: then a reply that a content filter withheld is a problem. */
-  mayAskOther: () => boolean;
+  mayFallBack: () => boolean;
 };
 
 /** A complete upstream response with a 2xx status. `value`: the parsed body, if it is parsed already. */
 export type WholeReply = { headers: IncomingHttpHeaders; bytes: Buffer; value?: Record<string, unknown> };
 
-export type RecalledAnswer = {
+export type CachedReply = {
   reply: WholeReply;
   key: string;
   provider: string;
@@ -132,7 +132,7 @@ export type AnswerReader = {
   answer(reply: WholeReply, breakdown: Record<string, unknown> | undefined): WholeAnswer;
   /** The events that end the caller's stream. @param breakdown present if the caller requested one */
   lastEvents?: (breakdown: Record<string, unknown> | undefined) => string;
-  /** Stores the answer so that it can be recalled. @param reply undefined after a stream */
+  /** Stores the answer in the cache. @param reply undefined after a stream */
   keep?: (reply: WholeReply | undefined, adjusted: readonly string[]) => void;
 };
 

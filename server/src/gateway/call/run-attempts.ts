@@ -4,12 +4,12 @@ import type { PriceBook } from "../../pricing/price-book.ts";
 import type { GatewayMetrics } from "../../telemetry/gateway-metrics.ts";
 import { noteAttempt } from "./attempt-notes.ts";
 import { timesOf } from "./attempt-times.ts";
-import { askUpstream, readReply, type AttemptEnd, type AttemptRun } from "./attempt.ts";
+import { sendToUpstream, readReply, type AttemptEnd, type AttemptRun } from "./attempt.ts";
 import type { CallAnswer } from "./call-answer.ts";
-import { beginAttempt, costOfAnswer, isPaid, takeFailed } from "./call-ledger.ts";
+import { beginAttempt, costOfAnswer, isPaid, recordFailure } from "./call-ledger.ts";
 import type { CallRecord } from "./call-record.ts";
 import type { UpstreamTimeouts } from "./exchange.ts";
-import type { CallRequest, GatewayCall, ReaderOptions, RecalledAnswer, UpstreamRequest } from "./operation.ts";
+import type { CallRequest, GatewayCall, ReaderOptions, CachedReply, UpstreamRequest } from "./operation.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
 import type { Plan, PlanStep } from "../routing/plan.ts";
@@ -23,30 +23,30 @@ export type AttemptDeps = {
 };
 
 /** One call that is sent to upstreams. */
-export type AskedCall = { call: GatewayCall; request: CallRequest; record: CallRecord; answer: CallAnswer };
+export type ActiveCall = { call: GatewayCall; request: CallRequest; record: CallRecord; answer: CallAnswer };
 
 /**
  * Follows the plan until an upstream answers, and reports to the plan how each attempt ended.
  * @returns the end of the last attempt: the problem to respond with, if no upstream answered
  */
-export async function runAttempts(deps: AttemptDeps, asked: AskedCall, plan: Plan): Promise<AttemptEnd> {
-  const { answer } = asked;
+export async function runAttempts(deps: AttemptDeps, active: ActiveCall, plan: Plan): Promise<AttemptEnd> {
+  const { answer } = active;
   let problem: UpstreamProblem | undefined;
   for (;;) {
     const step = await plan.next(problem);
     if (step === undefined) return { kind: "problem", problem: plan.problem(), hasContent: false };
     answer.upstreamMs += step.waitedMs;
-    const end = await runAttempt(deps, asked, step, plan);
+    const end = await runAttempt(deps, active, step, plan);
     deps.metrics.attempts.inc({ outcome: end.kind === "problem" ? end.problem.kind : outcomes[end.kind] });
     if (end.kind !== "problem") {
-      plan.report(step.attempt, end.kind === "gone" ? "aborted" : "success");
+      plan.report(step.attempt, end.kind === "aborted" ? "aborted" : "success");
       return end;
     }
     if (end.hasContent) {
       plan.report(step.attempt, end.problem);
       return end;
     }
-    if (leftMs(deps, asked) <= 0) {
+    if (leftMs(deps, active) <= 0) {
       plan.report(step.attempt, end.problem);
       return { ...end, problem: plan.problem(end.problem) };
     }
@@ -54,72 +54,72 @@ export async function runAttempts(deps: AttemptDeps, asked: AskedCall, plan: Pla
   }
 }
 
-const outcomes = { reply: "success", streamed: "success", gone: "gone" } as const;
+const outcomes = { reply: "success", streamed: "success", aborted: "gone" } as const;
 
 /** Sends a cached answer to this caller. */
-export function giveRecalled(asked: AskedCall, { reply, adjusted }: RecalledAnswer): Promise<AttemptEnd> {
-  const how = { attempt: undefined, hasManyKeys: false, mayAskOther: () => false };
-  const run = readingOf(asked, how, () => undefined);
-  asked.answer.adjusted = adjusted;
+export function answerFromCache(active: ActiveCall, { reply, adjusted }: CachedReply): Promise<AttemptEnd> {
+  const how = { attempt: undefined, hasManyKeys: false, mayFallBack: () => false };
+  const run = newRun(active, how, () => undefined);
+  active.answer.adjusted = adjusted;
   return readReply(reply, run);
 }
 
 /** The time left for the call, over all its attempts. */
-function leftMs({ timeouts }: AttemptDeps, { call }: AskedCall): number {
+function leftMs({ timeouts }: AttemptDeps, { call }: ActiveCall): number {
   return timeouts.totalMs - call.elapsedMs();
 }
 
 /** Calls one upstream: once, or once more without a parameter that it refused. */
-async function runAttempt(deps: AttemptDeps, asked: AskedCall, step: PlanStep, plan: Plan): Promise<AttemptEnd> {
-  const { call, request, record } = asked;
+async function runAttempt(deps: AttemptDeps, active: ActiveCall, step: PlanStep, plan: Plan): Promise<AttemptEnd> {
+  const { call, request, record } = active;
   const { attempt } = step;
   beginAttempt(record.ledger, attempt.target, deps.prices);
   record.ledger.routedMs ??= call.elapsedMs();
-  const end = await askOnce(deps, asked, step, plan);
+  const end = await sendOnce(deps, active, step, plan);
   if (end.kind !== "problem" || end.hasContent || request.isCallChanged?.(attempt, end.problem) !== true) return end;
   record.ledger.attempts += 1;
-  return await askOnce(deps, asked, step, plan);
+  return await sendOnce(deps, active, step, plan);
 }
 
-async function askOnce(deps: AttemptDeps, asked: AskedCall, step: PlanStep, plan: Plan): Promise<AttemptEnd> {
-  const { call, record, answer } = asked;
+async function sendOnce(deps: AttemptDeps, active: ActiveCall, step: PlanStep, plan: Plan): Promise<AttemptEnd> {
+  const { call, record, answer } = active;
   const { ledger } = record;
   const { attempt, furtherModels } = step;
-  const beganMs = call.elapsedMs();
-  let isBegun = false;
+  const startMs = call.elapsedMs();
+  let isStarted = false;
   const how: ReaderOptions = {
     attempt,
     hasManyKeys: plan.hasManyKeys,
-    mayAskOther: () => furtherModels > 0 && !answer.stream.isCommitted,
+    mayFallBack: () => furtherModels > 0 && !answer.stream.isCommitted,
   };
-  const run = readingOf(asked, how, () => {
-    isBegun = true;
-    answer.upstreamMs += call.elapsedMs() - beganMs;
+  const run = newRun(active, how, () => {
+    isStarted = true;
+    answer.upstreamMs += call.elapsedMs() - startMs;
     plan.report(attempt, "begun");
   });
-  answer.isAsking = true;
-  const ended = await ask(deps, asked, step, run);
-  const tookMs = call.elapsedMs() - beganMs;
-  if (!isBegun) answer.upstreamMs += tookMs;
+  answer.isUpstreamActive = true;
+  const ended = await send(deps, active, step, run);
+  const tookMs = call.elapsedMs() - startMs;
+  if (!isStarted) answer.upstreamMs += tookMs;
   if (ended.kind !== "problem") {
-    noteAttempt(ledger.attemptNotes, attempt, ended.kind === "gone" ? "cut" : "success", tookMs);
+    noteAttempt(ledger.attemptNotes, attempt, ended.kind === "aborted" ? "aborted" : "success", tookMs);
     return ended;
   }
-  answer.isAsking = false;
+  answer.isUpstreamActive = false;
   const problem = understandProblem(ended.problem, attempt.target.credential);
   const hasContent = ended.hasContent || answer.stream.isCommitted;
   const { digest } = run.reader;
   if (hasContent) record.settleUsage(digest, problem.usage);
-  else takeFailed(ledger, problem, digest);
+  else recordFailure(ledger, problem, digest);
   const costUsd = isPaid(ledger) ? costOfAnswer(ledger, deps.prices) : null;
   noteAttempt(ledger.attemptNotes, attempt, problem, tookMs, costUsd ?? undefined);
   return { kind: "problem", problem, hasContent };
 }
 
 /** Sends one attempt. Rejects only for bugs of the gateway: upstream errors become a result. */
-function ask(
+function send(
   { pools, timeouts }: AttemptDeps,
-  { call, request, answer }: AskedCall,
+  { call, request, answer }: ActiveCall,
   step: PlanStep,
   run: AttemptRun,
 ): Promise<AttemptEnd> | AttemptEnd {
@@ -137,7 +137,7 @@ function ask(
   }
   answer.adjusted = upstream.adjusted ?? [];
   const times = timesOf(timeouts, timeouts.totalMs - call.elapsedMs(), step, request.isStream);
-  return askUpstream(upstream, run, { pools, times, isOperatorHost: attempt.isOperatorHost });
+  return sendToUpstream(upstream, run, { pools, times, isOperatorHost: attempt.isOperatorHost });
 }
 
 const noBuiltIn: UpstreamProblem = { kind: "request", status: 400, message: "This model serves chat only." };
@@ -148,15 +148,15 @@ function unsent({ message, errors = {} }: ServiceError): UpstreamProblem {
   return { kind: "request", status: 400, message, ...(param && { param }), isUnsent: true };
 }
 
-/** Reads one response on its way to the caller. @param onBegun called at its first content */
-function readingOf({ call, request, record, answer }: AskedCall, how: ReaderOptions, onBegun: () => void): AttemptRun {
+/** Reads one response on its way to the caller. @param onStart called at its first content */
+function newRun({ call, request, record, answer }: ActiveCall, how: ReaderOptions, onStart: () => void): AttemptRun {
   const { stream } = answer;
   const { ledger } = record;
   stream.reset();
   answer.passed = undefined;
   answer.adjusted = [];
   const reader = (answer.reader = request.reader(how));
-  let isBegun = false;
+  let isStarted = false;
   return {
     reader,
     isStream: request.isStream,
@@ -165,11 +165,11 @@ function readingOf({ call, request, record, answer }: AskedCall, how: ReaderOpti
     onAnswer: (headers) => void (answer.passed = request.passes?.(headers)),
     attach: (exchange) => void (stream.source = exchange),
     onEvents(events, hasContent) {
-      if (!hasContent) return stream.hold(events);
-      if (!isBegun) {
-        isBegun = true;
+      if (!hasContent) return stream.buffer(events);
+      if (!isStarted) {
+        isStarted = true;
         ledger.firstTokenMs ??= call.elapsedMs();
-        onBegun();
+        onStart();
       }
       return stream.write(events);
     },

@@ -2,10 +2,10 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../../domain/errors.ts";
 import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
 import type { GatewayMetrics } from "../../telemetry/gateway-metrics.ts";
-import { admitCall, hearCustomer, refusalOf } from "./admit-call.ts";
+import { admitCall, observeCustomer, refusalOf } from "./admit-call.ts";
 import type { Budgets } from "./budgets.ts";
 import { CallAnswer } from "./call-answer.ts";
-import { takePlan, takeRecalled } from "./call-ledger.ts";
+import { applyPlan, recordCached } from "./call-ledger.ts";
 import { CallRecord, type RecordDeps } from "./call-record.ts";
 import { errorOfService } from "./client-answer.ts";
 import { estimateCost } from "../estimate/estimators.ts";
@@ -13,7 +13,7 @@ import type { CallOperation, CallRequest, GatewayCall } from "./operation.ts";
 import { recordRefusal, type UnreadCall } from "../record/record-refusal.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoutedCall } from "../routing/plan.ts";
-import { giveRecalled, runAttempts, type AttemptDeps } from "./run-attempts.ts";
+import { answerFromCache, runAttempts, type AttemptDeps } from "./run-attempts.ts";
 import type { Router } from "../routing/router.ts";
 
 export type CallDeps = AttemptDeps &
@@ -44,7 +44,7 @@ export function createCallRunner(deps: CallDeps): CallRunner {
 }
 
 /**
- * One call, from its first byte to its span: read, route, recall, admit, attempt, answer, record. Rejects only for
+ * One call, from its first byte to its span: read, route, look in the cache, admit, attempt, answer, record. Rejects only for
  * faults of the gateway, which are recorded too.
  */
 async function runCall(deps: CallDeps, operation: CallOperation, call: GatewayCall): Promise<void> {
@@ -54,19 +54,19 @@ async function runCall(deps: CallDeps, operation: CallOperation, call: GatewayCa
   const { signal, origin } = call;
   try {
     const request = await operation.read(call, ledger);
-    const asked = { call, request, record, answer };
-    record.takeRequest(request);
+    const active = { call, request, record, answer };
+    record.setRequest(request);
     if (request.isStream) answer.stream.keepAlive(deps.commentMs);
 
     const plan = await deps.router.plan(routedCall(operation, request, origin), signal);
-    takePlan(ledger, plan);
+    applyPlan(ledger, plan);
 
-    const recalled = await request.recall?.(plan);
+    const cached = await request.findCached?.(plan);
     signal.throwIfAborted();
-    if (recalled !== undefined) {
-      await hearCustomer(deps.budgets, origin, request.params);
-      takeRecalled(ledger, recalled, call.elapsedMs());
-      return answer.end(await giveRecalled(asked, recalled));
+    if (cached !== undefined) {
+      await observeCustomer(deps.budgets, origin, request.params);
+      recordCached(ledger, cached, call.elapsedMs());
+      return answer.end(await answerFromCache(active, cached));
     }
 
     const admission = await admitCall(deps.budgets, ledger, request.params, () =>
@@ -83,7 +83,7 @@ async function runCall(deps: CallDeps, operation: CallOperation, call: GatewayCa
     const refusal = refusalOf(admission);
     if (refusal !== undefined) return answer.refuse(refusal);
 
-    return answer.end(await runAttempts(deps, asked, plan));
+    return answer.end(await runAttempts(deps, active, plan));
   } catch (error) {
     if (signal.aborted) return answer.abandon();
     if (error instanceof ServiceError) return answer.refuse(errorOfService(error));

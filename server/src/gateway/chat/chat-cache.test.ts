@@ -59,7 +59,7 @@ function openChat(): {
       modelName: (name) => name,
     },
     budgets: {
-      hear: () => Promise.resolve(),
+      observe: () => Promise.resolve(),
       recall: () => Promise.resolve(),
       admit: () => {
         recordedCalls.push("admitted");

@@ -31,7 +31,7 @@ export type ChatDigest = {
   model(): string | undefined;
   created(): number | undefined;
   /** Whether text beyond the limit was omitted. */
-  isCut(): boolean;
+  isTruncated(): boolean;
   /** Characters of text and tool arguments, including omitted ones. */
   chars(): number;
 };
@@ -132,7 +132,7 @@ export function createChatDigest(): ChatDigest {
     id: () => textMember(first, "id"),
     model: () => textMember(first, "model"),
     created: () => (typeof first?.["created"] === "number" ? first["created"] : undefined),
-    isCut: () => chars > gatewayLimits.recordedChars,
+    isTruncated: () => chars > gatewayLimits.recordedChars,
     chars: () => chars,
   };
 }

@@ -1,6 +1,6 @@
 import { blockOf, blockOfStream } from "../call/blocked-answer.ts";
 import type { CallCache } from "../cache/answer-cache.ts";
-import { takeReply, type CallLedger } from "../call/call-ledger.ts";
+import { recordReply, type CallLedger } from "../call/call-ledger.ts";
 import { createChatDigest, type ChatDigest } from "./chat-digest.ts";
 import { doneEvent } from "../call/client-answer.ts";
 import type { AnswerReader, ReaderOptions, WholeAnswer, WholeReply } from "../call/operation.ts";
@@ -36,7 +36,7 @@ export type ChatParts = {
 /** Reads one upstream's completion or its stream of chunks. */
 export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerReader {
   const { request, ledger, cache, factsOf } = parts;
-  const { attempt, mayAskOther } = how;
+  const { attempt, mayFallBack } = how;
   const { translator } = attempt ?? {};
   const facts = (): CallFacts => factsOf(attempt?.model ?? ledger.model);
   if (attempt !== undefined && cache !== undefined) ledger.cacheKey = cache.keyOf(attempt);
@@ -45,7 +45,7 @@ export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerRe
     const digest = createChatDigest();
     reader.digest = attempt === undefined ? digest : (cache?.watch(digest) ?? digest);
     const mapUsage = request.betas.has(tokenBreakdown) ? detailedUsage : undefined;
-    const unblocked = unlessBlocked(reader.digest, sink, mayAskOther);
+    const unblocked = unlessBlocked(reader.digest, sink, mayFallBack);
     return { digest: reader.digest, sink: unblocked, wantsUsage: request.wantsUsage, mapUsage };
   };
   const reader: AnswerReader = {
@@ -57,7 +57,7 @@ export function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerRe
       const read = readCompletion(reply, how, facts);
       if (read.problem !== undefined) return read.problem;
       completion = read.completion;
-      takeReply(ledger, completion);
+      recordReply(ledger, completion);
       return undefined;
     },
     asStream(_reply, sink) {
@@ -82,7 +82,7 @@ function bytesOf({ bytes }: WholeReply, attempt: Attempt | undefined): Buffer | 
 /** @throws BadReply */
 function readCompletion(
   reply: WholeReply,
-  { attempt, mayAskOther }: ReaderOptions,
+  { attempt, mayFallBack }: ReaderOptions,
   facts: () => CallFacts,
 ): { problem: UpstreamProblem; completion?: never } | { problem?: never; completion: Record<string, unknown> } {
   const { translator } = attempt ?? {};
@@ -93,7 +93,7 @@ function readCompletion(
   const { choices } = completion;
   if (!Array.isArray(choices)) throw new BadReply("The provider's response is not a chat completion.");
   if (choices.length === 0) throw new BadReply("The provider's response has no choices.", usageOf(completion));
-  const problem = mayAskOther() ? blockOf(completion) : undefined;
+  const problem = mayFallBack() ? blockOf(completion) : undefined;
   return problem === undefined ? { completion } : { problem };
 }
 
@@ -150,9 +150,9 @@ function streamEcho({ body, messages }: ParsedChatRequest, facts: CallFacts, opt
  * Turns a stream that a content filter withheld into a problem while another model may be tried. The caller has seen
  * nothing of it.
  */
-function unlessBlocked(digest: ChatDigest, sink: StreamSink, mayAskOther: () => boolean): StreamSink {
+function unlessBlocked(digest: ChatDigest, sink: StreamSink, mayFallBack: () => boolean): StreamSink {
   let isStarted = false;
-  const block = (): UpstreamProblem | undefined => (!isStarted && mayAskOther() ? blockOfStream(digest) : undefined);
+  const block = (): UpstreamProblem | undefined => (!isStarted && mayFallBack() ? blockOfStream(digest) : undefined);
   return {
     onEvents(events, hasContent) {
       const isForwarded = hasContent && block() === undefined;

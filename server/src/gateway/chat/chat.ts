@@ -3,7 +3,7 @@ import { ExpiringLru } from "../../lib/expiring-lru.ts";
 import { gatewayLimits } from "../limits.ts";
 import { outgoingLimits } from "../../outgoing/limits.ts";
 import type { AnswerCache, CallCache } from "../cache/answer-cache.ts";
-import { takeParams, type CallLedger } from "../call/call-ledger.ts";
+import { applyParams, type CallLedger } from "../call/call-ledger.ts";
 import { createChatReader } from "./chat-reader.ts";
 import type { CallOperation, CallRequest, GatewayCall, WholeReply } from "../call/operation.ts";
 import { echo } from "../providers/echo/echo.ts";
@@ -38,8 +38,8 @@ export function createChat({ cache, now }: ChatDeps): CallOperation {
       let callCache: CallCache | undefined;
       return {
         ...request,
-        asked: request.body.forProvider,
-        recall(plan) {
+        members: request.body.forProvider,
+        findCached(plan) {
           callCache = cache.begin({ origin: call.origin, request, operation: "chat" }, plan.first);
           return callCache?.find();
         },
@@ -55,15 +55,15 @@ function readRequest(call: GatewayCall, ledger: CallLedger): ParsedChatRequest {
   const { bytes, headers } = call;
   const members = readMembers(bytes);
   const forProvider = withoutServiceParams(members);
-  ledger.asked = forProvider;
+  ledger.request = forProvider;
   ledger.stream = members["stream"] === true;
   if (typeof members["model"] === "string") ledger.model = members["model"];
   const params = readServiceParams(members, call);
-  takeParams(ledger, params);
+  applyParams(ledger, params);
   // For cacheable calls the request is rebuilt from the parsed members that the key is made of: another parser might
   // read the original bytes differently.
-  const asked = params.cache_enabled === true ? { ...forProvider } : forProvider;
-  return readChatRequest({ bytes, members, forProvider: asked }, params, headers);
+  const providerMembers = params.cache_enabled === true ? { ...forProvider } : forProvider;
+  return readChatRequest({ bytes, members, forProvider: providerMembers }, params, headers);
 }
 
 function callOf(
@@ -74,7 +74,7 @@ function callOf(
   const requestsUsage = ({ target, quirks, translator }: Attempt): boolean =>
     request.isStream &&
     translator === undefined &&
-    quirks.streamUsage === "asked" &&
+    quirks.streamUsage === "requested" &&
     usageRefusals.get(target.baseUrl) === undefined;
   return {
     call(attempt) {

@@ -19,7 +19,7 @@ export function createEmbeddings(): CallOperation {
         };
         return members;
       });
-      const { input, encoding_format } = request.asked;
+      const { input, encoding_format } = request.members;
       const format = encoding_format ?? "float";
       if (input === undefined || input === null || input === "") throw badMember("input", "must be text, or a list");
       return {

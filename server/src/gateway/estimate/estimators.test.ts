@@ -9,7 +9,7 @@ import { checkTokenBounds } from "./read-token-bounds.ts";
 const prices = createPriceBook({ maxModels: 100 });
 const atMs = Date.parse("2026-03-10T12:00:00Z");
 const say = (content: unknown) => ({ messages: [{ role: "user", content }] });
-const chat = (asked: Record<string, unknown>, model = "gpt-4o") => usageCeiling("chat", { asked }, model);
+const chat = (members: Record<string, unknown>, model = "gpt-4o") => usageCeiling("chat", { members }, model);
 const planOf = (...models: string[]) => ({ models, first: [] as Attempt[] });
 
 describe("what a model may generate", () => {
@@ -38,8 +38,8 @@ describe("what a model may generate", () => {
       "gpt-4o",
       7,
     ],
-  ])("%s", (_, asked, model, tokens) => {
-    expect(chat(asked, model).completionTokens).toBe(tokens);
+  ])("%s", (_, members, model, tokens) => {
+    expect(chat(members, model).completionTokens).toBe(tokens);
   });
 });
 
@@ -66,8 +66,8 @@ describe("what a model may read", () => {
     ["a native instruction", { systemInstruction: { parts: [{ text: words }] } }],
     ["text beside an image", say([{ type: "image_url", image_url: { url: "https://e.com/a.png", note: words } }])],
     ["text under the name of media", { tools: [{ type: "function", properties: { image_url: { url: words } } }] }],
-  ])("%s", (_, asked) => {
-    expect(chat(asked).promptTokens).toBeGreaterThanOrEqual(90_000);
+  ])("%s", (_, members) => {
+    expect(chat(members).promptTokens).toBeGreaterThanOrEqual(90_000);
   });
 
   test.each([
@@ -90,22 +90,26 @@ describe("what a model may read", () => {
   });
 
   test("content that the provider stores counts with a minimum", () => {
-    const { promptTokens } = usageCeiling("responses", { asked: { input: "x", previous_response_id: "r" } }, "gpt-4o");
+    const { promptTokens } = usageCeiling(
+      "responses",
+      { members: { input: "x", previous_response_id: "r" } },
+      "gpt-4o",
+    );
     expect(promptTokens).toBeGreaterThan(16_384);
   });
 
   test("embedded tokens count one each, without output", () => {
     const input = [Array.from({ length: 300 }, () => 100_257), [1, 2, 3]];
-    const usage = usageCeiling("embeddings", { asked: { input } }, "text-embedding-3-small");
+    const usage = usageCeiling("embeddings", { members: { input } }, "text-embedding-3-small");
     expect(usage).toMatchObject({ promptTokens: 303, completionTokens: 0 });
   });
 });
 
 test("a recording of unknown duration costs as if it had the lowest bit rate of speech", () => {
-  const request = { asked: {}, recording: Buffer.alloc(600_000, 1) };
+  const request = { members: {}, recording: Buffer.alloc(600_000, 1) };
   const call = { organizationId: "o", operation: "transcription", request, plan: planOf("whisper-1"), atMs } as const;
   expect(estimateCost(prices, call)).toBeCloseTo(0.06, 6);
-  expect(estimateCost(prices, { ...call, request: { asked: {}, recording: wav(60) } })).toBeCloseTo(0.006, 6);
+  expect(estimateCost(prices, { ...call, request: { members: {}, recording: wav(60) } })).toBeCloseTo(0.006, 6);
 });
 
 test("the most expensive of the possible models counts; null if no price is known", () => {
@@ -113,7 +117,7 @@ test("the most expensive of the possible models counts; null if no price is know
     estimateCost(prices, {
       organizationId: "o",
       operation: "chat",
-      request: { asked: { max_tokens: 1_000 } },
+      request: { members: { max_tokens: 1_000 } },
       plan: planOf(...models),
       atMs,
     });
@@ -126,7 +130,7 @@ const models = ["gpt-4o", "gpt-4o-mini", "gpt-4o-audio-preview", "claude-sonnet-
 
 describe("charges beside the standard token price are reserved", () => {
   const price = (model: string, members: object) => {
-    const request = { asked: { ...say([]), max_tokens: 1000, ...members } };
+    const request = { members: { ...say([]), max_tokens: 1000, ...members } };
     return (
       estimateCost(prices, { organizationId: "o", operation: "chat", request, plan: planOf(model), atMs }) ?? Number.NaN
     );
@@ -165,13 +169,13 @@ test("no usage within the limits costs more than the estimate", () => {
           { type: "text", text },
           { type: "input_audio", input_audio: { data: "A".repeat(4_000) } },
         ];
-        const asked = {
+        const members = {
           ...say(caches ? [...parts, cached] : parts),
           n,
           modalities: ["text", "audio"],
           ...(max_tokens !== undefined && { max_tokens }),
         };
-        const most = chat(asked, model);
+        const most = chat(members, model);
         const [prompt, audio] = [Math.floor(most.promptTokens * read), Math.floor(most.audioTokens * heard)];
         const writes = caches ? Math.floor(prompt * written) : 0;
         const completion_tokens = Math.floor(most.completionTokens * out);
@@ -183,7 +187,13 @@ test("no usage within the limits costs more than the estimate", () => {
           ...(writes > 0 && { cache_creation_input_tokens: writes }),
         };
         const cost = costOf(prices, { organizationId: "o", model, provider: "", usage, atMs }) ?? 0;
-        const call = { organizationId: "o", operation: "chat", request: { asked }, plan: planOf(model), atMs } as const;
+        const call = {
+          organizationId: "o",
+          operation: "chat",
+          request: { members },
+          plan: planOf(model),
+          atMs,
+        } as const;
         expect(estimateCost(prices, call)).toBeGreaterThanOrEqual(cost * (1 - 1e-9));
       },
     ),

@@ -25,7 +25,7 @@ export type UsageCeiling = {
 /** The request to a provider. */
 export type EstimatedRequest = {
   /** The members sent to the provider. */
-  asked: Record<string, unknown>;
+  members: Record<string, unknown>;
   recording?: Buffer;
 };
 
@@ -37,16 +37,16 @@ type Estimator = (request: EstimatedRequest, model: string) => UsageCeiling;
 /** Tokens per second of fast speech. */
 const spokenTokensPerSecond = 8;
 
-const generate: Estimator = ({ asked }, model) => {
-  const { tokens, audioTokens, writesCache } = promptCeiling(asked, model);
-  const { modalities } = asked;
+const generate: Estimator = ({ members }, model) => {
+  const { tokens, audioTokens, writesCache } = promptCeiling(members, model);
+  const { modalities } = members;
   const speaks = Array.isArray(modalities) && modalities.includes("audio");
-  const completionTokens = completionCeiling(asked, model);
-  return { promptTokens: tokens, audioTokens, completionTokens, writesCache, speaks, ...extrasOf(asked) };
+  const completionTokens = completionCeiling(members, model);
+  return { promptTokens: tokens, audioTokens, completionTokens, writesCache, speaks, ...extrasOf(members) };
 };
 
-function extrasOf(asked: Record<string, unknown>): Pick<UsageCeiling, "searches" | "tier"> {
-  return { searches: searchCeiling(asked), tier: tierOf(asked) };
+function extrasOf(members: Record<string, unknown>): Pick<UsageCeiling, "searches" | "tier"> {
+  return { searches: searchCeiling(members), tier: tierOf(members) };
 }
 
 const estimators: Readonly<Record<Operation, Estimator>> = {
@@ -63,13 +63,13 @@ const estimators: Readonly<Record<Operation, Estimator>> = {
     tier: undefined,
   }),
   embeddings: (request, model) => ({ ...generate(request, model), completionTokens: 0 }),
-  transcription: ({ asked, recording = Buffer.alloc(0) }, model) => {
+  transcription: ({ members, recording = Buffer.alloc(0) }, model) => {
     const seconds = playingSeconds(recording);
-    const { tokens, writesCache } = promptCeiling(asked, model);
+    const { tokens, writesCache } = promptCeiling(members, model);
     const completionTokens = Math.ceil(seconds * spokenTokensPerSecond);
     const audioTokens = inputAudioTokens(seconds);
     const text = { promptTokens: tokens, completionTokens, writesCache, speaks: false };
-    return { ...text, audioTokens, seconds, ...extrasOf(asked) };
+    return { ...text, audioTokens, seconds, ...extrasOf(members) };
   },
 };
 

@@ -27,7 +27,7 @@ export function anthropicErrors(requestId: string): ErrorForm {
   return {
     ofProblem,
     ofBreak: ofProblem,
-    told: publicError,
+    adapted: publicError,
     body,
     event: (error) => `event: error\ndata: ${body(error).replace(/\r\n?|\n/g, "\ndata: ")}\n\n`,
   };

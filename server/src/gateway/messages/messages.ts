@@ -3,7 +3,7 @@ import { isObject, parseJson } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { gatewayLimits } from "../limits.ts";
 import { blockOf, blockOfStream } from "../call/blocked-answer.ts";
-import { takeParams, takeReply, type CallLedger } from "../call/call-ledger.ts";
+import { applyParams, recordReply, type CallLedger } from "../call/call-ledger.ts";
 import { createChatDigest, type ChatDigest } from "../chat/chat-digest.ts";
 import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
 import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
@@ -33,19 +33,19 @@ export function createMessages(): CallOperation {
       const facts = { model: request.model, id: "", created: Math.floor(call.startedAtMs / 1000) };
       return {
         ...request,
-        recorded: () => recordedRequest(request.asked),
-        reader: ({ mayAskOther }) => {
+        recorded: () => recordedRequest(request.members),
+        reader: ({ mayFallBack }) => {
           const reader: AnswerReader = {
             ...passed,
             stream(sink) {
-              const { digest, events } = readMessageStream(facts, mayAskOther);
+              const { digest, events } = readMessageStream(facts, mayFallBack);
               reader.digest = digest;
               return createEventSource(events, sink);
             },
             whole({ bytes }) {
               const completion = { ...fromAnthropic(bytes, facts) };
-              const block = mayAskOther() ? blockOf(completion) : undefined;
-              if (block === undefined) takeReply(ledger, completion);
+              const block = mayFallBack() ? blockOf(completion) : undefined;
+              if (block === undefined) recordReply(ledger, completion);
               return block;
             },
             asStream: (reply, sink) => feedEvents(wholeAsEvents(readJsonReply(reply).reply), sink),
@@ -95,10 +95,10 @@ function readRequest(call: GatewayCall, ledger: CallLedger, operation: RelayedOp
   const { bytes, headers, search, requestId } = call;
   const members = readMembers(bytes);
   const isStream = members["stream"] === true;
-  if (operation === "messages") Object.assign(ledger, { asked: members, stream: isStream });
+  if (operation === "messages") Object.assign(ledger, { request: members, stream: isStream });
   if (typeof members["model"] === "string") ledger.model = members["model"];
   const params = readParams(members, call);
-  takeParams(ledger, params);
+  applyParams(ledger, params);
   const model = checkModelName(members);
   checkStreamFlag(members);
   checkTokenBounds(members);
@@ -106,7 +106,7 @@ function readRequest(call: GatewayCall, ledger: CallLedger, operation: RelayedOp
     params,
     model,
     ...readRouteHeaders(headers),
-    asked: members,
+    members,
     isStream,
     passes: (answered) => ({ "request-id": requestId, ...passedHeaders(answered) }),
     call: ({ target }) => ({
@@ -177,14 +177,14 @@ const middles: ReadonlySet<string> = new Set([
 /** Reads the stream as a chat's while it is forwarded. */
 function readMessageStream(
   facts: Parameters<typeof createAnthropicReader>[0],
-  mayAskOther: () => boolean,
+  mayFallBack: () => boolean,
 ): { digest: ChatDigest; events: EventReader } {
   const reader = createAnthropicReader(facts);
   const digest = createChatDigest();
   let isStarted = false;
   /** The block of a stream that a content filter withheld, while the caller has seen nothing of it. */
   const blockSoFar = (): UpstreamProblem | undefined =>
-    !isStarted && mayAskOther() ? blockOfStream(digest) : undefined;
+    !isStarted && mayFallBack() ? blockOfStream(digest) : undefined;
   digest.expectUsage(() => reader.usage());
   const events: EventReader = {
     keepsAll: true,

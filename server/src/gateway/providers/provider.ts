@@ -111,7 +111,7 @@ export type UpstreamProblem = {
   /** The request was refused here, before anything was sent: it says nothing about the upstream or its credential. */
   isUnsent?: boolean;
   /** The stream broke off without reporting a failure: work done until then is billed. */
-  isCut?: boolean;
+  isInterrupted?: boolean;
   /** The final usage that it reported nevertheless: it is billed. */
   usage?: Record<string, unknown>;
   /** The response itself, for callers that use the upstream's own API; absent if it contains a secret. */

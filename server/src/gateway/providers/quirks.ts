@@ -15,10 +15,10 @@ export type Quirks = {
   /** The header that carries the key. */
   auth: (apiKey: string) => readonly [name: string, value: string];
   /**
-   * How a stream reports usage: `asked` requires `stream_options.include_usage`; `always` needs no such member, which
+   * How a stream reports usage: `requested` requires `stream_options.include_usage`; `always` needs no such member, which
    * is then refused or unknown.
    */
-  streamUsage: "asked" | "always";
+  streamUsage: "requested" | "always";
   /** Members of the body that it refuses and that can be omitted without effect. */
   omit: readonly string[];
   /** The chat parameters that it accepts. */
@@ -43,7 +43,7 @@ const plain: Quirks = {
   baseUrl: undefined,
   path: (operation) => paths[operation],
   auth: bearer,
-  streamUsage: "asked",
+  streamUsage: "requested",
   // The gateway implements it.
   omit: ["echo"],
   dialect: anyDialect,

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { ServiceError } from "../../domain/errors.ts";
 import { answerHeaders } from "../call/answer-headers.ts";
-import { newLedger, takeParams, type CallLedger } from "../call/call-ledger.ts";
+import { newLedger, applyParams, type CallLedger } from "../call/call-ledger.ts";
 import { errorOfService } from "../call/client-answer.ts";
 import type { GatewayCall } from "../call/operation.ts";
 import type { Recorder } from "./recorder.ts";
@@ -25,7 +25,7 @@ export async function recordRefusal(
 ): Promise<OutgoingHttpHeaders> {
   if (error.code === "unavailable") return {};
   const ledger = newLedger(call, recorder, logType);
-  takeHeaderParams(ledger, call);
+  applyHeaderParams(ledger, call);
   const { status, message } = errorOfService(error);
   Object.assign(ledger, { statusCode: status, errorMessage: message, endedMs: call.elapsedMs() });
   const record = { body: () => spanOfCall(ledger), origin: ledger.origin, identity: ledger.identity };
@@ -37,9 +37,9 @@ export async function recordRefusal(
 }
 
 /** Ignores wrong parameters: the caller gets the error for the body. */
-function takeHeaderParams(ledger: CallLedger, call: UnreadCall): void {
+function applyHeaderParams(ledger: CallLedger, call: UnreadCall): void {
   try {
-    takeParams(ledger, readServiceParams({}, call));
+    applyParams(ledger, readServiceParams({}, call));
   } catch {
     ledger.isUnread = true;
   }

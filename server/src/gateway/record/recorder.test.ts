@@ -274,7 +274,7 @@ test.each([
     ["1", "2"],
     ["damaged"],
   ],
-] as const)("a file %s yields its intact records, and blocks nothing", async (_name, change, expected, kept) => {
+] as const)("a file %s yields its intact records, and blocks nothing", async (_name, change, expected, remaining) => {
   const first = start();
   for (const model of ["1", "2", "3"]) first.recorder.add(record(model));
   await first.die();
@@ -284,8 +284,8 @@ test.each([
   second.state.isFull = false;
   await second.recorder.start();
   expect(second.models()).toEqual(expected);
-  expect(Object.keys(second.files()).map((name) => name.split("-")[0])).toEqual(kept);
-  expect(second.problems).toHaveLength(kept.length);
+  expect(Object.keys(second.files()).map((name) => name.split("-")[0])).toEqual(remaining);
+  expect(second.problems).toHaveLength(remaining.length);
   second.recorder.add(record("next"));
   await second.recorder.stop(1_000);
   expect(second.models()).toEqual([...expected, "next"]);

@@ -59,7 +59,7 @@ export type RecorderDeps = {
   maxRecords?: number;
 };
 
-/** A text is kept, not the values in it: it costs the garbage collector less than they do. */
+/** A text is retained, not the values in it: it costs the garbage collector less than they do. */
 type Waiting = { text: string; organizationId: string; isSpooled: boolean };
 
 type Ended = { call: CallFacts; onSafe: (() => void) | undefined };
@@ -193,14 +193,14 @@ class SpooledRecorder implements Recorder {
 
   async caughtUp(timeoutMs: number): Promise<boolean> {
     // A running flush may have begun before the last of them.
-    const handOn = async (): Promise<boolean> => {
+    const dispatch = async (): Promise<boolean> => {
       await this.#flushing;
       this.#begin();
       await this.#flushing;
       return true;
     };
     if (this.#records.held === 0) return true;
-    return await Promise.race([handOn(), sleep(timeoutMs, false, { ref: false })]);
+    return await Promise.race([dispatch(), sleep(timeoutMs, false, { ref: false })]);
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -236,8 +236,8 @@ class SpooledRecorder implements Recorder {
     if (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
       const records = this.#waiting;
       this.#waiting = [];
-      const forget = spool.turn();
-      if (await this.#dispatch(records)) forget();
+      const emptyFile = spool.turn();
+      if (await this.#dispatch(records)) emptyFile();
     }
     this.#flushing = undefined;
     if (this.#waiting.length > 0) this.#schedule();

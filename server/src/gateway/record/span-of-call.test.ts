@@ -10,7 +10,7 @@ import { createIngestMetrics } from "../../telemetry/ingest-metrics.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { storageLimits } from "../../storage/limits.ts";
 import { filterLimits } from "../../filter/limits.ts";
-import { newLedger, takeDigest, takeParams, takeReply, type CallLedger } from "../call/call-ledger.ts";
+import { newLedger, recordDigest, applyParams, recordReply, type CallLedger } from "../call/call-ledger.ts";
 import { createChatDigest } from "../chat/chat-digest.ts";
 import { readMembers, withoutServiceParams } from "../chat/read-chat-request.ts";
 import { readServiceParams } from "../request/service-params.ts";
@@ -61,8 +61,8 @@ function ledgerOf(request: Record<string, unknown>): CallLedger {
     "chat",
   );
   const members = readMembers(Buffer.from(JSON.stringify(request)));
-  ledger.asked = withoutServiceParams(members);
-  takeParams(ledger, readServiceParams(members, { headers: {}, permissions: new Set() }));
+  ledger.request = withoutServiceParams(members);
+  applyParams(ledger, readServiceParams(members, { headers: {}, permissions: new Set() }));
   return ledger;
 }
 
@@ -99,13 +99,13 @@ function answered(ledger: CallLedger): void {
     routedMs: 1.5,
     endedMs: 2.25,
   });
-  takeReply(ledger, reply);
+  recordReply(ledger, reply);
 }
 
 test("stores a reply's choices in the order of their index", () => {
   const ledger = newLedger({ origin, startedAtMs: 0 }, { claim: () => true }, "chat");
   const choices = [2, 0, 1].map((index) => ({ index, message: { role: "assistant", content: String(index) } }));
-  takeReply(ledger, { choices });
+  recordReply(ledger, { choices });
   expect(ledger.messages.map(({ content }) => content)).toEqual(["0", "1", "2"]);
 });
 
@@ -153,7 +153,6 @@ const outcome = fc.record({
   provider: fc.constantFrom("openai", "azure", ""),
   attempts: fc.nat(3),
   statusCode: fc.constantFrom(200, 400, 424, 499, 500),
-  isCut: fc.boolean(),
   isCached: fc.boolean(),
   cacheKey: fc.constantFrom(undefined, "0123"),
   errorMessage: fc.option(text, { nil: undefined }),
@@ -166,16 +165,16 @@ const outcome = fc.record({
 
 test("any call has a span, and the same one from the spool", async () => {
   await fc.assert(
-    fc.asyncProperty(request, fc.option(completion, { nil: undefined }), outcome, async (asked, answer, facts) => {
+    fc.asyncProperty(request, fc.option(completion, { nil: undefined }), outcome, async (members, answer, facts) => {
       try {
-        ledgerOf(asked);
+        ledgerOf(members);
       } catch (error) {
         // The gateway refuses these parameters.
         fc.pre(!(error instanceof Error && error.name === "ServiceError"));
         throw error;
       }
-      const row = await rowOf(asked, (ledger) => {
-        if (answer !== undefined) takeReply(ledger, answer);
+      const row = await rowOf(members, (ledger) => {
+        if (answer !== undefined) recordReply(ledger, answer);
         Object.assign(ledger, facts);
       });
       expect(row).toMatchObject({ organization_id: "org", log_method: "gateway", log_type: "chat" });
@@ -196,7 +195,7 @@ test("a span has the content of the call, unless the caller wants none stored", 
     const digest = createChatDigest();
     digest.add({ choices: [{ index: 0, delta: { content: "Hi" } }] });
     answered(ledger);
-    takeDigest(ledger, digest);
+    recordDigest(ledger, digest);
   });
   expect(streamed).toMatchObject({ completion_message: { content: "Hi" } });
   const without = await rowOf({ ...call, disable_log: true }, answered);
@@ -213,7 +212,7 @@ test.each([
 ])("a response that %s loses the content of its record, not the record", async (_what, value) => {
   const row = await rowOf(call, (ledger) => {
     answered(ledger);
-    takeReply(ledger, { ...reply, choices: [{ message: { role: "assistant", content: value } }] });
+    recordReply(ledger, { ...reply, choices: [{ message: { role: "assistant", content: value } }] });
   });
   expect(row).toMatchObject({ model: "gpt-4o", status: "success", total_tokens: 11 });
   expect(row["completion_message"]).toBeUndefined();

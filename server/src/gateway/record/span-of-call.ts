@@ -1,6 +1,6 @@
 import { domainLimits } from "../../domain/limits.ts";
 import { httpLimits } from "../../http/limits.ts";
-import { withoutWords } from "../call/attempt-notes.ts";
+import { withoutMessages } from "../call/attempt-notes.ts";
 import { billedUsage, isPaid, type CallLedger } from "../call/call-ledger.ts";
 import { secondsOf, storedTime } from "../../lib/time.ts";
 import { builtInProvider } from "../routing/provider-table.ts";
@@ -37,23 +37,23 @@ const recordedParams: ReadonlySet<string> = new Set<keyof ServiceParams>([
 
 /** The part that the request determines, unchanged. Valid once its parameters are read. */
 function requestOfCall(ledger: CallLedger): Record<string, unknown> {
-  const { asked, params } = ledger;
+  const { request, params } = ledger;
   const span: Record<string, unknown> = {};
-  const said: Record<string, unknown> = params;
+  const fields: Record<string, unknown> = params;
   // Most calls have none of them.
-  for (const name of Object.keys(said)) if (recordedParams.has(name)) span[name] = said[name];
+  for (const name of Object.keys(fields)) if (recordedParams.has(name)) span[name] = fields[name];
   if (ledger.isRepeated) {
     delete span["span_unique_id"];
     span["span_parent_id"] = params.span_unique_id;
   }
-  for (const name of recordedNumbers) if (typeof asked[name] === "number") span[name] = asked[name];
-  span["max_tokens"] ??= asked["max_completion_tokens"];
+  for (const name of recordedNumbers) if (typeof request[name] === "number") span[name] = request[name];
+  span["max_tokens"] ??= request["max_completion_tokens"];
   if (omitsContent(ledger)) {
     span["disable_log"] = true;
     return span;
   }
-  for (const name of recordedContent) if (asked[name] !== undefined) span[name] = asked[name];
-  if (Array.isArray(asked["messages"])) span["prompt_messages"] = asked["messages"];
+  for (const name of recordedContent) if (request[name] !== undefined) span[name] = request[name];
+  if (Array.isArray(request["messages"])) span["prompt_messages"] = request["messages"];
   return span;
 }
 
@@ -95,8 +95,8 @@ function outcomeOfCall(ledger: CallLedger): Record<string, unknown> {
     cost: isFree(ledger) ? 0 : undefined,
     limit_info: ledger.limitInfo,
     warnings: ledger.warnings.length > 0 ? ledger.warnings : undefined,
-    attempts: notes.length === 0 ? undefined : omits ? withoutWords(notes) : notes,
-    error_message: omits ? toldWithoutWords(ledger) : ledger.errorMessage,
+    attempts: notes.length === 0 ? undefined : omits ? withoutMessages(notes) : notes,
+    error_message: omits ? messageWithoutContent(ledger) : ledger.errorMessage,
     completion_message: message,
     completion_messages: !omits && ledger.messages.length > 1 ? ledger.messages : undefined,
   };
@@ -107,7 +107,7 @@ function omitsContent({ isUnread, params }: CallLedger): boolean {
 }
 
 /** An upstream's message may quote content. */
-function toldWithoutWords({ errorMessage, statusCode }: CallLedger): string | undefined {
+function messageWithoutContent({ errorMessage, statusCode }: CallLedger): string | undefined {
   return errorMessage === undefined ? undefined : `The call failed with status ${statusCode}.`;
 }
 

@@ -1,7 +1,7 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
-import { takeParams, type CallLedger } from "../call/call-ledger.ts";
+import { applyParams, type CallLedger } from "../call/call-ledger.ts";
 import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
 import type { AnswerReader, CallRequest, GatewayCall, WholeReply } from "../call/operation.ts";
 import { readErrorWithin } from "../providers/openai/problem.ts";
@@ -21,17 +21,17 @@ export function readJsonRequest(
   const { bytes, headers } = call;
   const members = readMembers(bytes);
   const forProvider = adapt(withoutServiceParams(members));
-  ledger.asked = forProvider;
+  ledger.request = forProvider;
   if (typeof members["model"] === "string") ledger.model = members["model"];
   const params = readServiceParams(members, call);
-  takeParams(ledger, params);
+  applyParams(ledger, params);
   const model = checkModelName(members);
   checkTokenBounds(forProvider);
   return {
     params,
     model,
     ...readRouteHeaders(headers),
-    asked: forProvider,
+    members: forProvider,
     call: ({ target, quirks }) =>
       openaiCall({ bytes, members, forProvider }, target, { quirks, operation, requestsUsage: false }),
   };

@@ -14,11 +14,11 @@ describe("values with a key mark", () => {
         const bound = markResponse({ id: responseId, output }, mark);
         expect(markEvent({ response: { id: responseId, output } }, mark)).toEqual({ response: bound });
         expect(removeMarks({ previous_response_id: bound["id"], input: bound["output"] })).toEqual({
-          asked: { previous_response_id: responseId, input: output },
+          members: { previous_response_id: responseId, input: output },
           keyMark: { value: mark, param: "previous_response_id" },
         });
         expect(removeMarks({ input: bound["output"] })).toEqual({
-          asked: { input: output },
+          members: { input: output },
           keyMark: { value: mark, param: "input" },
         });
       }),
@@ -26,9 +26,9 @@ describe("values with a key mark", () => {
   });
 
   test("P6: do not exist in a request without marks, which stays unchanged", () => {
-    const asked = { input: [{ role: "user", content: "a.kAAAAAAAA" }], previous_response_id: "resp_1", tools: [{}] };
-    const taken = removeMarks(asked);
-    expect(taken.asked).toBe(asked);
+    const members = { input: [{ role: "user", content: "a.kAAAAAAAA" }], previous_response_id: "resp_1", tools: [{}] };
+    const taken = removeMarks(members);
+    expect(taken.members).toBe(members);
     expect(taken.keyMark).toBeUndefined();
   });
 

@@ -93,7 +93,7 @@ export type KeyMark = { value: string; param: string };
  * encrypted for another key, as this key cannot decrypt it.
  * @returns the same members if there is no key mark
  */
-export function removeMarks(asked: Members): { asked: Members; keyMark: KeyMark | undefined } {
+export function removeMarks(members: Members): { members: Members; keyMark: KeyMark | undefined } {
   let keyMark: KeyMark | undefined;
   let isMarked = false;
   const unmark = (value: unknown, param: string): unknown => {
@@ -104,7 +104,7 @@ export function removeMarks(asked: Members): { asked: Members; keyMark: KeyMark 
     keyMark = { value: found[2] ?? "", param };
     return found[1];
   };
-  const { input, tools } = asked;
+  const { input, tools } = members;
   const items = Array.isArray(input) ? (input as unknown[]) : undefined;
   const unmarkedItems = items?.map((item) =>
     isObject(item) ? changed(item, ofItems, (value) => unmark(value, "input")) : item,
@@ -117,14 +117,14 @@ export function removeMarks(asked: Members): { asked: Members; keyMark: KeyMark 
       )
     : undefined;
   const heads = ["conversation", "previous_response_id"] as const;
-  const whole: Members = { ...asked };
-  for (const name of heads) if (asked[name] !== undefined) whole[name] = unmark(asked[name], name);
-  if (!isMarked) return { asked, keyMark: undefined };
+  const whole: Members = { ...members };
+  for (const name of heads) if (members[name] !== undefined) whole[name] = unmark(members[name], name);
+  if (!isMarked) return { members, keyMark: undefined };
   if (unmarkedTools !== undefined) whole["tools"] = unmarkedTools;
   if (items !== undefined) {
     whole["input"] = unmarkedItems?.filter((_item, i) => !isForeign(items[i], keyMark));
   }
-  return { asked: whole, keyMark };
+  return { members: whole, keyMark };
 }
 
 function isForeign(item: unknown, keyMark: KeyMark | undefined): boolean {

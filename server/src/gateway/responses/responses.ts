@@ -21,14 +21,14 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): CallOpera
       let keyMark: KeyMark | undefined;
       const request = readJsonRequest(call, ledger, "responses", (members) => {
         const taken = removeMarks(members);
-        const { input, instructions, stream } = taken.asked;
+        const { input, instructions, stream } = taken.members;
         keyMark = taken.keyMark;
         ledger.stream = stream === true;
         ledger.content = { input: instructions === undefined ? input : { instructions, input } };
-        return taken.asked;
+        return taken.members;
       });
-      checkStreamFlag(request.asked);
-      const { stream, background } = request.asked;
+      checkStreamFlag(request.members);
+      const { stream, background } = request.members;
       // Without a stream the cost of a background response would stay unknown.
       if (background === true && stream !== true)
         throw badMember("background", "must be streamed: send stream as well");
@@ -45,21 +45,21 @@ export function createResponses(owners: Pick<ResponseOwners, "note">): CallOpera
 function createResponseReader(
   ledger: CallLedger,
   owners: Pick<ResponseOwners, "note">,
-  { attempt, hasManyKeys, mayAskOther, isBackground }: ReaderOptions & { isBackground: boolean },
+  { attempt, hasManyKeys, mayFallBack, isBackground }: ReaderOptions & { isBackground: boolean },
 ): AnswerReader {
   /** Appends the key mark of this attempt. */
   const marker = hasManyKeys && attempt !== undefined ? createMarker(attempt.keyMark) : undefined;
   return {
     stream(sink) {
       // The id of a background response must be sent immediately.
-      const events = readResponseStream(ledger, owners, isBackground ? () => false : mayAskOther);
+      const events = readResponseStream(ledger, owners, isBackground ? () => false : mayFallBack);
       return createEventSource({ ...events, rewrite: marker?.event }, sink);
     },
     whole(whole) {
       const { reply, problem } = readJsonReply(whole);
       if (problem !== undefined) return problem;
       if (!Array.isArray(reply["output"])) throw new BadReply("The provider's reply is not a Responses API response.");
-      const block = mayAskOther() ? blockOfResponse(reply) : undefined;
+      const block = mayFallBack() ? blockOfResponse(reply) : undefined;
       if (block !== undefined) return block;
       takeResponse(reply, ledger);
       if (ledger.responseId !== undefined) owners.note(ledger.responseId, ledger.origin);
@@ -74,8 +74,8 @@ function createResponseReader(
 const contentEvent = /\.delta$|^response\.(?:output_item\.added|content_part\.added)$/;
 
 /** While another model may answer, the start of a text item is not content: a filter may withhold all of its text. */
-function isContent(type: string, { item }: Record<string, unknown>, mayAskOther: boolean): boolean {
-  if (!mayAskOther || type.endsWith(".delta")) return contentEvent.test(type);
+function isContent(type: string, { item }: Record<string, unknown>, mayFallBack: boolean): boolean {
+  if (!mayFallBack || type.endsWith(".delta")) return contentEvent.test(type);
   return type === "response.output_item.added" && !isTextItem(item);
 }
 
@@ -86,7 +86,7 @@ function isTextItem(item: unknown): boolean {
 function readResponseStream(
   ledger: CallLedger,
   owners: Pick<ResponseOwners, "note">,
-  mayAskOther: () => boolean,
+  mayFallBack: () => boolean,
 ): EventReader {
   const output = createOutputSoFar();
   let isStarted = false;
@@ -104,14 +104,14 @@ function readResponseStream(
       if (type === "error" || type === "response.failed" || event["error"])
         return { problem: problemOfEvent({ error: response["error"], usage: usageOfResponse(response), ...event }) };
       if (type === "response.completed" || type === "response.incomplete") {
-        const block = !isStarted && mayAskOther() ? blockOfResponse(response) : undefined;
+        const block = !isStarted && mayFallBack() ? blockOfResponse(response) : undefined;
         if (block !== undefined) return { problem: block };
         takeResponse(response, ledger);
         return { isDone: true };
       }
       const message = output.add(type, event);
       if (message !== undefined) ledger.messages = [message];
-      const hasContent = isContent(type, event, mayAskOther());
+      const hasContent = isContent(type, event, mayFallBack());
       isStarted ||= hasContent;
       return { hasContent };
     },

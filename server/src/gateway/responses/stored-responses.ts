@@ -4,7 +4,7 @@ import type { Permission } from "../../domain/permissions.ts";
 import type { ResponseWriter } from "../../http/response-writer.ts";
 import { parseObjectText } from "../../lib/json.ts";
 import { gatewayLimits } from "../limits.ts";
-import { askUpstream, type AttemptEnd, type AttemptRun } from "../call/attempt.ts";
+import { sendToUpstream, type AttemptEnd, type AttemptRun } from "../call/attempt.ts";
 import { timesOf } from "../call/attempt-times.ts";
 import { ClientStream, errorOfProblem, openaiErrors, type CallError } from "../call/client-answer.ts";
 import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
@@ -140,7 +140,7 @@ function send(
   const isStream = reader.stream !== undefined;
   const times = timesOf(timeouts, timeouts.totalMs, { furtherModels: 0, roomMs: Infinity }, isStream);
   const run = { reader, isStream, signal, mustStream: () => true, onAnswer: () => undefined, ...stream };
-  return askUpstream(upstream, run, { pools, times, isOperatorHost });
+  return sendToUpstream(upstream, run, { pools, times, isOperatorHost });
 }
 
 const wholeReader: AnswerReader = { whole: () => undefined, answer: ({ bytes: body }) => ({ body }) };
@@ -174,9 +174,9 @@ async function sendForStream(
   const { stream } = sent;
   if (end.kind === "problem" && stream === undefined) return end;
   deps.metrics.attempts.inc({
-    outcome: end.kind === "problem" ? end.problem.kind : end.kind === "gone" ? "gone" : "success",
+    outcome: end.kind === "problem" ? end.problem.kind : end.kind === "aborted" ? "gone" : "success",
   });
-  if (end.kind === "gone") {
+  if (end.kind === "aborted") {
     stream?.release();
     if (stream === undefined) throw call.signal.reason;
   } else if (end.kind === "problem") {

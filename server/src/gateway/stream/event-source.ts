@@ -61,7 +61,7 @@ class EventSource implements StreamSource {
     if (this.#isOver) return;
     if (this.#reader.mayJustEnd === true) return this.#sink.onDone();
     const message = "The provider's stream ended before the response was complete.";
-    this.#fail({ kind: "fault", status: 200, message, isCut: true });
+    this.#fail({ kind: "fault", status: 200, message, isInterrupted: true });
   }
 
   #fail(problem: UpstreamProblem): void {

@@ -38,7 +38,7 @@ const truncated: UpstreamProblem = {
   status: 200,
   message: "The provider's stream ended before it was complete.",
   code: "stream_truncated",
-  isCut: true,
+  isInterrupted: true,
 };
 
 const silent: UpstreamProblem = {

@@ -67,7 +67,7 @@ export class ToolCallRepair {
       return isMore(item, call) ? item : { index: call.index, ...piece.rest, ...called(call, piece.args) };
     Object.assign(call.rest, piece.rest);
     const isKnown = call.id !== undefined && call.name !== undefined;
-    if (!isKnown && call.args.length <= gatewayLimits.heldStreamBytes) return undefined;
+    if (!isKnown && call.args.length <= gatewayLimits.bufferedStreamBytes) return undefined;
     const first = open(call);
     return isFirst(item, call) ? item : first;
   }

@@ -13,7 +13,7 @@ export type TranscriptionRequest = {
   /** Fields for the provider, unchanged, except `model`. */
   fields: ReadonlyArray<readonly [name: string, text: string]>;
   /** The fields as values to record, including `model`. */
-  asked: Record<string, unknown>;
+  recorded: Record<string, unknown>;
   /** Whether the response is JSON rather than text. */
   isJson: boolean;
   /** The caller requested server-sent events. */
@@ -65,12 +65,12 @@ export function readTranscriptionRequest(form: Form, members: Record<string, unk
   }
   checkLanguage(members["language"]);
   const temperature = readTemperature(members["temperature"]);
-  const asked = Object.fromEntries(Object.entries(members).filter(([name]) => !isServiceParam(name)));
+  const recorded = Object.fromEntries(Object.entries(members).filter(([name]) => !isServiceParam(name)));
   return {
     model,
     file,
     fields: form.fields.filter(([name]) => !isServiceParam(name.split("[")[0] ?? "") && name !== "model"),
-    asked: { ...asked, ...(temperature === undefined ? {} : { temperature }) },
+    recorded: { ...recorded, ...(temperature === undefined ? {} : { temperature }) },
     isStream: readFlag("stream", members["stream"]),
     isJson: jsonFormats.includes(format),
   };

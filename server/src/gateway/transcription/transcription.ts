@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../../domain/errors.ts";
 import { audioSeconds } from "../../lib/audio-duration.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
-import { takeParams, type CallLedger } from "../call/call-ledger.ts";
+import { applyParams, type CallLedger } from "../call/call-ledger.ts";
 import { createEventSource, feedEvents } from "../stream/event-source.ts";
 import type { OutgoingCall } from "../call/exchange.ts";
 import { readRouteHeaders } from "../chat/read-chat-request.ts";
@@ -55,14 +55,14 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
       if (form.file !== undefined) describeRecording(form.file, members["prompt"], ledger);
       ledger.stream = members["stream"] === true || members["stream"] === "true";
       const params = readServiceParams(members, caller);
-      takeParams(ledger, params);
+      applyParams(ledger, params);
       const request = readTranscriptionRequest(form, members);
       await checkModelOf(origin.organization_id, request.model);
       return {
         params,
         model: request.model,
         ...readRouteHeaders(headers),
-        asked: request.asked,
+        members: request.recorded,
         isStream: request.isStream,
         recording: request.file.bytes,
         call: (attempt) => callOf(request, attempt),

@@ -27,7 +27,7 @@ let journal: Journal;
 let intake: SpanIntake;
 let written: StoredRow[] = [];
 
-function keep(payload: Buffer): void {
+function write(payload: Buffer): void {
   const lines = payload.toString().trimEnd().split("\n");
   written.push(...lines.map((line) => JSON.parse(line) as StoredRow));
 }
@@ -39,7 +39,7 @@ beforeAll(() => {
     journal,
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createIngestMetrics(new Registry(), journal),
-    committed: (_entry, payload) => keep(payload),
+    committed: (_entry, payload) => write(payload),
     now: Date.now,
   });
 });
@@ -63,8 +63,8 @@ function collapse(rows: StoredRow[]): StoredRow[] {
   const byKey = new Map<string, StoredRow>();
   for (const row of rows) {
     const key = `${row.timestamp} ${row.unique_id}`;
-    const kept = byKey.get(key);
-    if (!kept || BigInt(row.version) >= BigInt(kept.version)) byKey.set(key, row);
+    const previous = byKey.get(key);
+    if (!previous || BigInt(row.version) >= BigInt(previous.version)) byKey.set(key, row);
   }
   return [...byKey.values()].filter((row) => row.is_deleted !== 1);
 }
@@ -245,7 +245,7 @@ test("the span received later wins, also after the clock was set back", async ()
     journal,
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createIngestMetrics(new Registry(), journal),
-    committed: (_entry, payload) => keep(payload),
+    committed: (_entry, payload) => write(payload),
     now: () => Date.now() - 3_600_000,
   });
   await intake.accept([completed], origin);
@@ -298,7 +298,7 @@ describe("rows that may share their key with another row are marked as resends",
       prices: createPriceBook({ maxModels: 10 }),
       metrics: createIngestMetrics(new Registry(), young),
       committed: (entry, payload) => {
-        keep(payload);
+        write(payload);
         expect(entry.hasResends).toBe(true);
       },
       now: () => clock,

@@ -106,7 +106,7 @@ export function createSpanIntake({
           idempotencyKey: idempotencyKey === undefined ? undefined : `${idempotencyKey}\n${index}`,
         });
       const read = history && bodies.map(normalize);
-      const batch = newBatch(read && (await history.findAsked(origin.organization_id, read)));
+      const batch = newBatch(read && (await history.findRecords(origin.organization_id, read)));
       const outcomes = bodies.map((body, index) => addTo(batch, read?.[index] ?? normalize(body, index)));
       await commit(batch, origin.organization_id);
       count(origin.log_method, outcomes);

@@ -21,11 +21,11 @@ test("an organization over the limit does not evict deletions of others", () => 
   deleted.add(deletion("guest", "last", nowMs));
   expect([covers("guest", "first"), covers("guest", "last")]).toEqual([true, true]);
   expect(["0", "201", "202", "299"].map((id) => covers("hog", id))).toEqual([false, false, true, true]);
-  expect(deleted.stats()).toEqual({ traces: 100, forgotten: 202 });
+  expect(deleted.stats()).toEqual({ traces: 100, evicted: 202 });
 
   // Expired deletions are dropped first, of any organization.
   nowMs += domainLimits.deletedTraceMs + 1;
   for (let index = 0; index < 100; index += 1) deleted.add(deletion("late", `${index}`, nowMs));
-  expect(deleted.stats()).toEqual({ traces: 100, forgotten: 202 });
+  expect(deleted.stats()).toEqual({ traces: 100, evicted: 202 });
   expect(covers("guest", "first")).toBe(false);
 });

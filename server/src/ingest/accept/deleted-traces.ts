@@ -4,7 +4,7 @@ import { ingestLimits } from "../limits.ts";
 
 /**
  * Traces deleted within the last day, so that resends of their spans stay deleted. Bounded: beyond
- * `domainLimits.deletedTraces`, the oldest of the organization with the most are forgotten. After that, only
+ * `domainLimits.deletedTraces`, the oldest of the organization with the most are evicted. After that, only
  * byte-identical resends are recognized, by the tombstones in the table.
  */
 export type DeletedTraces = {
@@ -15,8 +15,8 @@ export type DeletedTraces = {
   add(deletion: TraceDeletion): void;
   /** The deletions of the last `ageMs` milliseconds. */
   since(ageMs: number): TraceDeletion[];
-  /** Traces that are remembered, and those that were forgotten so far because of the bound. */
-  stats(): { traces: number; forgotten: number };
+  /** Traces that are remembered, and those that were evicted so far because of the bound. */
+  stats(): { traces: number; evicted: number };
 };
 
 type TraceOf = { organization_id: string; environment: string; trace_unique_id?: string | undefined };
@@ -25,7 +25,7 @@ export function createDeletedTraces(now: () => number, maxTraces: number = domai
   /** By organization, in insertion order. */
   const organizations = new Map<string, Map<string, TraceDeletion[]>>();
   let traces = 0;
-  let forgotten = 0;
+  let evicted = 0;
 
   const dropExpired = (deletions: Map<string, TraceDeletion[]>): void => {
     for (const [key, list] of deletions) {
@@ -41,7 +41,7 @@ export function createDeletedTraces(now: () => number, maxTraces: number = domai
     for (const oldest of largest.keys()) {
       largest.delete(oldest);
       traces -= 1;
-      forgotten += 1;
+      evicted += 1;
       return;
     }
   };
@@ -80,7 +80,7 @@ export function createDeletedTraces(now: () => number, maxTraces: number = domai
     },
     stats() {
       for (const deletions of organizations.values()) dropExpired(deletions);
-      return { traces, forgotten };
+      return { traces, evicted };
     },
   };
 }

@@ -8,7 +8,7 @@ const erasureOf = (organization: string, customer: string, erasedAtMs: number) =
   return { ...key, fingerprint: customerFingerprint(key), erasedAtMs };
 };
 
-test("beyond its bound, forgets the oldest of the tenant with the most", () => {
+test("beyond its bound, evicts the oldest of the tenant with the most", () => {
   const erased = createErasedCustomers(3);
   erased.add(erasureOf("small", "ann", 1));
   for (const [index, name] of ["a", "b", "c"].entries()) erased.add(erasureOf("large", name, index + 2));
@@ -19,7 +19,7 @@ test("beyond its bound, forgets the oldest of the tenant with the most", () => {
     true,
     true,
   ]);
-  expect(erased.stats()).toEqual({ customers: 3, forgotten: 1 });
+  expect(erased.stats()).toEqual({ customers: 3, evicted: 1 });
 });
 
 test("the latest deletion counts, in any order of arrival", () => {

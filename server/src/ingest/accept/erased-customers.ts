@@ -19,7 +19,7 @@ export type ErasedCustomers = {
    * Removes the customer from rows that were received before its deletion. Returns the same array if there are none.
    */
   withoutErased(rows: readonly SpanRow[]): readonly SpanRow[];
-  stats(): { customers: number; forgotten: number };
+  stats(): { customers: number; evicted: number };
 };
 
 type CustomerOf = Omit<CustomerKey, "customer_identifier"> & { customer_identifier?: string | undefined };
@@ -28,14 +28,14 @@ export function createErasedCustomers(maxCustomers: number = ingestLimits.erased
   /** By tenant and fingerprint, in the order of deletion. */
   const tenants = new Map<string, Map<string, number>>();
   let customers = 0;
-  let forgotten = 0;
+  let evicted = 0;
 
   const makeRoom = (): void => {
     const largest = [...tenants.values()].reduce((one, other) => (other.size > one.size ? other : one));
     for (const oldest of largest.keys()) {
       largest.delete(oldest);
       customers -= 1;
-      forgotten += 1;
+      evicted += 1;
       return;
     }
   };
@@ -67,7 +67,7 @@ export function createErasedCustomers(maxCustomers: number = ingestLimits.erased
         ? rows.map((row, index) => (areErased[index] === true ? withoutCustomer(row) : row))
         : rows;
     },
-    stats: () => ({ customers, forgotten }),
+    stats: () => ({ customers, evicted }),
   };
 }
 

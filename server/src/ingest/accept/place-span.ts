@@ -73,8 +73,8 @@ export function createPlaceSpan(deps: PlaceDeps): PlaceSpan {
     const version = versionAfter(before, span.version);
     const verdict = judgeResend(before, { timestampNs: span.timestampNs, version });
     // A recalled row, or a later version of it, may already be accepted.
-    const isThere = isRecalled && before !== undefined && before.version >= span.version;
-    if (isThere || verdict.kind === "superseded") return "superseded";
+    const isAccepted = isRecalled && before !== undefined && before.version >= span.version;
+    if (isAccepted || verdict.kind === "superseded") return "superseded";
     return {
       version,
       firstReceivedNs: before?.firstReceivedNs ?? receivedNsOf(version),

@@ -10,11 +10,11 @@ const content = ["prompt_messages", "completion_message", "completion_messages",
 /** A call's body without the fields that the intake refuses, and without content if it is too large or nests too deep. */
 export function withoutRefused(body: Body, { errors, code }: Pick<RefusedRow, "errors" | "code">): Body {
   const fields = Object.keys(errors).filter((name) => name !== wholeBody);
-  const left = code === "payload_too_large" || wholeBody in errors ? [...fields, ...content] : fields;
-  const kept = Object.fromEntries(Object.entries(body).filter(([name]) => !left.includes(name)));
-  const warnings = Array.isArray(kept["warnings"]) ? (kept["warnings"] as unknown[]) : [];
-  if ("usage" in kept) kept["usage"] = boundedCounts(kept["usage"]);
-  return { ...kept, warnings: [...warnings, `left out, because the store cannot hold it: ${left.join(", ")}`] };
+  const leftOut = code === "payload_too_large" || wholeBody in errors ? [...fields, ...content] : fields;
+  const retained = Object.fromEntries(Object.entries(body).filter(([name]) => !leftOut.includes(name)));
+  const warnings = Array.isArray(retained["warnings"]) ? (retained["warnings"] as unknown[]) : [];
+  if ("usage" in retained) retained["usage"] = boundedCounts(retained["usage"]);
+  return { ...retained, warnings: [...warnings, `left out, because the store cannot hold it: ${leftOut.join(", ")}`] };
 }
 
 /** Fields that identify the call's customer and determine its cost. */
@@ -35,8 +35,8 @@ const bareFields = new Set([
 
 /** The least of a call's body that is worth a span. */
 export function bareCall(body: Body, { errors }: Pick<RefusedRow, "errors">): Body {
-  const kept = Object.entries(body).filter(([name]) => bareFields.has(name) && !(name in errors));
-  return Object.fromEntries(kept.map(([name, value]) => [name, name === "usage" ? boundedCounts(value) : value]));
+  const retained = Object.entries(body).filter(([name]) => bareFields.has(name) && !(name in errors));
+  return Object.fromEntries(retained.map(([name, value]) => [name, name === "usage" ? boundedCounts(value) : value]));
 }
 
 const maxDepth = 4;

@@ -21,7 +21,7 @@ export type SpanHistory = {
    * Records by identity, as `latin1` text, for the spans that need a lookup; undefined if none does. Empty if the store
    * does not respond in time: the spans then count as new.
    */
-  findAsked(
+  findRecords(
     organizationId: string,
     spans: readonly NormalizeResult[],
   ): Promise<ReadonlyMap<string, IdentityRecord> | undefined>;
@@ -61,17 +61,17 @@ export function createSpanHistory({
     );
     if (deleted !== undefined) return { timestampNs: deleted.timestampNs, version: deleted.version, firstReceivedNs };
     if (journal.lookup(identity) !== undefined) return undefined;
-    const standing = dated.filter(({ isGone }) => !isGone).sort((a, b) => (a.version < b.version ? 1 : -1))[0];
-    return standing && { timestampNs: standing.timestampNs, version: standing.version, firstReceivedNs };
+    const current = dated.filter(({ isTombstone }) => !isTombstone).sort((a, b) => (a.version < b.version ? 1 : -1))[0];
+    return current && { timestampNs: current.timestampNs, version: current.version, firstReceivedNs };
   };
-  const isAsked = ({ row, identity, isIdentified }: NormalizedSpan): boolean => {
+  const needsLookup = ({ row, identity, isIdentified }: NormalizedSpan): boolean => {
     if (!isIdentified) return false;
     if (deletedTraces.has(row)) return true;
     return erasedCustomers.erasedAtNs(row) !== undefined && journal.lookup(identity) === undefined;
   };
   return {
-    async findAsked(organizationId, read) {
-      const spans = read.flatMap((each) => (each.ok && isAsked(each.span) ? each.span : []));
+    async findRecords(organizationId, read) {
+      const spans = read.flatMap((each) => (each.ok && needsLookup(each.span) ? each.span : []));
       if (spans.length === 0) return undefined;
       const found = new Map<string, IdentityRecord>();
       try {

@@ -60,9 +60,9 @@ export type FanOut = {
    */
   buffer(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void;
   /** Determines which stored entries must be kept; called by the writer. */
-  keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
+  retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
   /** Called once the result of `keep` is on disk. */
-  kept(keep: Keep): void;
+  retained(result: Keep): void;
   /**
    * The number of stored entries that each subscriber has not taken, and the arrival of the oldest, by
    * `performance.now`.
@@ -132,10 +132,10 @@ class JournalFanOut implements FanOut {
     this.#bufferedBytes += buffered.bytes;
   }
 
-  keep(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep {
-    const kept: KeptEntry[] = [];
+  retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep {
+    const retained: KeptEntry[] = [];
     const missed = new Map<string, MissedStretch>();
-    if (this.#consumers.size === 0) return { entries: kept, missed: [] };
+    if (this.#consumers.size === 0) return { entries: retained, missed: [] };
     for (const { seq, payload } of entries) {
       let buffered = this.#buffered.get(seq);
       const organizationId = buffered?.organizationId ?? organizationOf(payload);
@@ -153,7 +153,7 @@ class JournalFanOut implements FanOut {
         this.#miss(organizationId, others, buffered?.rows ?? spansOf(payload), missed);
       }
       if (takers.length > 0) {
-        kept.push({ seq, bytes: payload.byteLength, subscribers: takers.map(({ name }) => name) });
+        retained.push({ seq, bytes: payload.byteLength, subscribers: takers.map(({ name }) => name) });
         this.#open.set(seq, {
           subscribers: takers.length,
           bytes: payload.byteLength,
@@ -161,10 +161,10 @@ class JournalFanOut implements FanOut {
         });
       } else this.#release(seq);
     }
-    return { entries: kept, missed: [...missed.values()] };
+    return { entries: retained, missed: [...missed.values()] };
   }
 
-  kept({ entries }: Keep): void {
+  retained({ entries }: Keep): void {
     for (const { seq, subscribers } of entries) {
       for (const name of subscribers) this.#consumers.get(name)?.push(seq);
     }
@@ -181,7 +181,7 @@ class JournalFanOut implements FanOut {
       this.#room.add("", bytes);
       this.#open.set(seq, { subscribers: subscribers.length, bytes, organizationId: "" });
     }
-    this.kept({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
+    this.retained({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
     for (const stretch of kept.missed()) this.#consumers.get(stretch.subscriber)?.miss(stretch);
     // Entries of subscribers that this version no longer has.
     this.#finish(entries.filter(({ subscribers }) => subscribers.length === 0).map(({ seq }) => seq));

@@ -46,7 +46,7 @@ export type SpanWriterDeps = {
   store: Pick<SpanStore, "insert">;
   metrics: IngestMetrics;
   /** Notified of stored entries. */
-  fanOut?: Pick<FanOut, "keep" | "kept">;
+  fanOut?: Pick<FanOut, "retain" | "retained">;
   /** Removes rows of deleted traces from entries of an earlier process. */
   leaveOutDeleted?: (payload: Buffer) => Buffer;
   /** Without it, groups never wait for the longer time that applies while nobody reads. */
@@ -73,7 +73,7 @@ class JournalWriter implements SpanWriter {
   #lastReplaySeq = 0;
   #addedSeq = 0;
   /** Stored, but not removed from the journal yet. */
-  #stored: Array<{ seqs: number[]; keep: Keep }> = [];
+  #stored: Array<{ seqs: number[]; retained: Keep }> = [];
   #failedRemovals = 0;
   #writtenSeq = 0;
   #failing: WriterState["failing"];
@@ -205,8 +205,10 @@ class JournalWriter implements SpanWriter {
     const token = `${nodeId}:${seqs[0]}-${lastSeq}`;
     const payload = Buffer.concat(payloads.map((bytes, i) => (isReplayed(i) ? markResends(bytes) : bytes)));
     if (payload.length > 0 && !(await this.#insert({ payload, rows, token, hasResends }))) return;
-    const keep = this.#deps.fanOut?.keep(seqs.map((seq, i) => ({ seq, payload: payloads[i] ?? Buffer.alloc(0) })));
-    this.#stored.push({ seqs, keep: keep ?? { entries: [], missed: [] } });
+    const retained = this.#deps.fanOut?.retain(
+      seqs.map((seq, i) => ({ seq, payload: payloads[i] ?? Buffer.alloc(0) })),
+    );
+    this.#stored.push({ seqs, retained: retained ?? { entries: [], missed: [] } });
     for (const entry of entries) if (entry.payload !== undefined) freeBytes(entry.payload);
     await this.#removeStored();
     this.#writtenSeq = lastSeq;
@@ -220,18 +222,18 @@ class JournalWriter implements SpanWriter {
 
   async #removeStored(): Promise<void> {
     const { journal, fanOut, logger } = this.#deps;
-    const keep = {
-      entries: this.#stored.flatMap((group) => group.keep.entries),
-      missed: this.#stored.flatMap((group) => group.keep.missed),
+    const retained = {
+      entries: this.#stored.flatMap((group) => group.retained.entries),
+      missed: this.#stored.flatMap((group) => group.retained.missed),
     };
     try {
       await journal.remove(
         this.#stored.flatMap(({ seqs }) => seqs),
-        keep,
+        retained,
       );
       this.#stored = [];
       this.#failedRemovals = 0;
-      fanOut?.kept(keep);
+      fanOut?.retained(retained);
     } catch (error) {
       this.#failedRemovals += 1;
       logger.error({ err: error }, "stored entries could not be removed from the journal; retrying");

@@ -42,7 +42,7 @@ export type StoredVersion = {
   /** The highest, UInt64. */
   version: bigint;
   /** Whether that version is a tombstone: the span was deleted, or resent with another end time. */
-  isGone: boolean;
+  isTombstone: boolean;
   /** The earliest. */
   received_at: string;
 };

@@ -20,5 +20,5 @@ export function readEvent(data: string): Record<string, unknown> | undefined {
  * @param usage of a complete stream that is not a valid response
  */
 export function brokenStream(message: string, usage?: ChatUsage): UpstreamProblem {
-  return { kind: "fault", status: 200, message, ...(usage ? { usage } : { isCut: true }) };
+  return { kind: "fault", status: 200, message, ...(usage ? { usage } : { isInterrupted: true }) };
 }

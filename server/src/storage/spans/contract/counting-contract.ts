@@ -114,16 +114,19 @@ export function describeCounting({ store, insert }: ContractDriver): void {
       const found = await store().readVersions({ organizationId: org, ids: [unique_id, randomUUID()] });
       return found.toSorted((a, b) => a.timestamp.localeCompare(b.timestamp));
     };
-    const moved = { unique_id, timestamp: timeAt(1), version: 6n, isGone: true };
+    const moved = { unique_id, timestamp: timeAt(1), version: 6n, isTombstone: true };
     expect(await versions()).toMatchObject([
       moved,
-      { unique_id, timestamp: timeAt(2), version: 6n, isGone: false, received_at: timeAt(2) },
+      { unique_id, timestamp: timeAt(2), version: 6n, isTombstone: false, received_at: timeAt(2) },
     ]);
     const facts = () => store().readUsageFacts({ organizationId: org, by: "trace_unique_id", ids: ["a"] });
     expect((await facts()).deleted).toEqual([]);
     const deletion = { organization_id: org, environment: "prod", trace_unique_id: "a", deletedAtMs: 0 } as const;
     await store().deleteTraces([{ ...deletion, fromNs: nsAt(2), toNs: nsAt(2) }]);
-    expect(await versions()).toMatchObject([moved, { timestamp: timeAt(2), version: 2n ** 64n - 1n, isGone: true }]);
+    expect(await versions()).toMatchObject([
+      moved,
+      { timestamp: timeAt(2), version: 2n ** 64n - 1n, isTombstone: true },
+    ]);
     const after = await facts();
     expect(after.facts).toEqual([]);
     // A tombstone may exist twice until rows are merged.

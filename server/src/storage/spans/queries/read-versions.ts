@@ -24,7 +24,7 @@ export async function readVersions(
     unique_id: String(row["id"]),
     timestamp: String(row["timestamp"]),
     version: BigInt(String(row["newest"])),
-    isGone: Number(row["is_gone"]) === 1,
+    isTombstone: Number(row["is_gone"]) === 1,
     received_at: String(row["received"]),
   }));
 }

@@ -4,7 +4,7 @@ import type { UpstreamProblem } from "../providers/provider.ts";
 const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /** Buffers an upstream's whole response, up to its size limit. */
-export class GatheredReply {
+export class BufferedReply {
   #chunks: Buffer[] = [];
   #length = 0;
   #hasContent = false;
