@@ -115,7 +115,7 @@ describe("a connection", () => {
 
   test.each([
     ["immediately, while this process is busy, is replaced", 0, 150, "to 3"],
-    ["late is not replaced", 150, 0, "CONNECTION_CLOSED"],
+    ["late is not replaced", 1_000, 0, "CONNECTION_CLOSED"],
   ])("that ends during a request %s", async (_what, lateMs, busyMs, outcome) => {
     const { pool } = await poolTo(({ request, socket }) => {
       const end = (): void => {
