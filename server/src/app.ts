@@ -173,8 +173,7 @@ async function compose(
   const gateway = await composeGateway(engine, { ...engine, ...calls, secretKey, redis });
   judge.connect((call) => gateway.calls.run(gateway.chat, call));
   const caughtUp = catchesUp(gateway.recorder, writer);
-  const joining = { spans, catalogue, intake, journal, now };
-  const logs = startLogJoining({ config, logger, registry, cleanup }, joining, adopt);
+  const logs = startLogJoining(engine, { spans, catalogue, intake, journal, now }, adopt);
   const onRound = createSumsMetrics(registry);
   const sums = startStoredSums({ spans, isReady: () => migration.isDone(), isShared: !isOnlyNode, onRound, logger });
   cleanup.push(() => sums.stop());
@@ -182,7 +181,8 @@ async function compose(
   const isBehind = () => !writer.state().isReplayed || writer.state().failing !== undefined;
   composeAlerts({ ...engine, catalogue, evaluators: stores.evaluators, events, isBehind, publicUrl: config.publicUrl });
   const eraseCopies = (deleted: readonly TraceDeletion[]) => eraseTracesInPayloads(stores.deliveries, deleted);
-  const deleting = { deletions, deletedTraces, spans, counter, eraseCopies, flush: () => writer.flush(), now };
+  const flush = () => caughtUp().then(() => writer.flush());
+  const deleting = { deletions, deletedTraces, spans, counter, eraseCopies, flush, now };
   const traceDeletions = startDeletions(engine, deleting, { erasures, isOnlyNode, leader });
 
   const readiness = composeReadiness({ ...opened, ...gateway, writer });

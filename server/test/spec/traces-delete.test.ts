@@ -37,6 +37,18 @@ async function expectDeleted(client: TestClient, id: string): Promise<void> {
 }
 
 describe("deleting one", () => {
+  test("removes it also right after the call of a model that it consists of", async () => {
+    const id = newTrace();
+    const answer = await prod.post("/api/chat/completions", {
+      model: "spanway/echo",
+      messages: [{ role: "user", content: "hi" }],
+      trace_unique_id: id,
+    });
+    expect(answer.status).toBe(200);
+    expect((await remove(prod, id)).json).toMatchObject({ deleted_count: 1, deleted_spans: 1 });
+    await expectDeleted(prod, id);
+  });
+
   test("removes it from every read immediately, however recent it is", async () => {
     const [id, other] = [newTrace(), newTrace()];
     await ingest(prod, [traceSpan(other, "a", null)]);

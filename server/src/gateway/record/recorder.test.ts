@@ -36,7 +36,7 @@ function newFolder(): string {
  */
 function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
   const [rows, recalled]: [SpanRow[], string[]] = [[], []];
-  const state = { isFull: true, refusals: 0 };
+  const state = { isFull: true, fullAfter: Infinity, refusals: 0 };
   const registry = new Registry();
   const options = { maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, isFirst: true, now: Date.now };
   const journal = openJournal({ path: join(path, "journal"), ...options });
@@ -53,7 +53,8 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
   const guarded: Journal = {
     ...journal,
     append: (entry) => {
-      if (!state.isFull) return journal.append(entry);
+      state.fullAfter -= state.isFull ? 0 : 1;
+      if (!state.isFull && state.fullAfter >= 0) return journal.append(entry);
       state.refusals += 1;
       return Promise.reject(new ServiceError("unavailable", "The journal is full."));
     },
@@ -321,6 +322,23 @@ test("if the disk fails, records wait in memory, the operator is notified once, 
   await recorder.stop(1_000);
   expect(models()).toEqual(["1", "2", "3"]);
   expect(await metric("records_lost_total")).toBe(0);
+});
+
+test("a batch that is refused is accepted once, whatever its calls contain", async () => {
+  const { models, state, recorder, rows } = start();
+  const nested: unknown = JSON.parse(`${'{"a":'.repeat(400)}1${"}".repeat(400)}`);
+  recorder.add(record("plain"));
+  recorder.add(record("nested", "org", { completion_message: nested }));
+  // The journal accepts one entry and refuses the next.
+  await expect.poll(() => state.refusals).toBeGreaterThan(0);
+  state.fullAfter = 1;
+  state.isFull = false;
+  await expect.poll(models).toContain("plain");
+  await recorder.caughtUp(1_000);
+  state.fullAfter = Infinity;
+  await recorder.stop(1_000);
+  expect(models()).toEqual(["plain", "nested"]);
+  expect(new Set(rows.map(({ unique_id }) => unique_id)).size).toBe(2);
 });
 
 test("files of records are readable only by their owner", async () => {

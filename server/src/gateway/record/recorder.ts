@@ -267,8 +267,9 @@ class SpooledRecorder implements Recorder {
     const { acceptCalls, metrics } = this.#deps;
     let together: Array<Promise<boolean>> = [];
     for (const batch of batchesOf(records)) {
-      const accept = async (): Promise<void> => {
-        const rows = await acceptCalls(batch.flatMap(({ text }) => readCall(text) ?? []));
+      const accept = async (isRecalled: boolean): Promise<void> => {
+        const calls = batch.flatMap(({ text }) => readCall(text) ?? []);
+        const rows = await acceptCalls(calls, { isRecalled });
         metrics.recordsLost.inc(rows.filter((row) => row === undefined).length);
         for (const record of batch) this.#count(record, -1);
       };
@@ -282,16 +283,21 @@ class SpooledRecorder implements Recorder {
     return await areAll(together);
   }
 
-  /** Repeats until the journal accepts. False only if the recorder stops first. */
-  async #retrying(accept: () => Promise<void>): Promise<boolean> {
+  /**
+   * Repeats until the journal accepts. False only if the recorder stops first.
+   * @param accept gets whether an earlier attempt may have been accepted: `unavailable` means that it was not
+   */
+  async #retrying(accept: (isRecalled: boolean) => Promise<void>): Promise<boolean> {
     const { metrics, logger } = this.#deps;
     const { signal } = this.#stopping;
     let retryMs: number = gatewayLimits.recordRetryMinMs;
+    let isRecalled = false;
     while (!signal.aborted) {
       try {
-        await accept();
+        await accept(isRecalled);
         return true;
       } catch (error) {
+        isRecalled ||= !(error instanceof ServiceError);
         metrics.recordRetries.inc();
         logger.warn({ err: error }, "spans of gateway calls wait for the journal");
         await sleep(retryMs, undefined, { signal }).catch(() => undefined);

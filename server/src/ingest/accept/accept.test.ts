@@ -81,7 +81,11 @@ async function acceptCalls(bodies: Array<Record<string, unknown>>, origin: SpanO
   const identity = spanIdentity({ ...origin, trace: ids.trace_unique_id, span: ids.span_unique_id });
   const receivedNs = BigInt(Date.now()) * 1_000_000n;
   const calls = bodies.map((body, at) => ({ body, origin, identity, receivedNs: receivedNs + BigInt(at) }));
-  expect((await intake.acceptCalls(calls, false)).every(({ ok }) => ok)).toBe(true);
+  expect(
+    (
+      await intake.acceptCalls(calls, { isRecalled: false, onFault: (error) => expect.unreachable(String(error)) })
+    ).every(({ ok }) => ok),
+  ).toBe(true);
 }
 
 const ids = { trace_unique_id: "t", span_unique_id: "s" };

@@ -1,4 +1,4 @@
-import type { ErrorCode, FieldErrors } from "../../domain/errors.ts";
+import { wholeBody, type ErrorCode, type FieldErrors } from "../../domain/errors.ts";
 import type { SpanRow } from "../../domain/span.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import type { Journal, JournalEntry } from "../../storage/journal/journal.ts";
@@ -9,6 +9,7 @@ import type { ErasedCustomers } from "./erased-customers.ts";
 import { createNestedJson } from "../../validation/nested-json.ts";
 import { normalizeSpan, type NormalizedSpan, type NormalizeResult, type SpanOrigin } from "../normalize/normalize.ts";
 import type { RecordedCall } from "./recorded-call.ts";
+import { addReduced } from "./reduce-call.ts";
 import { createSpanBatch, encodeLines, type SpanBatch, type SpanBatchDeps } from "./span-batch.ts";
 import type { SpanHistory } from "./span-history.ts";
 
@@ -26,11 +27,11 @@ export type RowOutcome = AcceptedRow | RefusedRow;
 export type SpanIntake = {
   accept(bodies: readonly unknown[], origin: SpanOrigin, options?: AcceptOptions): Promise<RowOutcome[]>;
   /**
-   * Accepts finished calls, all of one organization, with the guarantees of `accept`. The organization's share of the
-   * journal does not limit them: their responses were sent already.
-   * @param isRecalled whether they may have been accepted before
+   * Accepts finished calls, all of one organization, with the guarantees of `accept`. A call that is refused is accepted
+   * without the fields that were refused, or finally without any content. The organization's share of the journal does
+   * not limit them: their responses were sent already.
    */
-  acceptCalls(calls: readonly RecordedCall[], isRecalled: boolean): Promise<RowOutcome[]>;
+  acceptCalls(calls: readonly RecordedCall[], options: AcceptCallsOptions): Promise<RowOutcome[]>;
   /** Accepts rows again, all of one organization, that this or another process accepted before. */
   acceptAgain(spans: readonly NormalizedSpan[]): Promise<void>;
 };
@@ -38,6 +39,13 @@ export type SpanIntake = {
 export type AcceptOptions = {
   /** Identifies a request that may be repeated. */
   idempotencyKey?: string | undefined;
+};
+
+export type AcceptCallsOptions = {
+  /** Whether they may have been accepted before. */
+  isRecalled: boolean;
+  /** Called with faults of the intake; the call is accepted without content then. */
+  onFault: (error: unknown) => void;
 };
 
 export type SpanIntakeDeps = {
@@ -112,13 +120,20 @@ export function createSpanIntake({
       count(origin.log_method, outcomes);
       return outcomes;
     },
-    async acceptCalls(calls, isRecalled) {
+    async acceptCalls(calls, { isRecalled, onFault }) {
       const [first] = calls;
       if (first === undefined) return [];
       const nested = createNestedJson(domainLimits.bodyNodes);
       const batch = newBatch();
       const outcomes = calls.map(({ body, origin, identity, receivedNs }) =>
-        addTo(batch, normalizeSpan(body, origin, { receivedNs, prices, nested, identity }), isRecalled),
+        addReduced(body, (some) => {
+          try {
+            return addTo(batch, normalizeSpan(some, origin, { receivedNs, prices, nested, identity }), isRecalled);
+          } catch (error) {
+            onFault(error);
+            return { ok: false, code: "internal", errors: { [wholeBody]: ["cannot be read"] } };
+          }
+        }),
       );
       await commit(batch, first.origin.organization_id, true);
       count(first.origin.log_method, outcomes);

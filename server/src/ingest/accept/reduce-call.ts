@@ -1,11 +1,19 @@
 import { wholeBody } from "../../domain/errors.ts";
 import { isObject } from "../../lib/json.ts";
-import type { RefusedRow } from "./accept.ts";
+import type { RefusedRow, RowOutcome } from "./accept.ts";
 
 type Body = Record<string, unknown>;
 
 /** The parts of a call's body that may be of any size. */
 const content = ["prompt_messages", "completion_message", "completion_messages", "tools", "response_format"];
+
+/** Adds a call's body as it is, else without what was refused, else without all that a span can lack. */
+export function addReduced(body: Body, add: (body: Body) => RowOutcome): RowOutcome {
+  const whole = add(body);
+  if (whole.ok) return whole;
+  const fitting = add(withoutRefused(body, whole));
+  return fitting.ok ? fitting : add(bareCall(body, fitting));
+}
 
 /** A call's body without the fields that the intake refuses, and without content if it is too large or nests too deep. */
 export function withoutRefused(body: Body, { errors, code }: Pick<RefusedRow, "errors" | "code">): Body {
