@@ -101,8 +101,9 @@ export async function composeIngest(
     journal,
     prices,
     metrics,
-    committed: (entry, payload, organizationId, rows) => {
-      fanOut.buffer(entry.seq, organizationId, rows, entry.bytes);
+    select: (organizationId, rows, bytes) => fanOut.select(organizationId, rows, bytes),
+    committed: (entry, payload, selected) => {
+      fanOut.buffer(entry.seq, selected);
       writer.add(entry, payload);
     },
     deletedTraces,

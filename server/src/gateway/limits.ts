@@ -82,7 +82,7 @@ export const gatewayLimits = {
   /** How long a finished call waits for others, so that many share one journal entry. */
   recordBatchMs: 50,
   /** Spans of calls that are made in one turn of the event loop. */
-  recordBatch: 50,
+  recordBatch: 250,
   /** Small compared with the journal's capacity: the journal must have room for the whole batch. */
   recordBatchChars: 4 * MiB,
   /** Batches that the journal may commit as one. */

@@ -3,6 +3,7 @@ import type { SpanRow } from "../../domain/span.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import type { Journal, JournalEntry } from "../../storage/journal/journal.ts";
 import type { IngestMetrics } from "../../telemetry/ingest-metrics.ts";
+import type { SelectedRows } from "../fan-out/fan-out.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "../../pricing/price-book.ts";
 import type { ErasedCustomers } from "./erased-customers.ts";
@@ -31,7 +32,7 @@ export type SpanIntake = {
    * without the fields that were refused, or finally without any content. The organization's share of the journal does
    * not limit them: their responses were sent already.
    */
-  acceptCalls(calls: readonly RecordedCall[], options: AcceptCallsOptions): Promise<RowOutcome[]>;
+  acceptCalls(calls: readonly RecordedCall[], options: AcceptCallsOptions): Promise<CallOutcome[]>;
   /** Accepts rows again, all of one organization, that this or another process accepted before. */
   acceptAgain(spans: readonly NormalizedSpan[]): Promise<void>;
 };
@@ -40,6 +41,9 @@ export type AcceptOptions = {
   /** Identifies a request that may be repeated. */
   idempotencyKey?: string | undefined;
 };
+
+/** `row` only of calls that are recalled: rows of all calls would be expensive to keep until they are on disk. */
+export type CallOutcome = { ok: true; row?: SpanRow } | RefusedRow;
 
 export type AcceptCallsOptions = {
   /** Whether they may have been accepted before. */
@@ -52,8 +56,10 @@ export type SpanIntakeDeps = {
   journal: Journal;
   prices: PriceBook;
   metrics: IngestMetrics;
+  /** Called before the commit, with the bytes of the entry. Other rows are released while the journal writes. */
+  select?: (organizationId: string, rows: readonly SpanRow[], bytes: number) => SelectedRows | undefined;
   /** Called with each committed entry, so that the writer stores it. */
-  committed: (entry: JournalEntry, payload: Buffer, organizationId: string, rows: readonly SpanRow[]) => void;
+  committed: (entry: JournalEntry, payload: Buffer, selected: SelectedRows | undefined) => void;
   /** Resends of spans of a deleted trace are accepted and dropped. */
   deletedTraces?: Pick<DeletedTraces, "covers">;
   /** Spans received before their customer was deleted are stored without the customer. */
@@ -66,38 +72,35 @@ export type SpanIntakeDeps = {
   now: () => number;
 };
 
-export function createSpanIntake({
-  journal,
-  prices,
-  metrics,
-  committed,
-  deletedTraces,
-  erasedCustomers,
-  isOnlyNode = false,
-  history,
-  now,
-}: SpanIntakeDeps): SpanIntake {
+export function createSpanIntake(deps: SpanIntakeDeps): SpanIntake {
+  const { journal, prices, metrics, select, committed, isOnlyNode = false, history, now } = deps;
+  const { deletedTraces, erasedCustomers } = deps;
   const nextReceivedNs = createReceiptClock(now);
   const newBatch = (stored?: SpanBatchDeps["stored"]) =>
     createSpanBatch({ journal, deletedTraces, erasedCustomers, isOnlyNode, stored, nowMs: now() });
 
-  const commit = async (batch: SpanBatch, organizationId: string, isOwed = false): Promise<void> => {
-    if (batch.lines.length > 0) {
-      const payload = encodeLines(batch.lines);
-      const { length: rows } = batch.lines;
-      const [identities, hasResends] = [batch.identities(), batch.hasResends()];
-      const appended = journal.append({ payload, rows, identities, hasResends, isOwed });
-      const entry = await appended.catch((error: unknown) => {
+  /** Keeps nothing of the batch while the journal writes, but what was selected of it. */
+  const commit = (batch: SpanBatch, organizationId: string, isOwed = false): Promise<void> => {
+    // The version that supersedes a row may itself not be on disk yet.
+    const settle = batch.hasSuperseded() ? () => journal.settled() : () => undefined;
+    if (batch.lines.length === 0) return Promise.resolve(settle());
+    const payload = encodeLines(batch.lines);
+    const selected = select?.(organizationId, batch.rows, payload.length);
+    const { length: rows } = batch.lines;
+    const [identities, hasResends] = [batch.identities(), batch.hasResends()];
+    return journal.append({ payload, rows, identities, hasResends, isOwed }).then(
+      (entry) => {
+        committed(entry, payload, selected);
+        return settle();
+      },
+      (error: unknown) => {
         metrics.journalRefusals.inc();
         throw error;
-      });
-      committed(entry, payload, organizationId, batch.rows);
-    }
-    // The version that supersedes a row may itself not be on disk yet.
-    if (batch.hasSuperseded()) await journal.settled();
+      },
+    );
   };
 
-  const count = (log_method: string, outcomes: readonly RowOutcome[]): void => {
+  const count = (log_method: string, outcomes: ReadonlyArray<{ ok: boolean }>): void => {
     const accepted = outcomes.filter((outcome) => outcome.ok).length;
     metrics.accepted.inc({ log_method }, accepted);
     metrics.refused.inc({ log_method }, outcomes.length - accepted);
@@ -120,24 +123,25 @@ export function createSpanIntake({
       count(origin.log_method, outcomes);
       return outcomes;
     },
-    async acceptCalls(calls, { isRecalled, onFault }) {
-      const [first] = calls;
-      if (first === undefined) return [];
+    acceptCalls(calls, { isRecalled, onFault }) {
+      const { organization_id = "", log_method = "" } = calls[0]?.origin ?? {};
       const nested = createNestedJson(domainLimits.bodyNodes);
       const batch = newBatch();
-      const outcomes = calls.map(({ body, origin, identity, receivedNs }) =>
-        addReduced(body, (some) => {
+      const outcomes = calls.map(({ body, origin, identity, receivedNs }): CallOutcome => {
+        const outcome = addReduced(body, (some) => {
           try {
             return addTo(batch, normalizeSpan(some, origin, { receivedNs, prices, nested, identity }), isRecalled);
           } catch (error) {
             onFault(error);
             return { ok: false, code: "internal", errors: { [wholeBody]: ["cannot be read"] } };
           }
-        }),
-      );
-      await commit(batch, first.origin.organization_id, true);
-      count(first.origin.log_method, outcomes);
-      return outcomes;
+        });
+        return outcome.ok && !isRecalled ? { ok: true } : outcome;
+      });
+      return commit(batch, organization_id, true).then(() => {
+        count(log_method, outcomes);
+        return outcomes;
+      });
     },
     async acceptAgain(spans) {
       const [first] = spans;

@@ -10,7 +10,7 @@ export type RecordedCall = {
   origin: SpanOrigin;
   /** 16 bytes (`newIdentity`), used if the identity cannot be derived from the body. */
   identity: Buffer;
-  /** Nanoseconds since the epoch. Dates the version of the span, so that a repeated record is the same version. */
+  /** Nanoseconds since the epoch, in whole microseconds. Dates the version of the span, so that a repeated record is the same version. */
   receivedNs: bigint;
 };
 
@@ -27,7 +27,7 @@ export function writeCall(call: RecordedCall): string {
 }
 
 function textOf({ body, origin, identity, receivedNs }: RecordedCall): string | undefined {
-  const record = { received_ns: receivedNs.toString(), identity: identity.toString("hex"), origin, body };
+  const record = { received_ms: Number(receivedNs / 1000n) / 1000, identity: identity.toString("hex"), origin, body };
   try {
     const text = JSON.stringify(record);
     return fitsSpan(text) ? text : undefined;
@@ -41,11 +41,16 @@ function textOf({ body, origin, identity, receivedNs }: RecordedCall): string | 
 export function readCall(text: string): RecordedCall | undefined {
   const value = parsed(text);
   if (!isObject(value)) return undefined;
-  const { received_ns, identity, origin, body } = value;
-  if (typeof received_ns !== "string" || typeof identity !== "string" || !isOrigin(origin) || !isObject(body)) {
+  const { received_ms, identity, origin, body } = value;
+  if (typeof received_ms !== "number" || typeof identity !== "string" || !isOrigin(origin) || !isObject(body)) {
     return undefined;
   }
-  return { body, origin, identity: Buffer.from(identity, "hex"), receivedNs: BigInt(received_ns) };
+  return {
+    body,
+    origin,
+    identity: Buffer.from(identity, "hex"),
+    receivedNs: BigInt(Math.round(received_ms * 1000)) * 1000n,
+  };
 }
 
 function parsed(text: string): unknown {

@@ -69,7 +69,7 @@ function row(id: string, organization_id = "org_a", extra: Partial<SpanRow> = {}
 async function add({ journal, writer, fanOut }: Bench, rows: readonly SpanRow[], isBuffered = true): Promise<void> {
   const payload = Buffer.from(rows.map((each) => `${JSON.stringify(each)}\n`).join(""));
   const entry = await journal.append({ payload, rows: rows.length, identities: [] });
-  if (isBuffered) fanOut.buffer(entry.seq, rows[0]!.organization_id, rows, payload.byteLength);
+  if (isBuffered) fanOut.buffer(entry.seq, fanOut.select(rows[0]!.organization_id, rows, payload.byteLength));
   writer.add(entry, payload);
 }
 
@@ -154,7 +154,8 @@ describe("every subscriber", () => {
     // Added between the intake and the store.
     const payload = Buffer.from(`${JSON.stringify(row("c1", "org_a", stated))}\n`);
     const entry = await bench.journal.append({ payload, rows: 1, identities: [] });
-    bench.fanOut.buffer(entry.seq, "org_a", [row("c1", "org_a", stated)], payload.byteLength);
+    const selected = bench.fanOut.select("org_a", [row("c1", "org_a", stated)], payload.byteLength);
+    bench.fanOut.buffer(entry.seq, selected);
     hasReader = true;
     bench.writer.add(entry, payload);
     await settled(bench);

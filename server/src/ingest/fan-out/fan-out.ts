@@ -54,11 +54,13 @@ export type StoredSpans = { organizationId: string; rows: readonly SpanRow[] };
 
 export type FanOut = {
   /**
-   * Keeps the rows of an entry that is not stored yet, to avoid parsing them again. Long-lived rows are expensive for
-   * the garbage collector, so content that no subscriber reads is dropped, and of unwanted rows only the fact that
-   * nobody wants them is kept.
+   * What is worth keeping of the rows of an entry until it is stored, to avoid parsing them again. Long-lived rows are
+   * expensive for the garbage collector, so content that no subscriber reads is dropped, and of unwanted rows only the
+   * fact that nobody wants them is kept. Undefined if no subscriber wants anything of the organization.
    */
-  buffer(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void;
+  select(organizationId: string, rows: readonly SpanRow[], bytes: number): SelectedRows | undefined;
+  /** Keeps the selected rows of an entry that is committed and not stored yet. */
+  buffer(seq: number, selected: SelectedRows | undefined): void;
   /** Determines which stored entries must be kept; called by the writer. */
   retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
   /** Called once the result of `keep` is on disk. */
@@ -91,7 +93,7 @@ export type FanOutDeps = {
   logger: Logger;
 };
 
-type BufferedEntry = StoredSpans & { bytes: number; isNarrow: boolean };
+export type SelectedRows = StoredSpans & { bytes: number; isNarrow: boolean };
 
 const nothing: readonly SpanRow[] = [];
 
@@ -103,7 +105,7 @@ class JournalFanOut implements FanOut {
   readonly #deps: FanOutDeps;
   readonly #consumers = new Map<string, Consumer>();
   /** Row objects of entries that are stored or will be. */
-  readonly #buffered = new Map<number, BufferedEntry>();
+  readonly #buffered = new Map<number, SelectedRows>();
   #bufferedBytes = 0;
   /** Entries that some subscribers have not taken yet, with the number of these subscribers. */
   readonly #open = new Map<number, { subscribers: number; bytes: number; organizationId: string }>();
@@ -124,12 +126,23 @@ class JournalFanOut implements FanOut {
     }
   }
 
-  buffer(seq: number, organizationId: string, rows: readonly SpanRow[], bytes: number): void {
-    if (this.#wanting(organizationId).length === 0) return;
-    const buffered = this.#bufferedEntry(organizationId, rows, bytes);
-    if (this.#bufferedBytes + buffered.bytes > ingestLimits.fanOutBufferedBytes) return;
-    this.#buffered.set(seq, buffered);
-    this.#bufferedBytes += buffered.bytes;
+  select(organizationId: string, rows: readonly SpanRow[], bytes: number): SelectedRows | undefined {
+    if (this.#wanting(organizationId).length === 0) return undefined;
+    const wanting = this.#wanting(organizationId, rows);
+    if (wanting.length === 0) return { organizationId, rows: nothing, bytes: 0, isNarrow: false };
+    if (wanting.some(readsContent)) return { organizationId, rows, bytes, isNarrow: false };
+    return {
+      organizationId,
+      rows: rows.map(narrowRow),
+      bytes: rows.length * ingestLimits.narrowRowBytes,
+      isNarrow: true,
+    };
+  }
+
+  buffer(seq: number, selected: SelectedRows | undefined): void {
+    if (selected === undefined || this.#bufferedBytes + selected.bytes > ingestLimits.fanOutBufferedBytes) return;
+    this.#buffered.set(seq, selected);
+    this.#bufferedBytes += selected.bytes;
   }
 
   retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep {
@@ -201,18 +214,6 @@ class JournalFanOut implements FanOut {
   async stop(): Promise<void> {
     await Promise.all([...this.#consumers.values()].map((consumer) => consumer.stop()));
     await this.#finishing;
-  }
-
-  #bufferedEntry(organizationId: string, rows: readonly SpanRow[], bytes: number): BufferedEntry {
-    const wanting = this.#wanting(organizationId, rows);
-    if (wanting.length === 0) return { organizationId, rows: nothing, bytes: 0, isNarrow: false };
-    if (wanting.some(readsContent)) return { organizationId, rows, bytes, isNarrow: false };
-    return {
-      organizationId,
-      rows: rows.map(narrowRow),
-      bytes: rows.length * ingestLimits.narrowRowBytes,
-      isNarrow: true,
-    };
   }
 
   /** @param rows rows of which at least one must be wanted; without them, whether any row of the organization may be */

@@ -45,7 +45,7 @@ export function createAdopt(deps: {
     },
     async call(text) {
       const call = readCall(text.toString("utf8"));
-      if (call !== undefined) return (await acceptCalls([call], { isRecalled: true }))[0];
+      if (call !== undefined) return (await acceptCalls([call], { isRecalled: true })).rows[0];
       // Version 0.1 recorded rows.
       const span = recallSpan(text);
       if (span === undefined) logger.error("the record of a call that another process left is unreadable");
