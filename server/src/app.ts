@@ -91,7 +91,7 @@ export type StartOptions = {
   config: Config;
   logger: Logger;
   /**
-   * Called with the credentials of the very first start, to be shown once: immediately, because later steps may fail.
+   * Called with the credentials of the very first start, to be shown once: also if a later step fails.
    */
   onFirstStart?: (made: FirstStart) => void;
   /** Default: hashes at the cost for passwords of people. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { FirstStart } from "./auth/first-start.ts";
 import { ConfigError, readConfig } from "./config/config.ts";
 
 // Each query of the embedded store occupies a thread of libuv's pool, which is created at its first use: the default of
@@ -24,7 +25,7 @@ const { ControlUnreachable } = await import("./storage/control/open-control-data
 const { SpanStoreUnopened } = await import("./storage/spans/drivers/embedded-database.ts");
 const { NewerTables } = await import("./storage/newer-tables.ts");
 const { WrongSecretKey } = await import("./auth/secret-check.ts");
-const { describeFirstStart, describeSignIn } = await import("./auth/describe-first-start.ts");
+const { describeFirstStart } = await import("./auth/describe-first-start.ts");
 
 const operatorErrors = [
   ConfigError,
@@ -61,6 +62,8 @@ async function exitWhenIdle(code: number): Promise<void> {
   process.exit(code);
 }
 
+/** To be shown once, also if a later step fails. */
+const first: { made?: FirstStart } = {};
 try {
   const config = readConfig();
   const output = openLogOutput();
@@ -68,9 +71,10 @@ try {
   const logger = createLogger(config.logLevel, output);
   for (const name of config.unknownVariables) logger.warn({ name }, "unknown environment variable: nothing reads it");
 
-  const app = await startApp({ config, logger, onFirstStart: (made) => console.log(describeFirstStart(made)) });
+  const app = await startApp({ config, logger, onFirstStart: (made) => void (first.made = made) });
 
-  if (app.signInLink !== undefined) console.log(describeSignIn(app.signInLink));
+  // In one piece: a log line must not come between.
+  if (first.made) console.log(describeFirstStart(first.made, app.signInLink));
 
   let stopping = false;
   const stop = (signal: NodeJS.Signals): void => {
@@ -97,6 +101,7 @@ try {
   // Logged last: a reader of this line may stop the process immediately.
   logger.info({ url: app.url }, "Spanway is listening");
 } catch (error) {
+  if (first.made) console.log(describeFirstStart(first.made, undefined));
   console.error(explain(error));
   await exitWhenIdle(1);
 }

@@ -10,12 +10,8 @@ export function signInLink(url: string, code: string): string | undefined {
   return `http://${isEvery ? "127.0.0.1" : hostname}:${port || "80"}/sign-in?code=${code}`;
 }
 
-export function describeSignIn(link: string): string {
-  return `\n  To sign in once, within an hour, open on this machine:\n\n  ${link}\n`;
-}
-
-/** The credentials of the first start; secrets that the operator chose are not repeated. */
-export function describeFirstStart(first: FirstStart): string {
+/** The credentials of the first start; secrets that the operator chose are not repeated. @param link to sign in once */
+export function describeFirstStart(first: FirstStart, link: string | undefined): string {
   const show = ({ value, given }: FirstSecret): string => (given ? "(as configured)" : value);
   return [
     "",
@@ -27,5 +23,6 @@ export function describeFirstStart(first: FirstStart): string {
     `  admin           ${first.admin_email}`,
     `  admin password  ${show(first.admin_password)}`,
     "",
+    ...(link === undefined ? [] : ["  To sign in once, within an hour, open on this machine:", "", `  ${link}`, ""]),
   ].join("\n");
 }

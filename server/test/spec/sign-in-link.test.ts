@@ -29,6 +29,8 @@ describe("the link of the first start", () => {
       const first = await startServerProcess(folder.path);
       const link = /http:\/\/\S+\/sign-in\?code=\w+/.exec(first.output())?.[0] ?? "";
       expect(new URL(link).origin).toBe(first.url);
+      // The credentials and the link are one block: there is no log line within.
+      expect(first.output()).toMatch(/Spanway is set up[^{}]*\/sign-in\?code=/);
       await first.kill("SIGTERM");
       const second = await startServerProcess(folder.path);
       expect(second.output()).not.toContain("/sign-in?code=");
