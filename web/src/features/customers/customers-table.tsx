@@ -1,8 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { components } from "../../api/schema.gen.ts";
+import { knownCost } from "../../lib/known-cost.ts";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
-import { Cost, Count, Time, Unknown } from "../../ui/value.tsx";
+import { Cost, Count, Time } from "../../ui/value.tsx";
 import { failedTerm } from "../series/terms.ts";
 import { useOpenRows } from "../series/use-open-rows.ts";
 import { ShareBar } from "../series/share-bar.tsx";
@@ -65,7 +66,6 @@ function CustomerRow({ row, isOfAllTime, share }: RowProps): ReactNode {
   const openRows = useOpenRows("");
   const term = customerTerm(id);
   const range = isOfAllTime && row.last_active !== null ? { from: row.first_seen, to: row.last_active } : undefined;
-  const isCostUnknown = row.total_cost === 0 && row.unpriced_count > 0;
   return (
     <tr>
       <Cell className="relative max-w-44 min-w-36 pl-3 sm:max-w-80">
@@ -82,7 +82,7 @@ function CustomerRow({ row, isOfAllTime, share }: RowProps): ReactNode {
         <span className="relative text-muted max-sm:hidden"> {name ?? email}</span>
       </Cell>
       <Cell isNumber>
-        {isCostUnknown ? <Unknown why={`No price for ${row.unpriced_count} calls.`} /> : <Cost usd={row.total_cost} />}
+        <Cost usd={knownCost(row)} why={`No price for ${row.unpriced_count} calls.`} />
       </Cell>
       <Cell isNumber>
         <Link to="/logs" search={openRows.search([term], range)} className="hover:text-accent">

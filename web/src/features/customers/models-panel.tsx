@@ -2,12 +2,13 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { bodyOf } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
+import { knownCost } from "../../lib/known-cost.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
-import { Cost, Count, Unknown } from "../../ui/value.tsx";
+import { Cost, Count } from "../../ui/value.tsx";
 import { figureOptions, filtersOf, type Scope } from "../series/queries.ts";
 import { termsOfGroup } from "../series/rows-behind.ts";
 import { ShareBar } from "../series/share-bar.tsx";
@@ -60,11 +61,7 @@ export function ModelsPanel({ scope }: { scope: Scope }): ReactNode {
                   <Count value={row.total_tokens} />
                 </Cell>
                 <Cell isNumber className="pr-3">
-                  {row.total_cost === 0 && row.unpriced_count > 0 ? (
-                    <Unknown why={`No price for ${row.unpriced_count} calls.`} />
-                  ) : (
-                    <Cost usd={row.total_cost} />
-                  )}
+                  <Cost usd={knownCost(row)} why={`No price for ${row.unpriced_count} calls.`} />
                 </Cell>
               </tr>
             );

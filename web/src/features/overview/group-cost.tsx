@@ -1,12 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { formatCost, formatExactCost, unknown } from "../../lib/format.ts";
+import { formatCost, formatExactCost } from "../../lib/format.ts";
+import { knownCost } from "../../lib/known-cost.ts";
 import type { Term } from "../../query-bar/query.ts";
 import { unpricedDetail } from "./panel-details.ts";
 import { useOpenRows } from "../series/use-open-rows.ts";
 
 type GroupCostProps = {
-  row: { total_cost: number; total_tokens: number; unpriced_count: number };
+  row: { total_cost: number; unpriced_count: number };
   terms: readonly Term[];
   query: string;
 };
@@ -15,9 +16,7 @@ type GroupCostProps = {
 export function GroupCost({ row, terms, query }: GroupCostProps): ReactNode {
   const openRows = useOpenRows(query);
   const unpriced = unpricedDetail(row.unpriced_count);
-  // The server returns 0 if nothing has a price.
-  const reason =
-    row.total_cost !== 0 ? undefined : (unpriced?.text ?? (row.total_tokens === 0 ? "No call that costs" : undefined));
+  const cost = knownCost(row);
   return (
     <span className="inline-flex items-baseline gap-1">
       {unpriced !== undefined && (
@@ -34,10 +33,10 @@ export function GroupCost({ row, terms, query }: GroupCostProps): ReactNode {
       <Link
         to="/logs"
         search={openRows.search(terms, undefined, "-cost")}
-        className={reason === undefined ? "hover:text-accent" : "font-sans text-faint"}
-        title={reason ?? formatExactCost(row.total_cost)}
+        className={cost === null ? "font-sans text-faint" : "hover:text-accent"}
+        title={cost === null ? unpriced?.text : formatExactCost(cost)}
       >
-        {reason === undefined ? formatCost(row.total_cost) : unknown}
+        {formatCost(cost)}
       </Link>
     </span>
   );

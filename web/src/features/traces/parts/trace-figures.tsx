@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { formatExactCost, formatInteger } from "../../../lib/format.ts";
+import { knownCost } from "../../../lib/known-cost.ts";
 import { formatExactTime, formatTime, type TimeZone } from "../../../lib/time.ts";
 import { markEdges } from "../../../ui/mark-edges.ts";
 import { Cost, Count, Duration } from "../../../ui/value.tsx";
@@ -16,12 +17,12 @@ export function TraceFigures({
   zone: TimeZone;
   children?: ReactNode;
 }): ReactNode {
-  const { unpriced_count: unpriced, total_cost: cost, error_count: errors } = header;
+  const { unpriced_count: unpriced, error_count: errors } = header;
   return (
     <div ref={markEdges} className="faded-edges shrink-0 overflow-x-auto">
       <dl className="flex w-max min-w-full gap-x-6 px-4 pb-2 whitespace-nowrap">
         <Figure label="Cost" title={costTitle(header)}>
-          <Cost usd={unpriced > 0 && cost === 0 ? null : cost} why={costTitle(header)} />
+          <Cost usd={knownCost(header)} why={costTitle(header)} />
           {unpriced > 0 && <span className="ml-1.5 text-warn">no price for {formatInteger(unpriced)}</span>}
         </Figure>
         <Figure label="Duration" title="From the first start to the last end.">
