@@ -123,6 +123,26 @@ browserTest("what continues beyond the edge fades out there", async () => {
   await expect.poll(fades).toEqual({ before: false, after: false, isMasked: false });
 });
 
+browserTest(
+  "the columns of spans beside an open one fade out where they are cut, and those of text grow with the window",
+  async () => {
+    const page = await open("/logs?range=30d", { width: 1400, height: 800 });
+    const grid = page.getByRole("grid", { name: "Spans" });
+    const widthOf = (name: string) =>
+      page.getByRole("columnheader", { name }).evaluate((element) => element.getBoundingClientRect().width);
+    await whole(page);
+    const [model, cost] = [await widthOf("Model"), await widthOf("Cost")];
+    await page.setViewportSize({ width: 1920, height: 800 });
+    await expect.poll(() => widthOf("Model")).toBeGreaterThan(model + 50);
+    expect(await widthOf("Cost")).toBe(cost);
+    await page.setViewportSize({ width: 1400, height: 800 });
+    await grid.getByRole("row").nth(1).click();
+    await page.getByRole("complementary", { name: "The open span" }).waitFor();
+    const mask = () => grid.locator("..").evaluate((element) => getComputedStyle(element).maskImage);
+    await expect.poll(mask).toContain("gradient");
+  },
+);
+
 browserTest("who did what and from where, at 1280 pixels", async () => {
   const page = await open("/settings?tab=audit", laptop);
   await expectToFit(page, page.getByRole("table", { name: "Audit log" }));

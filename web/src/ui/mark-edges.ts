@@ -8,7 +8,8 @@ const paddingPx = 12;
 export function markEdges(element: HTMLElement | null): (() => void) | undefined {
   if (element === null) return undefined;
   const mark = (): void => {
-    const { scrollLeft, scrollWidth, clientWidth } = element;
+    const { scrollLeft, scrollWidth, clientWidth, offsetWidth } = element;
+    element.style.setProperty("--fade-bar", `${offsetWidth - clientWidth}px`);
     element.toggleAttribute("data-before", scrollLeft > paddingPx);
     element.toggleAttribute("data-after", scrollLeft + clientWidth < scrollWidth - paddingPx);
   };

@@ -140,12 +140,23 @@ export function membersOf(columns: readonly Column[]): string {
   return [...new Set([...always, ...columns.flatMap(({ members }) => members)])].sort().join(",");
 }
 
-/** The left edge of each column, and the total width. */
+const growing: ReadonlySet<CellKind> = new Set(["name", "text", "id", "payload", "metadata"]);
+const growthMax = 240;
+
+/**
+ * The left edge of each column, and the total width. Columns of text without a chosen width share what is free of
+ * `available`.
+ */
 export function placeColumns(
   columns: readonly Column[],
-  widths: Readonly<Record<string, number>>,
+  chosen: Readonly<Record<string, number>>,
+  available = 0,
 ): { lefts: number[]; widths: number[]; total: number } {
-  const each = columns.map(({ id, width }) => clampWidth(widths[id] ?? width));
+  const isGrowing = ({ id, kind }: Column): boolean => chosen[id] === undefined && growing.has(kind);
+  const usual = columns.map(({ id, width }) => clampWidth(chosen[id] ?? width));
+  const free = Math.max(0, available - usual.reduce((sum, width) => sum + width, 0));
+  const growth = Math.min(growthMax, Math.floor(free / Math.max(1, columns.filter(isGrowing).length)));
+  const each = columns.map((column, at) => (usual[at] ?? 0) + (isGrowing(column) ? growth : 0));
   let total = 0;
   const lefts = each.map((width) => {
     const left = total;
@@ -153,6 +164,24 @@ export function placeColumns(
     return left;
   });
   return { lefts, widths: each, total };
+}
+
+/**
+ * The chosen widths after a column got another one. The columns before it keep theirs, so that its edge follows the
+ * pointer. Without a width it gets its usual one again.
+ */
+export function chooseWidth(
+  columns: readonly Column[],
+  placed: readonly number[],
+  chosen: Readonly<Record<string, number>>,
+  id: string,
+  width: number | undefined,
+): Record<string, number> {
+  const { [id]: _before, ...others } = chosen;
+  if (width === undefined) return others;
+  const at = columns.findIndex((column) => column.id === id);
+  const kept = columns.slice(0, at).map((column, index) => [column.id, placed[index] ?? column.width] as const);
+  return { ...others, ...Object.fromEntries(kept), [id]: width };
 }
 
 export function clampWidth(width: number): number {

@@ -32,7 +32,7 @@ export function LogsList({ scope, areFacetsShown, onFacets, onReload, facets }: 
   const scroller = useRef<HTMLDivElement>(null);
   const [isPaused, setPaused] = useState(false);
   const { columns, setColumns, move } = useLogColumns();
-  const { widths, resize } = useColumnWidths();
+  const { widths, choose } = useColumnWidths();
   const list = useLogRows(scope, columns, isPaused);
   const go = useLogNavigation(list.rows, () => input.current?.focus());
   const exporter = useExport();
@@ -89,7 +89,7 @@ export function LogsList({ scope, areFacetsShown, onFacets, onReload, facets }: 
             onSelect={go.select}
             onSelectAll={go.selectAll}
             onSort={onSort}
-            onResize={resize}
+            onWidths={choose}
             onMove={move}
             footer={<ListFooter list={list} problem={scope.problem} onClearQuery={() => update({ q: undefined })} />}
           />

@@ -2,7 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useState, type ReactNode, type RefObject } from "react";
 import type { TimeZone } from "../../lib/time.ts";
 import { markEdges } from "../../ui/mark-edges.ts";
-import { columnsWithin, placeColumns, type Column } from "./columns.ts";
+import { chooseWidth, columnsWithin, placeColumns, type Column } from "./columns.ts";
 import type { LogRow } from "./row.ts";
 import type { Selection } from "./selection.ts";
 import { gutterWidth, rowHeight } from "./table-size.ts";
@@ -12,7 +12,9 @@ import { TableRow } from "./table-row.tsx";
 export type TableProps = {
   rows: readonly LogRow[];
   columns: readonly Column[];
+  /** Those that a person chose. */
   widths: Readonly<Record<string, number>>;
+  onWidths: (widths: Record<string, number>) => void;
   zone: TimeZone;
   sort: string;
   selection: Selection;
@@ -28,7 +30,7 @@ export type TableProps = {
   onSelect: (id: string, isRange: boolean) => void;
   onSelectAll: () => void;
   footer: ReactNode;
-} & Pick<HeadProps, "onSort" | "onResize" | "onMove">;
+} & Pick<HeadProps, "onSort" | "onMove">;
 
 /** More rows than are drawn at a time. */
 const rowPlaces = 256;
@@ -36,8 +38,9 @@ const rowPlaces = 256;
 /** A table of any size: only the visible rows and columns are rendered. */
 export function LogsTable(props: TableProps): ReactNode {
   const { rows, columns, widths, scroller, selection, current, onEnd } = props;
-  const places = useMemo(() => placeColumns(columns, widths), [columns, widths]);
-  const { first, end } = useVisibleColumns(scroller, places);
+  const { places, first, ...shown } = useShownColumns(scroller, columns, widths);
+  const onResize = (id: string, to?: number): void =>
+    props.onWidths(chooseWidth(columns, places.widths, widths, id, to));
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -57,14 +60,11 @@ export function LogsTable(props: TableProps): ReactNode {
     // oxlint-disable-next-line react/exhaustive-deps
   }, [current]);
 
-  const shown = useMemo(() => columns.slice(first, end), [columns, first, end]);
-  const lefts = useMemo(() => places.lefts.slice(first, end), [places, first, end]);
-  const shownWidths = useMemo(() => places.widths.slice(first, end), [places, first, end]);
   const isAll = rows.length > 0 && selection.ids.size >= rows.length;
   return (
     <div
       ref={scroller}
-      className="relative min-h-0 flex-1 overflow-auto bg-panel max-sm:faded-edges [--fade-before:0px]!"
+      className="faded-edges relative min-h-0 flex-1 overflow-auto bg-panel [--fade-before:0px]!"
       tabIndex={-1}
     >
       <div
@@ -77,7 +77,7 @@ export function LogsTable(props: TableProps): ReactNode {
         className="min-w-full"
         style={{ width: places.total + gutterWidth }}
       >
-        <TableHead {...props} columns={shown} lefts={lefts} widths={shownWidths} firstColumn={first} isAll={isAll} />
+        <TableHead {...props} {...shown} firstColumn={first} isAll={isAll} onResize={onResize} />
         <div className="relative" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
             const row = rows[index];
@@ -90,9 +90,7 @@ export function LogsTable(props: TableProps): ReactNode {
                   row={row}
                   index={index}
                   top={start}
-                  columns={shown}
-                  lefts={lefts}
-                  widths={shownWidths}
+                  {...shown}
                   firstColumn={first}
                   zone={props.zone}
                   isSelected={selection.ids.has(row.unique_id)}
@@ -112,11 +110,19 @@ export function LogsTable(props: TableProps): ReactNode {
   );
 }
 
-/** The columns visible in the scroller, plus a few on either side so that scrolling shows no gap. */
-function useVisibleColumns(
-  scroller: RefObject<HTMLDivElement | null>,
-  places: { lefts: readonly number[]; widths: readonly number[] },
-): { first: number; end: number } {
+/** The columns that are visible, and a few on either side so that scrolling shows no gap. */
+function useShownColumns(scroller: TableProps["scroller"], columns: readonly Column[], chosen: TableProps["widths"]) {
+  const { left, width } = useView(scroller);
+  const places = useMemo(() => placeColumns(columns, chosen, width - gutterWidth), [columns, chosen, width]);
+  const { first, end } = columnsWithin(places, left - 200, width + 500);
+  const shown = useMemo(() => columns.slice(first, end), [columns, first, end]);
+  const lefts = useMemo(() => places.lefts.slice(first, end), [places, first, end]);
+  const widths = useMemo(() => places.widths.slice(first, end), [places, first, end]);
+  return { places, first, columns: shown, lefts, widths };
+}
+
+/** What of the width is visible. */
+function useView(scroller: RefObject<HTMLDivElement | null>): { left: number; width: number } {
   const [left, setLeft] = useState(0);
   const [width, setWidth] = useState(2000);
   // Handles a scroll before the rows do: reading the position after they have changed would force another layout.
@@ -127,6 +133,7 @@ function useVisibleColumns(
     const onScroll = (): void => setLeft(Math.floor(element.scrollLeft / 100) * 100);
     const resized = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 2000));
     resized.observe(element);
+    setWidth(element.clientWidth);
     element.addEventListener("scroll", onScroll, { passive: true });
     return () => {
       stopMarking?.();
@@ -134,6 +141,5 @@ function useVisibleColumns(
       element.removeEventListener("scroll", onScroll);
     };
   }, [scroller]);
-  const { first, end } = columnsWithin(places, left - 200, width + 500);
-  return { first, end };
+  return { left, width };
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  chooseWidth,
   columnsWithin,
   findColumn,
   knownColumns,
@@ -61,6 +62,25 @@ describe("columns", () => {
         expect(seen.filter((at) => at < first || at >= end)).toEqual([]);
       }),
     );
+  });
+
+  describe("columns of text", () => {
+    const columns = readColumns("timestamp,span_name,model,cost");
+    const widthsIn = (available: number, chosen = {}) => placeColumns(columns, chosen, available).widths;
+
+    test("share the free width, up to a bound, unless a width was chosen", () => {
+      expect(widthsIn(0)).toEqual([128, 144, 120, 100]);
+      expect(widthsIn(492 + 61)).toEqual([128, 174, 150, 100]);
+      expect(widthsIn(5000)).toEqual([128, 384, 360, 100]);
+      expect(widthsIn(492 + 60, { model: 120, timestamp: 128 })).toEqual([128, 204, 120, 100]);
+    });
+
+    test("keep their width where a column behind them gets another, which it loses again without one", () => {
+      const placed = widthsIn(492 + 60);
+      const chosen = chooseWidth(columns, placed, {}, "model", 200);
+      expect(widthsIn(492 + 60, chosen)).toEqual([128, 174, 200, 100]);
+      expect(widthsIn(5000, chooseWidth(columns, placed, chosen, "model", undefined))).toEqual([128, 174, 360, 100]);
+    });
   });
 
   test("the list requests the members that the columns show", () => {

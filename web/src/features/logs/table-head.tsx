@@ -14,7 +14,8 @@ export type HeadProps = {
   sort: string;
   isAll: boolean;
   onSort: (field: string) => void;
-  onResize: (id: string, width: number) => void;
+  /** Without a width: the usual one. */
+  onResize: (id: string, width?: number) => void;
   onMove: (id: string, toId: string) => void;
   onSelectAll: () => void;
 };
@@ -97,7 +98,7 @@ function HeadButton({ column, sort, onSort }: ButtonProps): ReactNode {
   );
 }
 
-type ResizerProps = { column: Column; width: number; onResize: (id: string, width: number) => void };
+type ResizerProps = { column: Column; width: number; onResize: HeadProps["onResize"] };
 
 /** The right edge of a column header: dragging changes the width, a double click restores the default. */
 function Resizer({ column, width, onResize }: ResizerProps): ReactNode {
@@ -118,7 +119,7 @@ function Resizer({ column, width, onResize }: ResizerProps): ReactNode {
       }}
       onPointerMove={onPointerMove}
       onPointerUp={() => (start.current = undefined)}
-      onDoubleClick={() => onResize(column.id, column.width)}
+      onDoubleClick={() => onResize(column.id)}
     />
   );
 }

@@ -2,17 +2,14 @@ import { useCallback, useState } from "react";
 
 const storageKey = "spanway.logs.widths";
 
-/** Column widths by id, stored in this browser. */
+/** The column widths that a person chose, by id, stored in this browser. */
 export function useColumnWidths() {
   const [widths, setWidths] = useState(readWidths);
-  const resize = useCallback((id: string, width: number) => {
-    setWidths((before) => {
-      const next = { ...before, [id]: width };
-      writeWidths(next);
-      return next;
-    });
+  const choose = useCallback((next: Record<string, number>) => {
+    setWidths(next);
+    writeWidths(next);
   }, []);
-  return { widths, resize };
+  return { widths, choose };
 }
 
 function readWidths(): Record<string, number> {
