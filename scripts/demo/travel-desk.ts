@@ -9,6 +9,8 @@ const workflow = "travel-desk";
 const fallbackModel = "gpt-4o";
 /** The time between an answer and the next question of a conversation. */
 const readingMs = 90_000;
+/** Between the last answers of two companies; no multiple of it is one of `readingMs`. */
+const lastAnswersApartMs = 427_000;
 const outageConversations = 24;
 
 /** One question and its answer: a trace. */
@@ -31,9 +33,9 @@ type Turn = {
 export function travelDeskSpans(endMs: number): SpanBody[] {
   const evening = lastEvening(endMs);
   const stepMs = (evening.endMs - evening.startMs) / outageConversations;
-  const usual = companies.flatMap((company) =>
-    spread(company.conversations, endMs, company.growthPerDay).flatMap((lastMs, index) =>
-      conversation(company, `${index}`, lastMs),
+  const usual = companies.flatMap((company, at) =>
+    spread(company.conversations, endMs - (at + 1) * lastAnswersApartMs, company.growthPerDay).flatMap(
+      (lastMs, index) => conversation(company, `${index}`, lastMs),
     ),
   );
   const outage = Array.from({ length: outageConversations }, (_, index): Turn[] => {
