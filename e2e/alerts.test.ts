@@ -86,7 +86,7 @@ browserTest("the list says how many groups are triggered, and of a rule about ch
   await dialog.getByLabel("Cooldown").selectOption("1 hour");
   await dialog.getByRole("button", { name: "Create alert" }).click();
   const row = page.getByRole("table", { name: "Alerts" }).getByRole("row").filter({ hasText: name });
-  await row.getByText("Change of Requests > +50% in 30m").waitFor();
+  await row.getByText("Requests up by more than 50% in 30m").waitFor();
   await row.getByText("1 of 3 triggered").waitFor();
   await row.getByText("+200%").waitFor();
   await row.getByText(customers[0] ?? "").waitFor();

@@ -85,14 +85,22 @@ export function exactMetric(metric: string, value: number): string {
 
 export const operatorSigns: Record<Alert["operator"], string> = { gt: ">", gte: "≥", lt: "<", lte: "≤" };
 
-/** The trigger condition in one line: `Cost > $10.00 in 1h`. */
+/** `up by 50% or more`; a bound that is neither a rise nor a fall as `change < +50%`. */
+function changeWords(operator: Alert["operator"], change: number): string {
+  const isRise = operator === "gt" || operator === "gte";
+  if (isRise ? change < 0 : change > 0) return `change ${operatorSigns[operator]} ${signedPercent(change)}`;
+  const size = formatPercent(Math.abs(change));
+  return `${isRise ? "up" : "down"} by ${operator.endsWith("e") ? `${size} or more` : `more than ${size}`}`;
+}
+
+/** The trigger condition in one line: `Cost > $10.00 in 1h`, `Cost up by 50% or more in 7d`. */
 export function conditionOf(
   alert: Pick<Alert, "metric" | "operator" | "threshold" | "change_percentage" | "window">,
 ): string {
   const { metric, operator, threshold, change_percentage: change, window } = alert;
   const sign = operatorSigns[operator];
   const label = metricLabel(metric);
-  if (change !== null) return `Change of ${label} ${sign} ${signedPercent(change)} in ${window}`;
+  if (change !== null) return `${label} ${changeWords(operator, change)} in ${window}`;
   return `${label} ${sign} ${formatMetric(metric, threshold)} in ${window}`;
 }
 
