@@ -112,25 +112,22 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
 /** Lets statements that run end before `close`, for at most `graceMs`; `close` aborts the others. */
 function endsBeforeClose(database: SpanDatabase, graceMs: number): SpanDatabase {
   const running = new Set<Promise<unknown>>();
-  const counted =
-    <Given extends unknown[], T>(run: (...given: Given) => Promise<T>) =>
-    (...given: Given): Promise<T> => {
-      const work = run(...given);
-      const leave = () => void running.delete(ended);
-      const ended: Promise<void> = work.then(leave, leave);
-      running.add(ended);
-      return work;
-    };
+  const counted = <T>(work: Promise<T>): Promise<T> => {
+    const leave = () => void running.delete(ended);
+    const ended: Promise<void> = work.then(leave, leave);
+    running.add(ended);
+    return work;
+  };
   return {
     ...database,
-    query: counted(database.query),
-    queryRaw: counted(database.queryRaw),
-    upkeep: counted(database.upkeep),
-    stream: counted(database.stream),
-    execute: counted(database.execute),
-    build: counted(database.build),
-    insert: counted(database.insert),
-    ping: counted(database.ping),
+    query: (...given) => counted(database.query(...given)),
+    queryRaw: (...given) => counted(database.queryRaw(...given)),
+    upkeep: (...given) => counted(database.upkeep(...given)),
+    stream: (...given) => counted(database.stream(...given)),
+    execute: (...given) => counted(database.execute(...given)),
+    build: (...given) => counted(database.build(...given)),
+    insert: (...given) => counted(database.insert(...given)),
+    ping: (...given) => counted(database.ping(...given)),
     close: async () => {
       const isLate = new AbortController();
       const late = sleep(graceMs, undefined, { signal: isLate.signal }).catch(() => undefined);
