@@ -127,7 +127,7 @@ function figureRequests(page: Page): string[] {
 const isPulse = (requests: string): boolean => requests.includes("include_fields=unique_id&");
 
 browserTest("a new span is counted within seconds; where none comes or nobody looks, figures rest", async () => {
-  const page = await open("/");
+  const page = await open("/", { isChanged: true });
   await page.clock.install();
   const customer = unique("fresh");
   await sendSpan(page, { customer_identifier: customer, input: "one" });

@@ -16,14 +16,16 @@ export type OpenOptions = {
   as?: { email: string; password: string } | null;
   /** Another server than the one with the demo's data. */
   url?: string;
+  /** The test changes its context for good, such as its clock: no later test gets that context. */
+  isChanged?: boolean;
   /** Console errors that the test brings about, such as that of a refused request. All others fail it. */
   expected?: RegExp;
 };
 
 /** One for all files of a process: it ends with the process. */
 let browser: Browser | undefined;
-/** Those of the test that runs, by the server that they are for. */
-const contexts = new Map<BrowserContext, string>();
+/** Those of the test that runs, and whether a later test may have them. */
+const contexts = new Map<BrowserContext, { isReusable: boolean }>();
 /** Empty ones for the server with the demo's data, whose code the browser has in its cache. */
 const spare: BrowserContext[] = [];
 /** The administrator's session at each server: to sign in takes a password's hash. */
@@ -38,7 +40,7 @@ export async function endTest(): Promise<void> {
   const used = [...contexts];
   contexts.clear();
   const found = [...faults];
-  await Promise.all(used.map(([context, url]) => (url === siteUrl ? empty(context) : context.close())));
+  await Promise.all(used.map(([context, { isReusable }]) => (isReusable ? empty(context) : context.close())));
   faults = [];
   expect(found, "console errors, refused content and requests to other hosts").toEqual([]);
 }
@@ -77,10 +79,18 @@ function printFailure(triesBefore: number, name: string, errors: readonly { stac
 
 /** A new window at `path`, in a context that no other window of the test has. */
 export async function open(path: string, options: OpenOptions = {}): Promise<Page> {
-  const { theme = "light", width = 1400, height = 900, as = testAdmin, url = siteUrl, expected } = options;
+  const {
+    theme = "light",
+    width = 1400,
+    height = 900,
+    as = testAdmin,
+    url = siteUrl,
+    isChanged = false,
+    expected,
+  } = options;
   browser ??= await chromium.launch({ executablePath: site?.browser ?? "", args: ["--no-sandbox"] });
   const context = (url === siteUrl ? spare.pop() : undefined) ?? (await browser.newContext({ baseURL: url }));
-  contexts.set(context, url);
+  contexts.set(context, { isReusable: url === siteUrl && !isChanged });
   // Of a machine that has much else to do.
   context.setDefaultTimeout(45_000);
   if (as !== null) await signIn(context, url, as);
