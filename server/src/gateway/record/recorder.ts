@@ -318,9 +318,9 @@ async function areAll(outcomes: ReadonlyArray<Promise<boolean>>): Promise<boolea
   return (await Promise.all(outcomes)).every((isDone) => isDone);
 }
 
-/** Bytes that a waiting text occupies, if all its characters take two. */
+/** Bytes that a waiting call occupies, about: as text whose characters take two bytes, and as values. */
 function memoryOf(text: string): number {
-  return text.length * 2 + 500;
+  return text.length * 4 + 1_000;
 }
 
 /** Batches that may go in one request: of one organization and of limited size. */
