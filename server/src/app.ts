@@ -229,7 +229,7 @@ function catchesUp(recorder: Pick<Recorder, "caughtUp">, writer: Pick<SpanWriter
 /** For tests: waits for what was accepted, on a slow machine too. */
 function settles(caughtUp: () => Promise<boolean>, settle: () => Promise<void>): () => Promise<void> {
   return async () => {
-    while (!(await caughtUp()));
+    for (let triesLeft = 10; triesLeft > 0 && !(await caughtUp()); triesLeft -= 1) await sleep(50);
     await settle();
   };
 }
