@@ -116,14 +116,12 @@ async function tracePage(
   parts: readonly CountedPart[],
   signal?: AbortSignal,
 ): Promise<{ count: number; keys: PageKey[] }> {
-  const { condition, sort, page, pageSize, scope } = query;
-  // Within one environment, the id is the whole key: grouping by one text takes a sixth less time than by two.
-  const key = scope.environment === undefined ? "trace_unique_id, environment" : "trace_unique_id";
+  const { condition, sort, page, pageSize } = query;
   const figures = [...new Set([sort.field, ...(condition?.figures ?? [])])];
   const counts = figures.some((name) => usageFigures.has(name)) ? "usage" : "none";
   const select = [
     "trace_unique_id",
-    scope.environment === undefined ? "environment" : "{environment:String} AS environment",
+    "environment",
     "min(timestamp) AS first",
     "max(timestamp) AS last",
     "count() AS spans",
@@ -137,7 +135,7 @@ async function tracePage(
     await database.query(
       {
         name: "list_traces",
-        sql: `SELECT ${select.join(", ")} FROM ${countedSpans(parts, once, known)} GROUP BY ${key}
+        sql: `SELECT ${select.join(", ")} FROM ${countedSpans(parts, once, known)} GROUP BY trace_unique_id, environment
         HAVING countIf(${within.sql}) > 0 AND (${condition?.having.sql ?? "1"})
         ORDER BY ${figureAlias(sort.field)} ${direction}, trace_unique_id ${direction}, environment
         LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`,
