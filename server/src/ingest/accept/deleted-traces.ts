@@ -15,7 +15,7 @@ export type DeletedTraces = {
   add(deletion: TraceDeletion): void;
   /** The deletions of the last `ageMs` milliseconds. */
   since(ageMs: number): TraceDeletion[];
-  /** Traces that are remembered, and those that were evicted so far because of the bound. */
+  /** `traces` counts the traces in memory, `evicted` the traces that the bound has removed from it. */
   stats(): { traces: number; evicted: number };
 };
 

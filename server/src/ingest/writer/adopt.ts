@@ -9,9 +9,12 @@ import { markResends, splitLines, unmarked } from "./row-lines.ts";
 
 /** Accepts what another process left. Spans keep their identities, so storing them again is safe. */
 export type Adopt = {
-  /** The rows of a journal's entry, all of one organization. */
+  /** Accepts the rows of a journal's entry, all of one organization. */
   rows(payload: Buffer): Promise<void>;
-  /** A record of the spool. Returns the row of its span; undefined, after an error log, if there is none. */
+  /**
+   * Accepts a record of the spool and returns the row of its span. Logs an error and returns undefined if the record is
+   * unreadable or refused.
+   */
   call(text: Buffer): Promise<SpanRow | undefined>;
 };
 

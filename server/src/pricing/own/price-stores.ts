@@ -40,6 +40,6 @@ export type PriceTableStore = {
   /** Newest first. */
   list: () => Promise<LoadedPriceTable[]>;
   read: (id: number) => Promise<string | undefined>;
-  /** Removes the newest; undefined if there is none. */
+  /** Removes the newest table and returns it. Returns undefined if there is no table. */
   removeNewest: () => Promise<LoadedPriceTable | undefined>;
 };

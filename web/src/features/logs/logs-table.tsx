@@ -12,7 +12,7 @@ import { TableRow } from "./table-row.tsx";
 export type TableProps = {
   rows: readonly LogRow[];
   columns: readonly Column[];
-  /** Those that a person chose. */
+  /** The widths in pixels that a user has set, by column. */
   widths: Readonly<Record<string, number>>;
   onWidths: (widths: Record<string, number>) => void;
   zone: TimeZone;
