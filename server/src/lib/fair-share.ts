@@ -26,12 +26,7 @@ export class FairShare {
    */
   take(party: string, amount: number, max = this.#max): boolean {
     const freeAfter = max - this.#total - amount;
-    return this.of(party) <= timesFree * freeAfter && this.takeWhole(party, amount, max);
-  }
-
-  /** Like `take`, but without the bound per party. */
-  takeWhole(party: string, amount: number, max = this.#max): boolean {
-    if (this.#total + amount > max) return false;
+    if (this.of(party) > timesFree * freeAfter) return false;
     this.add(party, amount);
     return true;
   }
@@ -41,9 +36,9 @@ export class FairShare {
     return this.#used.get(party) ?? 0;
   }
 
-  /** How many units the party could take now, one after the other. */
-  room(party: string): number {
-    const free = this.#max - this.#total;
+  /** How many units the party could take now, one after the other. @param max a smaller bound */
+  room(party: string, max = this.#max): number {
+    const free = max - this.#total;
     // Each unit adds one to the party's amount and removes one from the free amount; the bound applies before each
     // unit.
     const most = Math.floor((timesFree * (free - 1) - this.of(party)) / (timesFree + 1)) + 1;

@@ -69,19 +69,30 @@ test("reports how long the oldest entry has waited, counted anew after a reopen"
   await reopened.close();
 });
 
-test("refuses entries over the byte bound, and accepts again once entries are removed", async () => {
-  const journal = journalAt(folder(), { maxBytes: 1000 });
-  const payload = Buffer.alloc(600, "x");
-  const first = await journal.append({ payload, rows: 1, identities: [] });
-  await expect(journal.append({ payload, rows: 1, identities: [] })).rejects.toMatchObject({
-    code: "unavailable",
-    retryAfterS: 5,
-  });
-  await journal.remove([first.seq]);
-  expect(journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
-  await expect(journal.append({ payload, rows: 1, identities: [] })).resolves.toMatchObject({ rows: 1 });
-  await journal.close();
-});
+test.each([
+  [false, 1000],
+  [false, 1_000_000],
+  [true, 1000],
+  [true, 1_000_000],
+])(
+  "refuses entries at the byte bound, and accepts again once entries are removed (owed: %s, %i bytes)",
+  async (isOwed, bytes) => {
+    const journal = journalAt(folder(), { maxBytes: 1000 });
+    const entry = { payload: Buffer.alloc(bytes, "x"), rows: 1, identities: [], isOwed };
+    const first = await journal.append(entry);
+    for (const payload of [entry.payload, Buffer.from("a\n")]) {
+      await expect(journal.append({ ...entry, payload })).rejects.toMatchObject({
+        code: "unavailable",
+        retryAfterS: 5,
+      });
+    }
+    expect(journal.hasRoom()).toBe(false);
+    await journal.remove([first.seq]);
+    expect(journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
+    await expect(journal.append(entry)).resolves.toMatchObject({ rows: 1 });
+    await journal.close();
+  },
+);
 
 test("refuses entries over the bound of entries, however small they are", async () => {
   const journal = journalAt(folder(), { maxEntries: 5 });
@@ -252,7 +263,7 @@ test("quarantines entries that the store refuses", async () => {
 
 test("quarantined entries count against the byte bound, before and after a reopen, until they are dropped", async () => {
   const path = folder();
-  const open = () => journalAt(path, { maxBytes: 100_000 });
+  const open = () => journalAt(path, { maxBytes: 60_000 });
   const append = (to: Journal) => to.append({ payload: Buffer.alloc(60_000, "x"), rows: 1, identities: [] });
   const journal = open();
   const entry = await append(journal);

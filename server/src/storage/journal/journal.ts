@@ -170,18 +170,22 @@ function createRoom({
   const ownerOf = (payload: Buffer): string => partyOf?.(payload) ?? "";
 
   return {
-    /** @param asideBytes other bytes that count against the bound. False, and nothing taken, if there is no room */
+    /**
+     * An entry is taken while there is any room, whatever its size: one that is larger than all room would otherwise wait
+     * for ever. So the bound is exceeded by one entry at most.
+     *
+     * @param asideBytes other bytes that count against the bound. False, and nothing taken, if there is no room
+     */
     take(seq: number, payload: Buffer, { isOwed, asideBytes }: { isOwed: boolean; asideBytes: number }): boolean {
       const party = ownerOf(payload);
-      const size = payload.byteLength;
       const most = maxBytes - asideBytes;
-      if (isOwed ? places.held >= maxEntries : places.room(party) === 0) return false;
-      if (!(isOwed ? bytes.takeWhole(party, size, most) : bytes.take(party, size, most))) return false;
-      places.add(party, 1);
-      held.set(seq, { party, bytes: payload.byteLength, sinceMs: now() });
-      return true;
+      const hasRoom = isOwed
+        ? places.held < maxEntries && bytes.held < most
+        : places.room(party) > 0 && bytes.room(party, most) > 0;
+      if (hasRoom) this.hold(seq, payload);
+      return hasRoom;
     },
-    /** Accounts for an entry of an earlier process. */
+    /** Accounts for an entry that is in the journal, or will be. */
     hold(seq: number, payload: Buffer): void {
       const party = ownerOf(payload);
       bytes.add(party, payload.byteLength);
@@ -197,7 +201,8 @@ function createRoom({
     },
     bytesOf: (seq: number) => held.get(seq)?.bytes ?? 0,
     /** Whether a party without entries could take a hundredth of the whole. */
-    isOpen: (asideBytes: number) => places.room(newcomer) > 0 && bytes.room(newcomer) - asideBytes >= maxBytes / 100,
+    isOpen: (asideBytes: number) =>
+      places.room(newcomer) > 0 && bytes.room(newcomer, maxBytes - asideBytes) >= maxBytes / 100,
     stats() {
       const [oldest] = held.values();
       const oldestMs = oldest === undefined ? 0 : Math.max(0, now() - oldest.sinceMs);
