@@ -76,10 +76,16 @@ async function stored(requests: unknown[][], options: { idempotencyKey?: string 
   return collapse(written);
 }
 
-/** Takes spans the way calls are recorded. */
-async function acceptCalls(bodies: Array<Record<string, unknown>>, origin: SpanOrigin): Promise<void> {
+let lastCallMs = 0;
+
+/** Takes spans the way calls are recorded: as received later than all before, unless `receivedMs` says otherwise. */
+async function acceptCalls(
+  bodies: Array<Record<string, unknown>>,
+  origin: SpanOrigin,
+  receivedMs = (lastCallMs = Math.max(Date.now(), lastCallMs) + 1),
+): Promise<void> {
   const identity = spanIdentity({ ...origin, trace: ids.trace_unique_id, span: ids.span_unique_id });
-  const receivedNs = BigInt(Date.now()) * 1_000_000n;
+  const receivedNs = BigInt(receivedMs) * 1_000_000n;
   const calls = bodies.map((body, at) => ({ body, origin, identity, receivedNs: receivedNs + BigInt(at) }));
   expect(
     (
@@ -201,6 +207,23 @@ test("a row over the size limit of a span is refused with that limit", async () 
     code: "payload_too_large",
     errors: { body: [expect.stringContaining("20 MB")] },
   });
+});
+
+test.each([
+  ["equally full", { ...completed, output: "sent" }, "sent"],
+  ["fuller", { ...completed, output: "sent", prompt_tokens: 1 }, "sent"],
+  ["less full", started, "a"],
+])("a call that is accepted after an %s span of its ids, which was received later", async (_, later, output) => {
+  const origin = newOrigin();
+  for (const isFirst of [true, false]) {
+    written = [];
+    const send = () => intake.accept([{ ...later, trace_unique_id: String(isFirst) }], origin);
+    const callEndedMs = Date.now() - 40;
+    if (isFirst) await send();
+    await acceptCalls([{ ...completed, trace_unique_id: String(isFirst) }], origin, callEndedMs);
+    if (!isFirst) await send();
+    expect(collapse(written)).toMatchObject([{ output }]);
+  }
 });
 
 test("concurrent resends of one span leave one row", async () => {

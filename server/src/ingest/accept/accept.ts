@@ -11,6 +11,7 @@ import { createNestedJson } from "../../validation/nested-json.ts";
 import { normalizeSpan, type NormalizedSpan, type NormalizeResult, type SpanOrigin } from "../normalize/normalize.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import { addReduced } from "./reduce-call.ts";
+import type { Arrival } from "./place-span.ts";
 import { createSpanBatch, encodeLines, type SpanBatch, type SpanBatchDeps } from "./span-batch.ts";
 import type { SpanHistory } from "./span-history.ts";
 
@@ -130,7 +131,8 @@ export function createSpanIntake(deps: SpanIntakeDeps): SpanIntake {
       const outcomes = calls.map(({ body, origin, identity, receivedNs }): CallOutcome => {
         const outcome = addReduced(body, (some) => {
           try {
-            return addTo(batch, normalizeSpan(some, origin, { receivedNs, prices, nested, identity }), isRecalled);
+            const normalized = normalizeSpan(some, origin, { receivedNs, prices, nested, identity });
+            return addTo(batch, normalized, { isRecalled, isRecorded: true });
           } catch (error) {
             onFault(error);
             return { ok: false, code: "internal", errors: { [wholeBody]: ["cannot be read"] } };
@@ -147,17 +149,17 @@ export function createSpanIntake(deps: SpanIntakeDeps): SpanIntake {
       const [first] = spans;
       if (first === undefined) return;
       const batch = newBatch();
-      for (const span of spans) batch.add(span, true);
+      for (const span of spans) batch.add(span, { isRecalled: true, isRecorded: true });
       await commit(batch, first.row.organization_id, true);
       for (const { row } of spans) metrics.accepted.inc({ log_method: row.log_method ?? "" });
     },
   };
 }
 
-function addTo(batch: SpanBatch, normalized: NormalizeResult, isRecalled = false): RowOutcome {
+function addTo(batch: SpanBatch, normalized: NormalizeResult, arrival?: Arrival): RowOutcome {
   if (!normalized.ok) return { ok: false, code: "validation_failed", errors: normalized.errors };
   const { span, unknown } = normalized;
-  const outcome = batch.add(span, isRecalled);
+  const outcome = batch.add(span, arrival);
   return outcome.ok && unknown !== undefined ? { ...outcome, unknown } : outcome;
 }
 

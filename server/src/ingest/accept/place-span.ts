@@ -10,6 +10,13 @@ import type { NormalizedSpan } from "../normalize/normalize.ts";
 
 type SpanFacts = Pick<NormalizedSpan, "identity" | "isIdentified" | "timestampNs" | "version">;
 
+export type Arrival = {
+  /** Whether the span may have been accepted before. */
+  isRecalled: boolean;
+  /** Whether it was received some time ago, so that what was received since then may have been accepted already. */
+  isRecorded: boolean;
+};
+
 /** How an accepted span is written. */
 export type Place = {
   version: bigint;
@@ -37,7 +44,7 @@ export type PlaceDeps = {
 export type PlaceSpan = (
   span: SpanFacts,
   subject: SpanRow,
-  given: { before: IdentityRecord | undefined; isRecalled: boolean },
+  given: { before: IdentityRecord | undefined } & Arrival,
 ) => Place | "deleted" | "superseded";
 
 export function createPlaceSpan(deps: PlaceDeps): PlaceSpan {
@@ -65,16 +72,15 @@ export function createPlaceSpan(deps: PlaceDeps): PlaceSpan {
     return isOfBefore ? erasedNs : undefined;
   };
 
-  return (span, subject, { before, isRecalled }) => {
+  return (span, subject, { before, isRecalled, isRecorded }) => {
     // A span sent without a timestamp has the end of its earlier version.
     const isCovered = (endNs: bigint | undefined): boolean =>
       endNs !== undefined && deletedTraces?.covers(subject, endNs) === true;
     if (isCovered(span.timestampNs) || isCovered(before?.timestampNs)) return "deleted";
+    const isOutdated = isRecorded && before !== undefined && before.version >= span.version;
     const version = versionAfter(before, span.version);
     const verdict = judgeResend(before, { timestampNs: span.timestampNs, version });
-    // A recalled row, or a later version of it, may already be accepted.
-    const isAccepted = isRecalled && before !== undefined && before.version >= span.version;
-    if (isAccepted || verdict.kind === "superseded") return "superseded";
+    if (isOutdated || verdict.kind === "superseded") return "superseded";
     return {
       version,
       firstReceivedNs: before?.firstReceivedNs ?? receivedNsOf(version),

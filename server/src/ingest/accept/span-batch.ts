@@ -9,15 +9,14 @@ import { withoutCustomer } from "./erased-customers.ts";
 import { traceMark } from "../../domain/identity.ts";
 import type { NormalizedSpan } from "../normalize/normalize.ts";
 import { fitsSpan } from "./fits-span.ts";
-import { createPlaceSpan, type PlaceDeps } from "./place-span.ts";
+import { createPlaceSpan, type Arrival, type PlaceDeps } from "./place-span.ts";
 import { markResend } from "../writer/row-lines.ts";
 
 export type SpanBatch = {
   /** Without line breaks. */
   lines: string[];
   rows: SpanRow[];
-  /** @param isRecalled whether the span may have been accepted before */
-  add(span: NormalizedSpan, isRecalled?: boolean): RowOutcome;
+  add(span: NormalizedSpan, arrival?: Partial<Arrival>): RowOutcome;
   identities(): IdentityWrite[];
   /** Whether a row was left out because a fuller version was accepted before. */
   hasSuperseded(): boolean;
@@ -43,11 +42,11 @@ export function createSpanBatch(deps: SpanBatchDeps): SpanBatch {
   return {
     lines,
     rows,
-    add(span, isRecalled = false) {
+    add(span, { isRecalled = false, isRecorded = false } = {}) {
       const { identity, isIdentified, timestampNs } = span;
       const key = isIdentified ? identity.toString("latin1") : "";
       const before = isIdentified ? (written.get(key) ?? stored?.get(key) ?? journal.lookup(identity)) : undefined;
-      const placed = placeSpan(span, span.row, { before, isRecalled });
+      const placed = placeSpan(span, span.row, { before, isRecalled, isRecorded });
       if (placed === "superseded") superseded += 1;
       if (typeof placed === "string") return { ok: true, row: span.row };
       const { version, firstReceivedNs, isResend, erasedReceiptNs, replaces } = placed;
