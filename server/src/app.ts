@@ -13,7 +13,7 @@ import { getOpenapi } from "./api/system/get-openapi.ts";
 import { getReadyz } from "./api/system/get-readyz.ts";
 import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
 import { signInLink } from "./auth/describe-first-start.ts";
-import { ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
+import { noteUnusedKeys, ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
 import { createPasswords, type Passwords } from "./auth/passwords.ts";
 import { loadCheckedSecretKey } from "./auth/secret-check.ts";
 import { composeAlerts } from "./compose/alerts.ts";
@@ -148,6 +148,7 @@ async function compose(
   const stores = createControlStores(database);
   const firstStart = await ensureFirstStart(stores, passwords, config, now);
   if (firstStart) onFirstStart?.(firstStart);
+  else await noteUnusedKeys(stores.apiKeys, config, logger);
   const secretKey = await loadCheckedSecretKey(config, stores.instance);
 
   const catalogue = createSpanCatalogue(createScoreSources());
@@ -169,8 +170,7 @@ async function compose(
   const { traceDeletions: deletions } = stores;
   const ingest = { ...engine, journal, deletions, prices, subscribers, reads };
   const { writer, settle, intake, acceptCalls, adopt, deletedTraces } = await composeIngest(engine, ingest);
-  const calls = { acceptCalls, adopt, budgets, prices };
-  const gateway = await composeGateway(engine, { ...engine, ...calls, secretKey, redis });
+  const gateway = await composeGateway(engine, { ...engine, acceptCalls, adopt, budgets, prices, secretKey, redis });
   judge.connect((call) => gateway.calls.run(gateway.chat, call));
   const caughtUp = catchesUp(gateway.recorder, writer);
   const logs = startLogJoining(engine, { spans, catalogue, intake, journal, now }, adopt);

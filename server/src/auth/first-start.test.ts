@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
-import { ensureFirstStart, type FirstStartSettings } from "./first-start.ts";
+import { ensureFirstStart, noteUnusedKeys, type FirstStartSettings } from "./first-start.ts";
 import { hashApiKey } from "./make-api-key.ts";
 import { createPasswords } from "./passwords.ts";
 
@@ -86,4 +86,20 @@ test("a start that fails half-way leaves nothing and can be retried", async () =
   await expect(failing).rejects.toMatchObject({ code: "conflict" });
   expect(await stores.organizations.list()).toEqual([]);
   expect(await ensureFirstStart(stores, passwords, nothingChosen, nowMs)).toBeDefined();
+});
+
+test("a later start says how to get a key, until one was used or the operator chose one", async () => {
+  const made = await ensureFirstStart(stores, passwords, nothingChosen, nowMs);
+  const notes = async (prodKey?: Secret): Promise<string[]> => {
+    const lines: string[] = [];
+    await noteUnusedKeys(stores.apiKeys, { prodKey }, { info: (line: string) => void lines.push(line) });
+    return lines;
+  };
+  expect(await notes()).toEqual([
+    expect.stringMatching(/npm run admin -- keys create.*npm run admin -- users set-password/),
+  ]);
+  expect(await notes(new Secret("prod-key-of-the-operator"))).toEqual([]);
+  const key = await stores.apiKeys.findByHash(hashApiKey(made!.keys.test.value), now);
+  await stores.apiKeys.noteUsed([key!.id], now);
+  expect(await notes()).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type { Environment } from "../domain/principal.ts";
 import { randomToken } from "../lib/random-token.ts";
 import type { Secret } from "../lib/secret.ts";
@@ -65,4 +66,20 @@ export async function ensureFirstStart(
       },
     };
   });
+}
+
+/**
+ * Logs how to get credentials if nobody may have seen those of the first start: the process ended before it printed
+ * them.
+ */
+export async function noteUnusedKeys(
+  apiKeys: Pick<ControlStores["apiKeys"], "areUsed">,
+  { prodKey }: Pick<FirstStartSettings, "prodKey">,
+  logger: Pick<Logger, "info">,
+): Promise<void> {
+  if (prodKey !== undefined || (await apiKeys.areUsed())) return;
+  logger.info(
+    "no API key was used so far; `npm run admin -- keys create` makes another one, " +
+      "`npm run admin -- users set-password --email EMAIL` another password, if those of the first start are not known",
+  );
 }

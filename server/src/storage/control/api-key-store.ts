@@ -34,6 +34,8 @@ export type ApiKeyStore = {
   countUse: (id: string) => Promise<boolean>;
   /** Records that these keys were used at that time, unless a later time is recorded. */
   noteUsed: (ids: readonly string[], at: string) => Promise<void>;
+  /** Whether any key of the instance was used. */
+  areUsed: () => Promise<boolean>;
   /** Revokes a key of this organization. Returns its hash, for caches; undefined if there is no such key. */
   revoke: (uniqueOrganizationId: string, id: string, now: string) => Promise<string | undefined>;
 };
@@ -120,7 +122,7 @@ export function createApiKeyStore(queries: ControlQueries): ApiKeyStore {
   };
 }
 
-function useMethods(queries: ControlQueries): Pick<ApiKeyStore, "countUse" | "noteUsed"> {
+function useMethods(queries: ControlQueries): Pick<ApiKeyStore, "countUse" | "areUsed" | "noteUsed"> {
   return {
     countUse: async (id) => {
       const { numUpdatedRows } = await queries
@@ -130,6 +132,11 @@ function useMethods(queries: ControlQueries): Pick<ApiKeyStore, "countUse" | "no
         .whereRef("usage_count", "<", "max_usage")
         .executeTakeFirst();
       return numUpdatedRows > 0n;
+    },
+
+    areUsed: async () => {
+      const used = queries.selectFrom("api_keys").select("id").where("last_used_at", "is not", null);
+      return (await used.limit(1).executeTakeFirst()) !== undefined;
     },
 
     noteUsed: async (ids, at) => {
