@@ -154,6 +154,9 @@ export const storageLimits = {
   controlQueryMs: 30_000,
   /** A connection whose server has not responded by then is closed. */
   controlSilenceMs: 35_000,
+  /** How often a read of Postgres is tried if its connection is dropped. */
+  controlReadTries: 3,
+  controlRetryMs: 100,
   /** How often a node checks that the control store responds. */
   controlPingEveryMs: 1_000,
   /** After this time without a response, values read before are used; a ping that takes longer is an outage. */

@@ -24,3 +24,12 @@ export function controlOutage(error: unknown): string | undefined {
 export function isStartupRefused(error: unknown): boolean {
   return error instanceof Error && error.message.includes("unsupported startup parameter");
 }
+
+const dropCodes = /^(ECONNRESET|EPIPE|08|57P0[12])/;
+const dropMessages = /^(Connection terminated(?! due to connection timeout)|Client (has encountered|was closed))/;
+
+/** Whether the statement failed because its connection was dropped, so that it may succeed on another one at once. */
+export function isConnectionDropped(error: unknown): boolean {
+  if (!(error instanceof Error) || isStartupRefused(error)) return false;
+  return dropMessages.test(error.message) || ("code" in error && dropCodes.test(String(error.code)));
+}

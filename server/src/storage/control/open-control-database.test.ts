@@ -3,14 +3,15 @@ import { createServer, type AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../../test/support/postgres.ts";
+import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
 import { missingResource } from "../../http/missing-resource.ts";
 import { Secret } from "../../lib/secret.ts";
 import { controlOutage } from "./control-outage.ts";
 import { createControlStores } from "./control-stores.ts";
 import { controlMigrations } from "./migrations/list.ts";
-import { openControlDatabase } from "./open-control-database.ts";
+import { openControlDatabase, type ControlDatabase } from "./open-control-database.ts";
 
 test("SQLite flushes every commit except those of unflushed work, also after a failed one", async () => {
   const database = openControlDatabase({ kind: "sqlite", path: ":memory:" });
@@ -122,5 +123,85 @@ test.skipIf(postgresUrl === undefined)(
       expect.stringContaining("not queryable"),
     ]);
     expect(failures.map(missingResource)).toEqual(Array(2).fill("its database does not answer"));
+  },
+);
+
+describe.skipIf(postgresUrl === undefined)(
+  `N1: a connection that is dropped under a statement${postgresSkipReason}`,
+  () => {
+    type Queries = ControlDatabase["queries"];
+    const read = async (queries: Queries) => void (await queries.selectFrom("schema_support").selectAll().execute());
+    const write = async (queries: Queries) =>
+      void (await queries.updateTable("schema_support").set({ runs_from: "x" }).execute());
+    const rawWrite = async (queries: Queries) =>
+      void (await sql`update schema_support set runs_from = 'x'`.execute(queries));
+    const writeInRead = async (queries: Queries) =>
+      void (await queries
+        .with("changed", (inner) => inner.updateTable("schema_support").set({ runs_from: "x" }).returningAll())
+        .selectFrom("changed")
+        .selectAll()
+        .execute());
+
+    /** Drops the connection while the statement waits for its answer. `isBack`: whether new connections are accepted. */
+    async function dropUnder(
+      run: (database: ControlDatabase, hang: () => void) => Promise<void>,
+      isBack = true,
+    ): Promise<unknown> {
+      const { url, drop } = await createPostgresDatabase();
+      const proxy = await startTcpProxy(url.reveal());
+      const database = openControlDatabase({ kind: "postgres", url: new Secret(proxy.url) });
+      await database.migrate();
+      let isHung = false;
+      const hang = () => {
+        proxy.hang();
+        isHung = true;
+      };
+      const failure = run(database, hang).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      await expect.poll(() => isHung && database.connections().used).toBe(1);
+      proxy.disconnect();
+      if (isBack) proxy.resume();
+      const caught = await failure;
+      proxy.resume();
+      expect(database.connections().used).toBe(0);
+      await read(database.queries);
+      await database.close();
+      await proxy.stop();
+      await drop();
+      return caught;
+    }
+
+    test("a read is repeated on another one, and so is the begin of a transaction", async () => {
+      const hung = (run: (database: ControlDatabase) => Promise<void>) =>
+        dropUnder((database, hang) => (hang(), run(database)));
+      expect(await hung(({ queries }) => read(queries))).toBeUndefined();
+      expect(await hung((database) => database.transaction(write))).toBeUndefined();
+    });
+
+    test.each(Object.entries({ write, rawWrite, writeInRead }))(
+      "a %s is not, because it may have been committed",
+      async (_name, run) => {
+        const failure = await dropUnder(({ queries }, hang) => (hang(), run(queries)));
+        expect(controlOutage(failure)).toContain("Connection terminated");
+      },
+    );
+
+    test("a read within a transaction is not, because others came before it", async () => {
+      const failure = await dropUnder((database, hang) =>
+        database.transaction(async (queries) => {
+          await write(queries);
+          hang();
+          await read(queries);
+        }),
+      );
+      expect(controlOutage(failure)).toBeDefined();
+    });
+
+    test("a read fails after a few tries if no other connection is to be had", async () => {
+      const failure = await dropUnder(({ queries }, hang) => (hang(), read(queries)), false);
+      expect(controlOutage(failure)).toBeDefined();
+    });
   },
 );

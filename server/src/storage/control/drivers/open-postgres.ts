@@ -1,7 +1,8 @@
-import { PostgresAdapter, PostgresDialect } from "kysely";
+import { PostgresAdapter, PostgresDialect, type Driver } from "kysely";
 import { Pool } from "pg";
 import type { Secret } from "../../../lib/secret.ts";
 import { storageLimits } from "../../limits.ts";
+import { RetryingDriver } from "./retrying-driver.ts";
 
 /** Connections of a pool; `waiting` is the number of requests for one that wait. */
 export type ConnectionCounts = { used: number; idle: number; waiting: number };
@@ -32,7 +33,7 @@ export function openPostgres(
   pool.on("error", onConnectionError);
   pool.on("connect", (client) => client.on("error", onConnectionError));
   return {
-    dialect: new LockedDialect({ pool }),
+    dialect: new ControlDialect({ pool }),
     connections: () => ({
       used: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
@@ -41,7 +42,11 @@ export function openPostgres(
   };
 }
 
-class LockedDialect extends PostgresDialect {
+class ControlDialect extends PostgresDialect {
+  override createDriver(): Driver {
+    return new RetryingDriver(super.createDriver());
+  }
+
   override createAdapter(): PostgresAdapter {
     return new UnlockedMigrations();
   }
