@@ -51,7 +51,7 @@ export function createLedgerBatches(
     await new Promise(setImmediate);
     while (queue.length > 0) {
       const batch = queue.splice(0, customersLimits.customerLedgerBatch);
-      for (const { key } of batch) places.giveBack(key.organization_id, 1);
+      for (const { key } of batch) places.release(key.organization_id, 1);
       await runBatch(batch);
     }
     running = undefined;
@@ -60,10 +60,10 @@ export function createLedgerBatches(
   return {
     add(operation) {
       queue.push(operation);
-      places.add(operation.key.organization_id, 1);
+      places.acquire(operation.key.organization_id, 1);
       running ??= drain();
     },
-    hasRoom: (organizationId) => places.room(organizationId) > 0,
+    hasRoom: (organizationId) => places.available(organizationId) > 0,
     idle: async () => running,
   };
 }

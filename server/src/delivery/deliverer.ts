@@ -80,11 +80,11 @@ class QueueDeliverer implements Deliverer {
   }
 
   inFlight(): number {
-    return this.#inFlight.held;
+    return this.#inFlight.inUse;
   }
 
   aheadBytes(): number {
-    return this.#ahead().held;
+    return this.#ahead().inUse;
   }
 
   idle(): Promise<void> {
@@ -99,7 +99,7 @@ class QueueDeliverer implements Deliverer {
     this.#stopping.abort();
     this.#wakeUp();
     await this.#running;
-    while (this.#inFlight.held > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (this.#inFlight.inUse > 0) await new Promise((resolve) => setImmediate(resolve));
     const nowMs = this.#deps.now();
     const waiting = [...this.#endpoints.values()].flatMap((endpoint) => endpoint.drop());
     this.#finished.push(...waiting.map((delivery) => putBack(delivery, nowMs)));
@@ -192,7 +192,7 @@ class QueueDeliverer implements Deliverer {
       until: new Date(nowMs + deliveryLimits.webhookClaimMs).toISOString(),
     };
     const claims: QueueClaim[] = [];
-    const claimed = new FairShare(deliveryLimits.webhookInFlight - this.#inFlight.held);
+    const claimed = new FairShare(deliveryLimits.webhookInFlight - this.#inFlight.inUse);
     const ahead = this.#ahead();
     for (const webhookId of this.#due) {
       if (this.#stopping.signal.aborted) break;
@@ -202,15 +202,15 @@ class QueueDeliverer implements Deliverer {
         continue;
       }
       const party = webhook.unique_organization_id;
-      const room = Math.min(this.#inFlight.room(party), claimed.room(party));
+      const room = Math.min(this.#inFlight.available(party), claimed.available(party));
       if (room === 0) continue;
       const endpoint = this.#endpoint(webhookId);
       const free = Math.min(room, endpoint.free);
-      const limit = endpoint.wanted(free, ahead.room(party));
+      const limit = endpoint.wanted(free, ahead.available(party));
       if (limit === 0) continue;
       claims.push({ webhookId, limit, ...times });
-      claimed.add(party, free);
-      ahead.add(party, (limit - free) * endpoint.largestBytes);
+      claimed.acquire(party, free);
+      ahead.acquire(party, (limit - free) * endpoint.largestBytes);
     }
     return claims;
   }
@@ -219,7 +219,8 @@ class QueueDeliverer implements Deliverer {
   #ahead(): FairShare {
     const ahead = new FairShare(deliveryLimits.webhookAheadBytes);
     for (const { webhookId, waitingBytes } of this.#endpoints.values()) {
-      if (waitingBytes > 0) ahead.add(this.#deps.directory.get(webhookId)?.unique_organization_id ?? "", waitingBytes);
+      if (waitingBytes > 0)
+        ahead.acquire(this.#deps.directory.get(webhookId)?.unique_organization_id ?? "", waitingBytes);
     }
     return ahead;
   }
@@ -231,7 +232,7 @@ class QueueDeliverer implements Deliverer {
     // Disabled meanwhile: the next poll ends its queue.
     if (webhook === undefined) endpoint.drop();
     while (webhook !== undefined && !this.#stopping.signal.aborted) {
-      if (this.#inFlight.room(webhook.unique_organization_id) === 0) {
+      if (this.#inFlight.available(webhook.unique_organization_id) === 0) {
         this.#isCrowded = true;
         return;
       }
@@ -243,10 +244,10 @@ class QueueDeliverer implements Deliverer {
 
   #begin(webhook: Webhook, endpoint: Endpoint, delivery: Delivery): void {
     endpoint.inFlight += 1;
-    this.#inFlight.add(webhook.unique_organization_id, 1);
+    this.#inFlight.acquire(webhook.unique_organization_id, 1);
     void this.#deliver(webhook, endpoint, delivery).finally(() => {
       endpoint.inFlight -= 1;
-      this.#inFlight.giveBack(webhook.unique_organization_id, 1);
+      this.#inFlight.release(webhook.unique_organization_id, 1);
       if (!this.#isCrowded) this.#advance(endpoint);
       this.#wakeUp();
     });
@@ -306,7 +307,7 @@ class QueueDeliverer implements Deliverer {
   }
 
   #notifyIdle(): void {
-    if (this.#inFlight.held + this.#finished.length + this.#due.size > 0) return;
+    if (this.#inFlight.inUse + this.#finished.length + this.#due.size > 0) return;
     for (const { waiting } of this.#endpoints.values()) if (waiting > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
@@ -329,7 +330,7 @@ class QueueDeliverer implements Deliverer {
     if (!this.#isWoken && !isFailing) await pause(deliveryLimits.webhookPollEveryMs);
     this.#wake = () => undefined;
     if (this.#stopping.signal.aborted) return;
-    const paceMs = this.#inFlight.held === 0 ? 0 : this.#turnedAtMs + deliveryLimits.webhookPaceMs - performance.now();
+    const paceMs = this.#inFlight.inUse === 0 ? 0 : this.#turnedAtMs + deliveryLimits.webhookPaceMs - performance.now();
     await new Promise((resolve) =>
       setTimeout(resolve, isFailing ? deliveryLimits.webhookPollEveryMs : Math.max(0, paceMs)),
     );

@@ -72,7 +72,7 @@ class QueueRunner implements Runner {
       ...deps,
       signal,
       finished: (results) => this.#finished(results),
-      inFlight: () => this.#inFlight.held,
+      inFlight: () => this.#inFlight.inUse,
     });
     this.#heartbeat = setInterval(() => void this.#renew(), evaluationLimits.evaluationLeaseMs / 3).unref();
     this.#running = this.#loop();
@@ -139,7 +139,7 @@ class QueueRunner implements Runner {
     const { stores, owner, now } = this.#deps;
     let claimed = await this.#claimSuspects();
     let isFromStart = this.#turn === "";
-    while (this.#inFlight.held < evaluationLimits.evaluationRunsInFlight && !this.#stopping.signal.aborted) {
+    while (this.#inFlight.inUse < evaluationLimits.evaluationRunsInFlight && !this.#stopping.signal.aborted) {
       const organization = await stores.evaluationRuns.nextOrganization(this.#turn);
       this.#turn = organization ?? "";
       if (organization === undefined && isFromStart) break;
@@ -183,17 +183,17 @@ class QueueRunner implements Runner {
 
   /** Small claims cost as much as large ones, so room accumulates before it is used. */
   #roomOf(organization: string): number {
-    const busy = this.#inFlight.of(organization);
+    const busy = this.#inFlight.usedBy(organization);
     const most = this.#isCrowded()
       ? evaluationLimits.evaluationReadRows
       : evaluationLimits.evaluationRunsPerOrganization;
-    const room = Math.min(most - busy, this.#inFlight.room(organization));
+    const room = Math.min(most - busy, this.#inFlight.available(organization));
     return room > 0 && (busy === 0 || room * 2 >= most) ? room : 0;
   }
 
   #start(organization: string, runs: readonly EvaluationRun[]): void {
     if (runs.length === 0) return;
-    this.#inFlight.add(organization, runs.length);
+    this.#inFlight.acquire(organization, runs.length);
     const batch = this.#runBatch(organization, runs).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
   }
@@ -259,7 +259,7 @@ class QueueRunner implements Runner {
 
   #finished(results: readonly RunResult[]): void {
     for (const result of results) {
-      this.#inFlight.giveBack(result.run.unique_organization_id, 1);
+      this.#inFlight.release(result.run.unique_organization_id, 1);
       if (isScore(result)) this.#judging.delete(judgementOf(result.run));
       this.#suspects.delete(result.run.id);
       this.#deps.finished(result);
@@ -271,7 +271,7 @@ class QueueRunner implements Runner {
   async #renew(): Promise<void> {
     const { stores, owner, now, logger } = this.#deps;
     try {
-      if (this.#inFlight.held > 0)
+      if (this.#inFlight.inUse > 0)
         await stores.evaluationRuns.renew(owner, new Date(now() + evaluationLimits.evaluationLeaseMs).toISOString());
       await stores.evaluationRuns.recover(new Date(now()).toISOString());
       await chargeLapsed(this.#deps);

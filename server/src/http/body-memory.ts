@@ -19,7 +19,7 @@ export class BodyMemory {
   }
 
   get reservedBytes(): number {
-    return this.#share.held;
+    return this.#share.inUse;
   }
 
   reserve(party: string): BodyReservation {
@@ -28,12 +28,16 @@ export class BodyMemory {
 
   /** For `BodyReservation`. Returns false, and takes nothing, if the bytes do not fit. */
   take(party: string, bytes: number, isSmall: boolean): boolean {
-    return this.#share.take(party, bytes, isSmall ? undefined : this.#maxBytes * (1 - httpLimits.smallBodiesShare));
+    return this.#share.tryAcquire(
+      party,
+      bytes,
+      isSmall ? undefined : this.#maxBytes * (1 - httpLimits.smallBodiesShare),
+    );
   }
 
   /** For `BodyReservation`. */
   release(party: string, bytes: number): void {
-    this.#share.giveBack(party, bytes);
+    this.#share.release(party, bytes);
   }
 
   /** For `BodyReservation`: uploads in progress. */

@@ -44,7 +44,7 @@ export class FairGate {
   }
 
   get waiting(): number {
-    return this.#waiting.held;
+    return this.#waiting.inUse;
   }
 
   /** Runs `work` once it has a place. Throws `GateRefusal`, or the signal's reason if it is aborted before. */
@@ -53,30 +53,30 @@ export class FairGate {
     try {
       return await work();
     } finally {
-      this.#inFlight.giveBack(party, 1);
+      this.#inFlight.release(party, 1);
       while (this.#advance());
     }
   }
 
   #enter(party: string): boolean {
-    if (this.#inFlight.of(party) >= (this.#bounds.maxEach ?? Infinity)) return false;
-    if (this.#bounds.sharesSlots) return this.#inFlight.take(party, 1);
-    if (this.#inFlight.held >= this.#bounds.maxInFlight) return false;
-    this.#inFlight.add(party, 1);
+    if (this.#inFlight.usedBy(party) >= (this.#bounds.maxEach ?? Infinity)) return false;
+    if (this.#bounds.sharesSlots) return this.#inFlight.tryAcquire(party, 1);
+    if (this.#inFlight.inUse >= this.#bounds.maxInFlight) return false;
+    this.#inFlight.acquire(party, 1);
     return true;
   }
 
   #wait(party: string, signal: AbortSignal | undefined): Promise<void> {
     const { maxWaitMs } = this.#bounds;
     signal?.throwIfAborted();
-    if (!this.#waiting.take(party, 1)) throw new GateRefusal("full");
+    if (!this.#waiting.tryAcquire(party, 1)) throw new GateRefusal("full");
     const queue = this.#queues.get(party) ?? [];
     this.#queues.set(party, queue);
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
-        this.#waiting.giveBack(party, 1);
+        this.#waiting.release(party, 1);
       };
       const waiter: Waiter = {
         enter: () => {

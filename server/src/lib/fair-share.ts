@@ -1,10 +1,10 @@
-/** A party may take more while it holds at most this many times the free amount. */
+/** A party may acquire more while it uses at most this many times the free amount. */
 const timesFree = 4;
 
 /**
- * Divides a bounded amount (bytes, places) between an unknown number of parties: each may take more while it holds at
- * most four times the free amount. A single party gets four fifths; `n` parties that want everything get equal parts
- * and leave about a quarter of such a part free; a party that holds nothing is usually admitted immediately. ("Dynamic
+ * Divides a bounded amount (bytes, places) between an unknown number of parties: each may acquire more while it uses
+ * at most four times the free amount. A single party gets four fifths; `n` parties that want everything get equal parts
+ * and leave about a quarter of such a part free; a party that uses nothing is usually admitted immediately. ("Dynamic
  * thresholds": Choudhury and Hahne, IEEE/ACM Transactions on Networking 6, 1998, for the shared memory of switches.)
  */
 export class FairShare {
@@ -16,44 +16,43 @@ export class FairShare {
     this.#max = max;
   }
 
-  /** Held by all parties. */
-  get held(): number {
+  /** Of all parties. */
+  get inUse(): number {
     return this.#total;
   }
 
   /**
-   * Returns false, and takes nothing, if the amount does not fit. @param max a smaller bound for this kind of amount
+   * Returns false, and acquires nothing, if the amount does not fit. @param max a smaller bound for this kind of amount
    */
-  take(party: string, amount: number, max = this.#max): boolean {
+  tryAcquire(party: string, amount: number, max = this.#max): boolean {
     const freeAfter = max - this.#total - amount;
-    if (this.of(party) > timesFree * freeAfter) return false;
-    this.add(party, amount);
+    if (this.usedBy(party) > timesFree * freeAfter) return false;
+    this.acquire(party, amount);
     return true;
   }
 
-  /** Held by one party. */
-  of(party: string): number {
+  usedBy(party: string): number {
     return this.#used.get(party) ?? 0;
   }
 
-  /** How many units the party could take now, one after the other. @param max a smaller bound */
-  room(party: string, max = this.#max): number {
+  /** How many units the party could acquire now, one after the other. @param max a smaller bound */
+  available(party: string, max = this.#max): number {
     const free = max - this.#total;
     // Each unit adds one to the party's amount and removes one from the free amount; the bound applies before each
     // unit.
-    const most = Math.floor((timesFree * (free - 1) - this.of(party)) / (timesFree + 1)) + 1;
+    const most = Math.floor((timesFree * (free - 1) - this.usedBy(party)) / (timesFree + 1)) + 1;
     return Math.max(0, Math.min(free, most));
   }
 
-  /** Takes without any check. */
-  add(party: string, amount: number): void {
+  /** Without any check: may exceed the bound. */
+  acquire(party: string, amount: number): void {
     this.#total += amount;
-    this.#used.set(party, this.of(party) + amount);
+    this.#used.set(party, this.usedBy(party) + amount);
   }
 
-  giveBack(party: string, amount: number): void {
+  release(party: string, amount: number): void {
     this.#total -= amount;
-    const left = this.of(party) - amount;
+    const left = this.usedBy(party) - amount;
     if (left > 0) this.#used.set(party, left);
     else this.#used.delete(party);
   }

@@ -153,11 +153,11 @@ class SpooledRecorder implements Recorder {
 
   #count({ text, organizationId, isSpooled }: Waiting, by: 1 | -1): void {
     if (by === 1) {
-      this.#records.add(organizationId, 1);
-      this.#bytes.add(organizationId, memoryOf(text));
+      this.#records.acquire(organizationId, 1);
+      this.#bytes.acquire(organizationId, memoryOf(text));
     } else {
-      this.#records.giveBack(organizationId, 1);
-      this.#bytes.giveBack(organizationId, memoryOf(text));
+      this.#records.release(organizationId, 1);
+      this.#bytes.release(organizationId, memoryOf(text));
     }
     if (!isSpooled) this.#unspooled += by;
   }
@@ -170,7 +170,7 @@ class SpooledRecorder implements Recorder {
   }
 
   #size(): number {
-    return this.#records.held + this.#ended.size;
+    return this.#records.inUse + this.#ended.size;
   }
 
   hasRoom(): boolean {
@@ -178,7 +178,7 @@ class SpooledRecorder implements Recorder {
   }
 
   #hasRoomFor(party: string): boolean {
-    return this.#records.room(party) > this.#ended.size && this.#bytes.room(party) > 0;
+    return this.#records.available(party) > this.#ended.size && this.#bytes.available(party) > 0;
   }
 
   async during(organizationId: string, call: () => Promise<void>): Promise<void> {
@@ -203,7 +203,7 @@ class SpooledRecorder implements Recorder {
       await this.#flushing;
       return true;
     };
-    if (this.#records.held === 0) return true;
+    if (this.#records.inUse === 0) return true;
     return await Promise.race([dispatch(), sleep(timeoutMs, false, { ref: false })]);
   }
 
@@ -219,7 +219,7 @@ class SpooledRecorder implements Recorder {
     this.#ended.flush();
     this.#stopping.abort();
     await this.#flushing;
-    const [records, lost] = [this.#records.held, this.#unspooled];
+    const [records, lost] = [this.#records.inUse, this.#unspooled];
     if (records === 0) return;
     logger.warn({ spans: records - lost }, "spans of gateway calls are left to the next start");
     if (lost === 0) return;

@@ -159,7 +159,7 @@ class JournalFanOut implements FanOut {
         buffered = undefined;
       }
       const ready = wanting.filter((each) => each.isFull?.(organizationId ?? "") !== true);
-      const isRoom = ready.length > 0 && this.#room.take(organizationId ?? "", payload.byteLength);
+      const isRoom = ready.length > 0 && this.#room.tryAcquire(organizationId ?? "", payload.byteLength);
       const takers = isRoom ? ready : [];
       if (organizationId !== undefined && takers.length < wanting.length) {
         const others = wanting.filter((each) => !takers.includes(each));
@@ -191,7 +191,7 @@ class JournalFanOut implements FanOut {
     for (const { seq, bytes, subscribers } of entries) {
       if (subscribers.length === 0) continue;
       // Their organization is only known once they are read.
-      this.#room.add("", bytes);
+      this.#room.acquire("", bytes);
       this.#open.set(seq, { subscribers: subscribers.length, bytes, organizationId: "" });
     }
     this.retained({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
@@ -263,7 +263,7 @@ class JournalFanOut implements FanOut {
   #finish(seqs: readonly number[]): void {
     for (const seq of seqs) {
       const open = this.#open.get(seq);
-      if (open !== undefined) this.#room.giveBack(open.organizationId, open.bytes);
+      if (open !== undefined) this.#room.release(open.organizationId, open.bytes);
       this.#open.delete(seq);
       this.#release(seq);
       this.#finished.push(seq);

@@ -25,7 +25,7 @@ export class LiveTail {
 
   /** @param metrics may read the number of listeners */
   constructor(deps: LiveFeedDeps & { metrics: (listeners: () => number) => LiveMetrics }) {
-    this.#deps = { ...deps, metrics: deps.metrics(() => this.#places.held) };
+    this.#deps = { ...deps, metrics: deps.metrics(() => this.#places.inUse) };
   }
 
   /**
@@ -36,7 +36,7 @@ export class LiveTail {
    */
   listen(request: LiveRequest, openSink: () => LiveSink): void {
     const { organization_id: party } = request.selection.scope;
-    if (this.#isStopping || !this.#places.take(party, 1)) {
+    if (this.#isStopping || !this.#places.tryAcquire(party, 1)) {
       this.#deps.metrics.refusals.inc();
       throw new ServiceError("unavailable", "Too many streams of the live tail are open. Close one, or try again.", {
         retryAfterS: 5,
@@ -51,7 +51,7 @@ export class LiveTail {
       listener.close();
       for (const timer of timers) clearInterval(timer);
       this.#ends.delete(end);
-      this.#places.giveBack(party, 1);
+      this.#places.release(party, 1);
       this.#leave(request.name, feed, listener);
       sink.end();
     };

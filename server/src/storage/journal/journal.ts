@@ -180,33 +180,33 @@ function createRoom({
       const party = ownerOf(payload);
       const most = maxBytes - asideBytes;
       const hasRoom = isOwed
-        ? places.held < maxEntries && bytes.held < most
-        : places.room(party) > 0 && bytes.room(party, most) > 0;
+        ? places.inUse < maxEntries && bytes.inUse < most
+        : places.available(party) > 0 && bytes.available(party, most) > 0;
       if (hasRoom) this.hold(seq, payload);
       return hasRoom;
     },
     /** Accounts for an entry that is in the journal, or will be. */
     hold(seq: number, payload: Buffer): void {
       const party = ownerOf(payload);
-      bytes.add(party, payload.byteLength);
-      places.add(party, 1);
+      bytes.acquire(party, payload.byteLength);
+      places.acquire(party, 1);
       held.set(seq, { party, bytes: payload.byteLength, sinceMs: now() });
     },
     release(seq: number): void {
       const entry = held.get(seq);
       if (entry === undefined) return;
       held.delete(seq);
-      bytes.giveBack(entry.party, entry.bytes);
-      places.giveBack(entry.party, 1);
+      bytes.release(entry.party, entry.bytes);
+      places.release(entry.party, 1);
     },
     bytesOf: (seq: number) => held.get(seq)?.bytes ?? 0,
     /** Whether a party without entries could take a hundredth of the whole. */
     isOpen: (asideBytes: number) =>
-      places.room(newcomer) > 0 && bytes.room(newcomer, maxBytes - asideBytes) >= maxBytes / 100,
+      places.available(newcomer) > 0 && bytes.available(newcomer, maxBytes - asideBytes) >= maxBytes / 100,
     stats() {
       const [oldest] = held.values();
       const oldestMs = oldest === undefined ? 0 : Math.max(0, now() - oldest.sinceMs);
-      return { entries: held.size, bytes: bytes.held, oldestMs };
+      return { entries: held.size, bytes: bytes.inUse, oldestMs };
     },
   };
 }

@@ -54,7 +54,7 @@ export function openLogEvents({ path, maxBytes, partyOf, now }: LogEventsOptions
   };
   for (const { seq, record } of records.all()) {
     hold(seq, record);
-    held.add(partyOf(record.key), record.text.length);
+    held.acquire(partyOf(record.key), record.text.length);
   }
 
   const release = (seq: number, { key, text }: LogRecord): void => {
@@ -63,7 +63,7 @@ export function openLogEvents({ path, maxBytes, partyOf, now }: LogEventsOptions
     if (!entry || at === -1) return;
     entry.seqs.splice(at, 1);
     entry.texts.splice(at, 1);
-    held.giveBack(partyOf(key), text.length);
+    held.release(partyOf(key), text.length);
     if (entry.seqs.length === 0) waiting.delete(key);
   };
 
@@ -72,7 +72,7 @@ export function openLogEvents({ path, maxBytes, partyOf, now }: LogEventsOptions
       const [first] = entries;
       if (first === undefined) return;
       const bytes = entries.reduce((sum, { text }) => sum + text.length, 0);
-      if (!held.take(partyOf(first.key), bytes)) {
+      if (!held.tryAcquire(partyOf(first.key), bytes)) {
         refused += 1;
         throw unavailable("Too many log records wait for their spans.");
       }
@@ -99,11 +99,11 @@ export function openLogEvents({ path, maxBytes, partyOf, now }: LogEventsOptions
       if (!entry) return;
       const texts = entry.texts.splice(0, count);
       const removed = entry.seqs.splice(0, count).map((seq, i) => ({ seq, text: texts[i] ?? "" }));
-      for (const { text } of removed) held.giveBack(partyOf(key), text.length);
+      for (const { text } of removed) held.release(partyOf(key), text.length);
       if (entry.texts.length === 0) waiting.delete(key);
       await records.remove(removed);
     },
-    stats: () => ({ spans: waiting.size, bytes: held.held, refused }),
+    stats: () => ({ spans: waiting.size, bytes: held.inUse, refused }),
     close: () => database.close(),
   };
 }
