@@ -75,7 +75,7 @@ export async function composeIngest(
     erasedCustomers,
     spans,
     maxRetainedBytes: ingestLimits.fanOutRetainedBytes,
-    metrics: createFanOutMetrics(registry, journal.kept),
+    metrics: createFanOutMetrics(registry, journal.retained),
     logger,
   });
   watchSubscribers(registry, () => fanOut.waiting());

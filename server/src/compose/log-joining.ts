@@ -9,7 +9,7 @@ import { startAdoption } from "../jobs/adopt-journals.ts";
 import { scheduleJob } from "../jobs/schedule.ts";
 import { adoptedFolder } from "../storage/backup/export-journal.ts";
 import type { Journal } from "../storage/journal/journal.ts";
-import { openLogEvents } from "../storage/journal/log-events.ts";
+import { openPendingLogRecords } from "../storage/journal/pending-log-records.ts";
 import { watchLogEvents } from "../telemetry/log-event-metrics.ts";
 
 type LogJoiningParts = {
@@ -29,7 +29,12 @@ export function startLogJoining(
   adopt: Adopt,
 ): LogJoiner {
   const path = join(config.dataDir, "otlp-logs");
-  const events = openLogEvents({ path, maxBytes: ingestLimits.otlpWaitingBytes, partyOf: partyOfKey, now: deps.now });
+  const events = openPendingLogRecords({
+    path,
+    maxBytes: ingestLimits.otlpWaitingBytes,
+    partyOf: partyOfKey,
+    now: deps.now,
+  });
   cleanup.push(() => events.close());
   watchLogEvents(registry, events);
   const logs = createLogJoiner({ ...deps, events });

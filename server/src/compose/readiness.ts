@@ -19,7 +19,7 @@ export function composeReadiness(deps: {
   database: Pick<ControlDatabase, "ping">;
   control: Pick<ControlWatch, "isDown" | "mayServeStale">;
   clock: Pick<StoreClock, "isRefused">;
-  journal: Pick<Journal, "hasRoom">;
+  journal: Pick<Journal, "hasCapacity">;
   recorder: Pick<Recorder, "hasRoom">;
   writer: Pick<SpanWriter, "state">;
   spans: Pick<SpanStore, "ping">;
@@ -34,7 +34,7 @@ export function composeReadiness(deps: {
       // Cached values are served meanwhile.
       control: !control.isDown() || control.mayServeStale() ? "ok" : "has not answered for too long",
       clock: deps.clock.isRefused() ? "differs too much from the control store's" : "ok",
-      journal: deps.journal.hasRoom() ? "ok" : "full",
+      journal: deps.journal.hasCapacity() ? "ok" : "full",
       calls: deps.recorder.hasRoom() ? "ok" : "too many wait to be recorded",
     }),
     async reads(): Promise<Checks> {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Adopt } from "../ingest/writer/adopt.ts";
 import type { Journal } from "../storage/journal/journal.ts";
-import type { LogEvents } from "../storage/journal/log-events.ts";
-import { openHandedOver } from "../storage/journal/handed-over.ts";
+import type { PendingLogRecords } from "../storage/journal/pending-log-records.ts";
+import { openAbandonedNodeData } from "../storage/journal/abandoned-node-data.ts";
 import { scheduleJob, type Schedule } from "./schedule.ts";
 
 /** How often a node looks for journals that `admin -- journal adopt` has assigned to it. */
@@ -19,31 +19,31 @@ export function startAdoption(deps: {
   path: string;
   adopt: Adopt;
   journal: Pick<Journal, "quarantine">;
-  events: Pick<LogEvents, "add">;
+  events: Pick<PendingLogRecords, "add">;
   logger: Logger;
 }): Schedule {
   const { path, adopt, journal, events, logger } = deps;
   return scheduleJob({ name: "adopt journals", everyMs, logger }, async (signal) => {
     const names = existsSync(path) ? readdirSync(path).filter((name) => !name.endsWith(".part")) : [];
     for (const name of names) {
-      const left = openHandedOver(join(path, name));
+      const left = openAbandonedNodeData(join(path, name));
       try {
         for (const record of left.calls()) {
           signal.throwIfAborted();
           await adopt.call(record);
         }
-        for (const { payload, forget } of left.entries()) {
+        for (const { payload, acknowledge } of left.entries()) {
           signal.throwIfAborted();
           await adopt.rows(payload);
-          await forget();
+          await acknowledge();
         }
-        for (const { payload, reason, forget } of left.quarantined()) {
+        for (const { payload, reason, acknowledge } of left.quarantined()) {
           await journal.quarantine(payload, reason);
-          await forget();
+          await acknowledge();
         }
-        for (const { key, text, forget } of left.logRecords()) {
+        for (const { key, text, acknowledge } of left.logRecords()) {
           await events.add([{ key, text }]);
-          await forget();
+          await acknowledge();
         }
       } finally {
         await left.close();

@@ -2,7 +2,7 @@
 // random, by far more than the bound takes, and prints what became of it.
 import { join } from "node:path";
 import { openJournal } from "../../src/storage/journal/journal.ts";
-import { openLogEvents } from "../../src/storage/journal/log-events.ts";
+import { openPendingLogRecords } from "../../src/storage/journal/pending-log-records.ts";
 
 const [folder = "", seed = "1"] = process.argv.slice(2);
 const journal = openJournal({
@@ -12,7 +12,7 @@ const journal = openJournal({
   identityMemoryMs: 1e9,
   now: Date.now,
 });
-const events = openLogEvents({ path: join(folder, "events"), maxBytes: 1e9, partyOf: () => "", now: Date.now });
+const events = openPendingLogRecords({ path: join(folder, "events"), maxBytes: 1e9, partyOf: () => "", now: Date.now });
 
 let state = Number(seed);
 /** Park and Miller's generator: below 1. */
@@ -88,7 +88,8 @@ await removeEvents(waiting.length);
 const payload = Buffer.alloc(1_000_000, "x");
 const last = await journal.append({ payload, rows: 1, identities: [] });
 await events.add([{ key: "last", text: payload.toString() }]);
-const isBack = journal.read(last.seq)?.equals(payload) === true && events.of("last").join("") === payload.toString();
+const isBack =
+  journal.read(last.seq)?.equals(payload) === true && events.textsOf("last").join("") === payload.toString();
 process.stdout.write(JSON.stringify({ ...counts, isBack }));
 await journal.close();
 await events.close();

@@ -12,7 +12,7 @@ import { createAcceptCalls } from "../../ingest/accept/accept-calls.ts";
 import { createAdopt } from "../../ingest/writer/adopt.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
 import { newIdentity, spanIdentity } from "../../domain/identity.ts";
-import { encodeFrame } from "../../storage/journal/call-frames.ts";
+import { encodeFrame } from "../../storage/journal/spool-frames.ts";
 import { openCallSpool } from "../../storage/journal/call-spool.ts";
 import { openJournal, type Journal } from "../../storage/journal/journal.ts";
 import { createGatewayMetrics } from "../../telemetry/gateway-metrics.ts";

@@ -9,7 +9,7 @@ import { ExpiringLru } from "../../lib/expiring-lru.ts";
 import { TurnQueue } from "../../lib/turn-queue.ts";
 import { FairShare } from "../../lib/fair-share.ts";
 import { gatewayLimits } from "../limits.ts";
-import type { CallSpool, LeftRecords } from "../../storage/journal/call-spool.ts";
+import type { CallSpool, PreviousRecords } from "../../storage/journal/call-spool.ts";
 import type { GatewayMetrics } from "../../telemetry/gateway-metrics.ts";
 
 /** One finished call; `body` is called once, before the caller gets the last byte. */
@@ -49,7 +49,7 @@ export type Recorder = {
 export type RecorderDeps = {
   acceptCalls: AcceptCalls;
   adopt: Pick<Adopt, "call">;
-  spool: Pick<CallSpool, "append" | "turn" | "left">;
+  spool: Pick<CallSpool, "append" | "rotate" | "previous">;
   metrics: GatewayMetrics;
   logger: Logger;
   /** Called with the span of each record that an earlier process left. */
@@ -80,7 +80,7 @@ class SpooledRecorder implements Recorder {
   #unspooled = 0;
   /** The part that no flush has started on. */
   #waiting: Waiting[] = [];
-  readonly #left: LeftRecords[];
+  readonly #left: PreviousRecords[];
   #flushing: Promise<void> | undefined;
   #isScheduled = false;
   /** Calls that ended in this turn of the event loop. */
@@ -95,7 +95,7 @@ class SpooledRecorder implements Recorder {
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
     this.#records = new FairShare(deps.maxRecords ?? gatewayLimits.recordsWaiting);
-    this.#left = [...deps.spool.left];
+    this.#left = [...deps.spool.previous];
     deps.metrics.watchRecords(() => this.#size());
   }
 
@@ -235,12 +235,12 @@ class SpooledRecorder implements Recorder {
   async #flush(): Promise<void> {
     const { spool } = this.#deps;
     for (let file = this.#left.shift(); file !== undefined; file = this.#left.shift()) {
-      if (await this.#recall(file)) file.forget();
+      if (await this.#recall(file)) file.discard();
     }
     if (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
       const records = this.#waiting;
       this.#waiting = [];
-      const emptyFile = spool.turn();
+      const emptyFile = spool.rotate();
       if (await this.#dispatch(records)) emptyFile();
     }
     this.#flushing = undefined;
@@ -248,7 +248,7 @@ class SpooledRecorder implements Recorder {
   }
 
   /** Several at a time, which the journal commits together. False only if the recorder stops first. */
-  async #recall(file: LeftRecords): Promise<boolean> {
+  async #recall(file: PreviousRecords): Promise<boolean> {
     const { adopt, metrics, onRecalled } = this.#deps;
     const recall = async (text: Buffer): Promise<void> => {
       const row = await adopt.call(text);

@@ -81,7 +81,7 @@ export function createSpanIntake(deps: SpanIntakeDeps): SpanIntake {
     createSpanBatch({ journal, deletedTraces, erasedCustomers, isOnlyNode, stored, nowMs: now() });
 
   /** Keeps nothing of the batch while the journal writes, but what was selected of it. */
-  const commit = (batch: SpanBatch, organizationId: string, isOwed = false): Promise<void> => {
+  const commit = (batch: SpanBatch, organizationId: string, isExemptFromShare = false): Promise<void> => {
     // The version that supersedes a row may itself not be on disk yet.
     const settle = batch.hasSuperseded() ? () => journal.settled() : () => undefined;
     if (batch.lines.length === 0) return Promise.resolve(settle());
@@ -89,7 +89,7 @@ export function createSpanIntake(deps: SpanIntakeDeps): SpanIntake {
     const selected = select?.(organizationId, batch.rows, payload.length);
     const { length: rows } = batch.lines;
     const [identities, hasResends] = [batch.identities(), batch.hasResends()];
-    return journal.append({ payload, rows, identities, hasResends, isOwed }).then(
+    return journal.append({ payload, rows, identities, hasResends, isExemptFromShare }).then(
       (entry) => {
         committed(entry, payload, selected);
         return settle();

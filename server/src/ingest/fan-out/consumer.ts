@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ingestLimits } from "../limits.ts";
-import { stretchTogether, type MissedStretch } from "../../storage/journal/kept-entries.ts";
+import { rangeCovering, type MissedRange } from "../../storage/journal/retained-entries.ts";
 import { editedRows } from "./edited-rows.ts";
 import type { FanOutDeps, SpanSubscriber, StoredSpans } from "./fan-out.ts";
 
@@ -8,7 +8,7 @@ export type Consumer = {
   /** Queues an entry to dispatch. */
   push(seq: number): void;
   /** Adds a stretch of spans to read back. Returns the whole stretch that is still unread, to be stored on disk. */
-  miss(stretch: MissedStretch): MissedStretch;
+  miss(stretch: MissedRange): MissedRange;
   /** The number of entries that are queued or being taken, and the arrival of the oldest, by `performance.now`. */
   waiting(): { entries: number; sinceMs: number | undefined };
   start(): void;
@@ -39,8 +39,8 @@ class SubscriberConsumer implements Consumer {
    * The taken part of the queue: removing entries from its front one by one would cost time proportional to its length.
    */
   #taken = 0;
-  readonly #missed = new Map<string, MissedStretch>();
-  #reading: MissedStretch | undefined;
+  readonly #missed = new Map<string, MissedRange>();
+  #reading: MissedRange | undefined;
   #failures = 0;
   #running: Promise<void> | undefined;
   #wake = (): void => undefined;
@@ -59,15 +59,15 @@ class SubscriberConsumer implements Consumer {
     this.#wake();
   }
 
-  miss(stretch: MissedStretch): MissedStretch {
+  miss(stretch: MissedRange): MissedRange {
     const { organizationId } = stretch;
     const open = this.#missed.get(organizationId);
-    const unread = open === undefined ? stretch : { ...stretch, ...stretchTogether(open, stretch) };
+    const unread = open === undefined ? stretch : { ...stretch, ...rangeCovering(open, stretch) };
     this.#missed.set(organizationId, unread);
     this.#isIdle = false;
     this.#wake();
     const reading = this.#reading;
-    return reading?.organizationId === organizationId ? { ...unread, ...stretchTogether(reading, unread) } : unread;
+    return reading?.organizationId === organizationId ? { ...unread, ...rangeCovering(reading, unread) } : unread;
   }
 
   waiting(): { entries: number; sinceMs: number | undefined } {
@@ -159,7 +159,7 @@ class SubscriberConsumer implements Consumer {
           break;
         }
       }
-      await this.#deps.journal.kept.replaceMissed(stretch, this.#missed.get(organizationId));
+      await this.#deps.journal.retained.replaceMissed(stretch, this.#missed.get(organizationId));
       this.#reading = undefined;
     } catch (error) {
       this.#reading = undefined;

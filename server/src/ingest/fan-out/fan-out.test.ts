@@ -37,7 +37,7 @@ function start(
   const logger = pino({ level: "silent" });
   const journal = openJournal({ path, maxBytes: 1e9, maxEntries: 1e6, identityMemoryMs: 1e9, now: Date.now });
   const registry = new Registry();
-  const metrics = createFanOutMetrics(registry, journal.kept);
+  const metrics = createFanOutMetrics(registry, journal.retained);
   const fanOut = createFanOut({ journal, subscribers, readBack, maxRetainedBytes, metrics, logger });
   const insert = () => (isDown ? Promise.reject(new Error("down")) : Promise.resolve());
   const writer = createSpanWriter({
@@ -134,7 +134,7 @@ describe("every subscriber", () => {
     await settled(bench);
     expect(all.ids).toEqual(["a1", "a2", "b1"]);
     expect(some.ids).toEqual(["b1"]);
-    expect(bench.journal.kept.stats()).toEqual({ entries: 0, bytes: 0 });
+    expect(bench.journal.retained.stats()).toEqual({ entries: 0, bytes: 0 });
     await bench.close();
   });
 
@@ -180,7 +180,7 @@ describe("every subscriber", () => {
     await settled(bench);
     expect(all.ids).toEqual(["a1", "a2", "b1", "c1"]);
     expect(named.ids).toEqual(["a1", "a2", "c1"]);
-    expect(bench.journal.kept.stats()).toEqual({ entries: 0, bytes: 0 });
+    expect(bench.journal.retained.stats()).toEqual({ entries: 0, bytes: 0 });
     await bench.close();
   });
 
@@ -234,7 +234,7 @@ test("a subscriber that hangs delays neither the writer nor another subscriber",
   await bench.writer.flush();
   await expect.poll(() => seen.ids).toHaveLength(20);
   expect(bench.journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
-  expect(bench.journal.kept.stats().entries).toBe(20);
+  expect(bench.journal.retained.stats().entries).toBe(20);
   await bench.close();
 });
 
@@ -253,7 +253,7 @@ describe("after a crash", () => {
     expect(second.journal.pending(0, 10)).toEqual([]);
     await second.fanOut.drained();
     expect(again.ids).toEqual(["a", "b", "c"]);
-    expect(second.journal.kept.stats()).toEqual({ entries: 0, bytes: 0 });
+    expect(second.journal.retained.stats()).toEqual({ entries: 0, bytes: 0 });
     await second.close();
   });
 
@@ -278,7 +278,7 @@ describe("after a crash", () => {
     await first.writer.flush();
     await first.close();
     const second = start(path, [recorder("new")]);
-    await expect.poll(() => second.journal.kept.stats().entries).toBe(0);
+    await expect.poll(() => second.journal.retained.stats().entries).toBe(0);
     await second.close();
   });
 });
@@ -300,10 +300,10 @@ test("beyond its bound only the stretch to read back is kept, in this run and th
     await add(first, [{ ...span, input: "x".repeat(800) }]);
   }
   await first.writer.flush();
-  const { bytes, entries } = first.journal.kept.stats();
+  const { bytes, entries } = first.journal.retained.stats();
   expect(bytes).toBeLessThanOrEqual(maxRetainedBytes);
   expect(entries).toBeGreaterThan(0);
-  expect(first.journal.kept.missed()).toEqual([
+  expect(first.journal.retained.missed()).toEqual([
     {
       subscriber: "seen",
       organizationId: "org_a",
@@ -319,7 +319,7 @@ test("beyond its bound only the stretch to read back is kept, in this run and th
   await second.fanOut.drained();
   expect(ranges).toHaveLength(1);
   expect(seen.ids.toSorted()).toEqual(stored.map(({ unique_id }) => unique_id).toSorted());
-  expect(second.journal.kept.missed()).toEqual([]);
+  expect(second.journal.retained.missed()).toEqual([]);
   await second.close();
 });
 
@@ -334,9 +334,9 @@ test("entries kept of one organization leave room for another's", async () => {
   for (let i = 1; i <= 30; i += 1) await add(bench, [row(`${i}`, "org_a", { input: "x".repeat(800) })]);
   await add(bench, [row("b", "org_b", { input: "x".repeat(800) })]);
   await bench.writer.flush();
-  const missed = bench.journal.kept.missed().map(({ organizationId }) => organizationId);
+  const missed = bench.journal.retained.missed().map(({ organizationId }) => organizationId);
   expect(new Set([...missed, ...readAgain])).toEqual(new Set(["org_a"]));
-  expect(bench.journal.kept.stats().bytes).toBeLessThanOrEqual(20_000);
+  expect(bench.journal.retained.stats().bytes).toBeLessThanOrEqual(20_000);
   await bench.close();
 });
 
@@ -367,7 +367,7 @@ describe("a subscriber with a full queue for an organization", () => {
     await each("org_b", 3);
     await bench.writer.flush();
     await expect.poll(() => other.ids).toHaveLength(13);
-    await expect.poll(() => bench.journal.kept.stats().entries).toBe(0);
+    await expect.poll(() => bench.journal.retained.stats().entries).toBe(0);
     expect(first.ids).toHaveLength(3);
     await bench.close();
 
@@ -389,7 +389,7 @@ describe("a subscriber with a full queue for an organization", () => {
     await again.fanOut.drained();
     const ofA = stored.filter(({ organization_id: of }) => of === "org_a").map(({ unique_id: id }) => id);
     expect(new Set(recorded.ids)).toEqual(new Set(ofA));
-    expect(again.journal.kept.missed()).toEqual([]);
+    expect(again.journal.retained.missed()).toEqual([]);
     await again.close();
   });
 });

@@ -5,7 +5,12 @@ import { parseKeepingDigits } from "../../lib/json.ts";
 import { ingestLimits } from "../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
-import { stretchTogether, type Keep, type KeptEntry, type MissedStretch } from "../../storage/journal/kept-entries.ts";
+import {
+  rangeCovering,
+  type Retention,
+  type RetainedEntry,
+  type MissedRange,
+} from "../../storage/journal/retained-entries.ts";
 import type { FanOutMetrics } from "../../telemetry/fan-out-metrics.ts";
 import type { ErasedCustomers } from "../accept/erased-customers.ts";
 import { createConsumer, type Consumer } from "./consumer.ts";
@@ -62,9 +67,9 @@ export type FanOut = {
   /** Keeps the selected rows of an entry that is committed and not stored yet. */
   buffer(seq: number, selected: SelectedRows | undefined): void;
   /** Determines which stored entries must be kept; called by the writer. */
-  retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep;
+  retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Retention;
   /** Called once the result of `keep` is on disk. */
-  retained(result: Keep): void;
+  retained(result: Retention): void;
   /**
    * The number of stored entries that each subscriber has not taken, and the arrival of the oldest, by
    * `performance.now`.
@@ -78,7 +83,7 @@ export type FanOut = {
 };
 
 export type FanOutDeps = {
-  journal: Pick<Journal, "read" | "kept">;
+  journal: Pick<Journal, "read" | "retained">;
   subscribers: readonly SpanSubscriber[];
   readBack: ReadBack;
   /** Removes customers that were deleted while their spans were waiting. */
@@ -145,9 +150,9 @@ class JournalFanOut implements FanOut {
     this.#bufferedBytes += selected.bytes;
   }
 
-  retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Keep {
-    const retained: KeptEntry[] = [];
-    const missed = new Map<string, MissedStretch>();
+  retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Retention {
+    const retained: RetainedEntry[] = [];
+    const missed = new Map<string, MissedRange>();
     if (this.#consumers.size === 0) return { entries: retained, missed: [] };
     for (const { seq, payload } of entries) {
       let buffered = this.#buffered.get(seq);
@@ -177,15 +182,15 @@ class JournalFanOut implements FanOut {
     return { entries: retained, missed: [...missed.values()] };
   }
 
-  retained({ entries }: Keep): void {
+  retained({ entries }: Retention): void {
     for (const { seq, subscribers } of entries) {
       for (const name of subscribers) this.#consumers.get(name)?.push(seq);
     }
   }
 
   start(): void {
-    const { kept } = this.#deps.journal;
-    const left = kept.list();
+    const { retained } = this.#deps.journal;
+    const left = retained.list();
     const known = (names: readonly string[]) => names.filter((name) => this.#consumers.has(name));
     const entries = left.map((entry) => ({ ...entry, subscribers: known(entry.subscribers) }));
     for (const { seq, bytes, subscribers } of entries) {
@@ -195,7 +200,7 @@ class JournalFanOut implements FanOut {
       this.#open.set(seq, { subscribers: subscribers.length, bytes, organizationId: "" });
     }
     this.retained({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
-    for (const stretch of kept.missed()) this.#consumers.get(stretch.subscriber)?.miss(stretch);
+    for (const stretch of retained.missed()) this.#consumers.get(stretch.subscriber)?.miss(stretch);
     // Entries of subscribers that this version no longer has.
     this.#finish(entries.filter(({ subscribers }) => subscribers.length === 0).map(({ seq }) => seq));
     for (const consumer of this.#consumers.values()) consumer.start();
@@ -227,12 +232,12 @@ class JournalFanOut implements FanOut {
     organizationId: string,
     subscribers: readonly SpanSubscriber[],
     rows: readonly SpanRow[],
-    into: Map<string, MissedStretch>,
+    into: Map<string, MissedRange>,
   ): void {
     const times = rows.flatMap(({ received_at: at }) => (at === undefined ? [] : [{ from: at, to: at }]));
     const [first, ...others] = times;
     if (first === undefined) return;
-    const stretch = others.reduce(stretchTogether, first);
+    const stretch = others.reduce(rangeCovering, first);
     this.#deps.metrics.missed.inc(rows.length * subscribers.length);
     for (const { name: subscriber } of subscribers) {
       const whole = this.#consumers.get(subscriber)?.miss({ subscriber, organizationId, ...stretch });
@@ -275,7 +280,7 @@ class JournalFanOut implements FanOut {
     while (this.#finished.length > 0) {
       const seqs = this.#finished.splice(0);
       try {
-        await this.#deps.journal.kept.done(seqs);
+        await this.#deps.journal.retained.acknowledge(seqs);
       } catch (error) {
         // They are dispatched again at the next start, which subscribers expect.
         this.#deps.logger.error({ err: error }, "dispatched entries could not be removed from the journal");

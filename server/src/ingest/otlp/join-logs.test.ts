@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSpanCatalogue } from "../../filter/span-fields.ts";
 import { ingestLimits } from "../limits.ts";
-import { openLogEvents, type LogEvents } from "../../storage/journal/log-events.ts";
+import { openPendingLogRecords, type PendingLogRecords } from "../../storage/journal/pending-log-records.ts";
 import type { IdentityRecord } from "../../domain/identity.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import type { SpanIntake } from "../accept/accept.ts";
@@ -21,13 +21,13 @@ const origin = {
 };
 const signal = new AbortController().signal;
 let dir: string;
-let events: LogEvents;
+let events: PendingLogRecords;
 let nowMs = 0;
 let lookups = 0;
 let accepted: unknown[] = [];
 
-const open = (maxBytes = 1_000_000): LogEvents =>
-  openLogEvents({ path: join(dir, "events"), maxBytes, partyOf: partyOfKey, now: () => nowMs });
+const open = (maxBytes = 1_000_000): PendingLogRecords =>
+  openPendingLogRecords({ path: join(dir, "events"), maxBytes, partyOf: partyOfKey, now: () => nowMs });
 /** The content of the span store, and the spans that were accepted last. */
 let stored: StoredSpan[] = [];
 let last: IdentityRecord | undefined;

@@ -4,7 +4,7 @@ import { toClickHouse } from "../../filter/to-clickhouse.ts";
 import { isObject, parseJsonText } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { ingestLimits } from "../limits.ts";
-import type { LogEventEntry, LogEvents } from "../../storage/journal/log-events.ts";
+import type { NewLogRecord, PendingLogRecords } from "../../storage/journal/pending-log-records.ts";
 import type { Journal } from "../../storage/journal/journal.ts";
 import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 import { llmLogTypes, spanColumns, type SpanColumn, type SpanRow } from "../../domain/span.ts";
@@ -42,7 +42,7 @@ export type LogJoiner = {
 };
 
 export type LogJoinerDeps = {
-  events: LogEvents;
+  events: PendingLogRecords;
   spans: Pick<SpanStore, "listSpans" | "readMedia">;
   catalogue: Catalogue<SpanRow>;
   intake: Pick<SpanIntake, "accept">;
@@ -84,11 +84,11 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
     },
     eventsFor(origin, { traceId, spanId }) {
       if (events.isEmpty()) return [];
-      return recordsOf(events.of(keyOf(origin, traceId, spanId))).map(eventOf);
+      return recordsOf(events.textsOf(keyOf(origin, traceId, spanId))).map(eventOf);
     },
     async joinWaiting(signal) {
       // A span that was just accepted is not in the store yet: young records wait for the next round.
-      for (const batch of batchesOf(events.waiting().filter(isDue))) {
+      for (const batch of batchesOf(events.pending().filter(isDue))) {
         signal.throwIfAborted();
         // Records are read batch by batch: all of them together may be very large.
         await joinBatch(
@@ -97,7 +97,7 @@ export function createLogJoiner(deps: LogJoinerDeps): LogJoiner {
           signal,
         );
         for (const { key } of batch) {
-          if (events.of(key).length === 0) triedMs.delete(key);
+          if (events.textsOf(key).length === 0) triedMs.delete(key);
           else triedMs.set(key, now());
         }
       }
@@ -114,7 +114,7 @@ function keyOf({ organization_id, environment }: SpanOrigin, traceId: string, sp
   return [organization_id, environment, traceId, spanId].join("\n");
 }
 
-function entryOf(record: OtlpLogRecord, origin: SpanOrigin, nested: NestedJson): LogEventEntry[] {
+function entryOf(record: OtlpLogRecord, origin: SpanOrigin, nested: NestedJson): NewLogRecord[] {
   const { traceId, spanId, timeNs } = record;
   const name = nameOf(record);
   if (traceId === "" || spanId === "" || !isJoined(name, record)) return [];
@@ -170,8 +170,8 @@ function batchesOf<Span extends { key: string }>(waiting: readonly Span[]): Span
 }
 
 /** Empty if its records were joined meanwhile. */
-function waitingOf({ key, sinceMs }: { key: string; sinceMs: number }, events: LogEvents): Waiting[] {
-  const texts = events.of(key);
+function waitingOf({ key, sinceMs }: { key: string; sinceMs: number }, events: PendingLogRecords): Waiting[] {
+  const texts = events.textsOf(key);
   const records = recordsOf(texts);
   const [first] = records;
   return first === undefined ? [] : [{ key, sinceMs, count: texts.length, records, first }];

@@ -42,7 +42,7 @@ export function createAdopt(deps: {
         rows: others.length,
         identities: [],
         hasResends: true,
-        isOwed: true,
+        isExemptFromShare: true,
       });
       committed(entry, rest);
     },

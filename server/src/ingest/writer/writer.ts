@@ -4,7 +4,7 @@ import { domainLimits } from "../../domain/limits.ts";
 import { freeBytes } from "../../lib/free-bytes.ts";
 import { ingestLimits } from "../limits.ts";
 import type { Journal, JournalEntry } from "../../storage/journal/journal.ts";
-import type { Keep } from "../../storage/journal/kept-entries.ts";
+import type { Retention } from "../../storage/journal/retained-entries.ts";
 import { isPoisonBatch } from "../../storage/spans/span-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { IngestMetrics } from "../../telemetry/ingest-metrics.ts";
@@ -73,7 +73,7 @@ class JournalWriter implements SpanWriter {
   #lastReplaySeq = 0;
   #addedSeq = 0;
   /** Stored, but not removed from the journal yet. */
-  #stored: Array<{ seqs: number[]; retained: Keep }> = [];
+  #stored: Array<{ seqs: number[]; retained: Retention }> = [];
   #failedRemovals = 0;
   #writtenSeq = 0;
   #failing: WriterState["failing"];

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
-import { copyDatabase, countLeft } from "../journal/copy-journal.ts";
+import { copyDatabase, countPending } from "../journal/copy-journal.ts";
 import { lockStopped } from "../journal/node-lock.ts";
 import { copyFolder, flush } from "./copy-folder.ts";
 
@@ -30,7 +30,7 @@ export async function exportJournal(folder: string, dataDir: string): Promise<{ 
   try {
     const to = join(adoptedFolder(dataDir), nameOf(folder));
     const part = `${to}.part`;
-    const { entries, missed } = await countLeft(journal);
+    const { entries, missed } = await countPending(journal);
     if (missed > 0) {
       throw new ServiceError(
         "conflict",

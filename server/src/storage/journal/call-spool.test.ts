@@ -28,8 +28,8 @@ test("returns records of any size in order, except those over the bound", () => 
       expect(taken.length === batches.flat().length || all > maxBytes).toBe(true);
       spool.close();
       const next = open();
-      expect(next.left.flatMap((file) => [...file.texts()].map(String))).toEqual(taken);
-      for (const file of next.left) file.forget();
+      expect(next.previous.flatMap((file) => [...file.texts()].map(String))).toEqual(taken);
+      for (const file of next.previous) file.discard();
       next.close();
     }),
     { numRuns: 50 },

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { encodeFrame, fitsFrame, readFrames, type FramesEnd } from "./call-frames.ts";
+import { encodeFrame, fitsFrame, readFrames, type FramesEnd } from "./spool-frames.ts";
 
 /**
  * Records of finished calls until the journal has them, in files that are never flushed: written records survive a
@@ -24,28 +24,28 @@ export type CallSpool = {
   append(texts: readonly string[]): boolean[];
   /**
    * Directs further records to the other file. The returned function empties the file that was written until now: call
-   * it once the journal has all of its records, and before the next turn.
+   * it once the journal has all of its records, and before the next rotation.
    */
-  turn(): () => void;
-  /** Files that an earlier process left. */
-  left: readonly LeftRecords[];
+  rotate(): () => void;
+  /** Files of an earlier process. */
+  previous: readonly PreviousRecords[];
   bytes(): number;
   close(): void;
 };
 
 /** Records of an earlier process. The journal may already have some of them. */
-export type LeftRecords = {
-  /** In order; ends early before a record that is not whole. */
+export type PreviousRecords = {
+  /** In order; ends early before an incomplete record. */
   texts(): Iterable<Buffer>;
   /**
-   * Call it once the journal has all of them. Removes the file, or sets it aside if it could not be read to its end.
+   * Call it once the journal has all of them. Removes the file, or renames it if it is damaged.
    */
-  forget(): void;
+  discard(): void;
 };
 
 export type CallSpoolOptions = {
   path: string;
-  /** Total of all files, except those set aside. */
+  /** Total of all files, except damaged ones. */
   maxBytes: number;
   /** Called for writes that fail, and for damaged files of an earlier process. */
   onProblem: (problem: { path: string; reason: string; error?: unknown }) => void;
@@ -56,28 +56,28 @@ const scratchBytes = 64 * 1024;
 
 export function openCallSpool({ path, maxBytes, onProblem }: CallSpoolOptions): CallSpool {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const left = setLeftAside(path).map((file) => openLeft(file, onProblem));
+  const previous = renamePrevious(path).map((file) => openPrevious(file, onProblem));
   let [active, other] = [openFile(join(path, "0"), onProblem), openFile(join(path, "1"), onProblem)];
-  const bytes = (): number => active.bytes() + other.bytes() + left.reduce((sum, file) => sum + file.bytes(), 0);
+  const bytes = (): number => active.bytes() + other.bytes() + previous.reduce((sum, file) => sum + file.bytes(), 0);
   const scratch = Buffer.allocUnsafeSlow(scratchBytes);
 
   return {
     append(texts) {
       const outcomes: boolean[] = [];
-      let [gathered, gatheredBytes] = [0, 0];
+      let [buffered, bufferedBytes] = [0, 0];
       const write = (): void => {
-        if (gathered === 0) return;
-        const isTaken = active.append(scratch.subarray(0, gatheredBytes));
-        for (; gathered > 0; gathered -= 1) outcomes.push(isTaken);
-        gatheredBytes = 0;
+        if (buffered === 0) return;
+        const isWritten = active.append(scratch.subarray(0, bufferedBytes));
+        for (; buffered > 0; buffered -= 1) outcomes.push(isWritten);
+        bufferedBytes = 0;
       };
       for (const text of texts) {
-        if (!fitsFrame(text, scratch.length - gatheredBytes)) write();
-        const frame = encodeFrame(text, scratch.subarray(gatheredBytes));
-        const isWithin = bytes() + gatheredBytes + frame.length <= maxBytes;
+        if (!fitsFrame(text, scratch.length - bufferedBytes)) write();
+        const frame = encodeFrame(text, scratch.subarray(bufferedBytes));
+        const isWithin = bytes() + bufferedBytes + frame.length <= maxBytes;
         if (isWithin && frame.buffer === scratch.buffer) {
-          gathered += 1;
-          gatheredBytes += frame.length;
+          buffered += 1;
+          bufferedBytes += frame.length;
         } else {
           write();
           outcomes.push(isWithin && active.append(frame));
@@ -86,11 +86,11 @@ export function openCallSpool({ path, maxBytes, onProblem }: CallSpoolOptions): 
       write();
       return outcomes;
     },
-    turn() {
+    rotate() {
       [active, other] = [other, active];
       return other.empty;
     },
-    left,
+    previous,
     bytes,
     close() {
       active.close();
@@ -142,41 +142,41 @@ function openFile(path: string, onProblem: CallSpoolOptions["onProblem"]): Spool
   };
 }
 
-const leftName = /^left-(\d+)$/;
+const previousName = /^left-(\d+)$/;
 
 /** Renames the files of an earlier process, so that new records never mix with theirs. */
-function setLeftAside(path: string): string[] {
-  const earlier = readdirSync(path).filter((name) => leftName.test(name));
-  let last = Math.max(0, ...earlier.map((name) => Number(leftName.exec(name)?.[1])));
+function renamePrevious(path: string): string[] {
+  const earlier = readdirSync(path).filter((name) => previousName.test(name));
+  let last = Math.max(0, ...earlier.map((name) => Number(previousName.exec(name)?.[1])));
   for (const name of ["0", "1"]) {
     const file = join(path, name);
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) continue;
     renameSync(file, join(path, `left-${(last += 1)}`));
   }
-  const numberOf = (name: string): number => Number(leftName.exec(name)?.[1] ?? 0);
-  const names = readdirSync(path).filter((name) => leftName.test(name));
+  const numberOf = (name: string): number => Number(previousName.exec(name)?.[1] ?? 0);
+  const names = readdirSync(path).filter((name) => previousName.test(name));
   return names.sort((a, b) => numberOf(a) - numberOf(b)).map((name) => join(path, name));
 }
 
-function openLeft(path: string, onProblem: CallSpoolOptions["onProblem"]): LeftRecords & { bytes(): number } {
+function openPrevious(path: string, onProblem: CallSpoolOptions["onProblem"]): PreviousRecords & { bytes(): number } {
   let bytes = statSync(path).size;
-  let end: FramesEnd = "whole";
+  let end: FramesEnd = "complete";
   return {
     *texts() {
       try {
         end = yield* readFrames(path);
       } catch (error) {
         end = "damaged";
-        onProblem({ path, reason: "records of calls that an earlier process left cannot be read", error });
+        onProblem({ path, reason: "records of calls of an earlier process cannot be read", error });
       }
     },
-    forget() {
+    discard() {
       bytes = 0;
       try {
         if (end !== "damaged") return rmSync(path);
-        const aside = `${path.replace("left-", "damaged-")}-${Date.now()}`;
-        renameSync(path, aside);
-        onProblem({ path: aside, reason: "records of calls were damaged; the file is set aside" });
+        const renamed = `${path.replace("left-", "damaged-")}-${Date.now()}`;
+        renameSync(path, renamed);
+        onProblem({ path: renamed, reason: "records of calls were damaged; the file was renamed" });
       } catch (error) {
         onProblem({ path, reason: "records of calls that are in the journal cannot be removed", error });
       }

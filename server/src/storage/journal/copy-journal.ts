@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { open } from "lmdb";
 import { identitiesMissingUntil } from "./identity-memory.ts";
 import { openDatabase } from "./journal-database.ts";
-import { openLongValues } from "./long-values.ts";
+import { openChunkedValues } from "./chunked-values.ts";
 
 /** Copies an LMDB database as of one moment, even while another process writes it. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
@@ -24,15 +24,18 @@ export async function joinJournals(earlierPath: string, path: string, now: () =>
   const [earlier, later] = [openDatabase(earlierPath), openDatabase(path)];
   try {
     const stored = new Set(earlier.root.openDB<unknown, number>({ name: "kept", encoding: "json" }).getKeys());
-    const entries = openLongValues(later, { firsts: "entries", others: "entry-pieces" });
-    const kept = later.root.openDB<unknown, number>({ name: "kept", encoding: "json" });
-    for (const { key, value } of openLongValues(earlier, { firsts: "entries", others: "entry-pieces" }).range(0)) {
+    const entries = openChunkedValues(later, { firstChunks: "entries", laterChunks: "entry-pieces" });
+    const retained = later.root.openDB<unknown, number>({ name: "kept", encoding: "json" });
+    for (const { key, value } of openChunkedValues(earlier, {
+      firstChunks: "entries",
+      laterChunks: "entry-pieces",
+    }).range(0)) {
       if (stored.has(key) || entries.get(key) !== undefined) continue;
-      await later.add(value.byteLength, (pieceBytes) => entries.put(key, value, pieceBytes));
+      await later.add(value.byteLength, (chunkBytes) => entries.put(key, value, chunkBytes));
     }
-    const again = [...kept.getKeys()].filter((key) => !stored.has(key));
+    const missing = [...retained.getKeys()].filter((key) => !stored.has(key));
     await later.add(0, () => {
-      for (const key of again) void kept.remove(key);
+      for (const key of missing) void retained.remove(key);
     });
     await identitiesMissingUntil(later, now());
   } finally {
@@ -42,13 +45,13 @@ export async function joinJournals(earlierPath: string, path: string, now: () =>
 }
 
 /**
- * Counts a journal that no process has open: entries (including stored ones that subscribers wait for), and stretches
- * that subscribers are to read back.
+ * Counts a journal that no process has open: entries (including stored ones that subscribers wait for), and time
+ * ranges that subscribers are to read back.
  */
-export async function countLeft(path: string): Promise<{ entries: number; missed: number }> {
+export async function countPending(path: string): Promise<{ entries: number; missed: number }> {
   const database = openDatabase(path);
   try {
-    const entries = openLongValues(database, { firsts: "entries", others: "entry-pieces" }).count();
+    const entries = openChunkedValues(database, { firstChunks: "entries", laterChunks: "entry-pieces" }).count();
     return { entries, missed: database.root.openDB({ name: "missed", encoding: "json" }).getKeysCount() };
   } finally {
     await database.close();

@@ -7,7 +7,7 @@ export type IdentityWrite = { identity: Buffer } & IdentityRecord;
 
 const identityOverlapMs = 50;
 /** Sorts after every identity with a prefix: the part after the prefix is shorter than this. */
-const afterAll = Buffer.alloc(9, 0xff);
+const prefixEnd = Buffer.alloc(9, 0xff);
 /** The bits of a version that hold the time of receipt, see domain/identity.ts. */
 const receivedBits = (1n << 61n) - 1n;
 
@@ -18,7 +18,7 @@ export type IdentityMemory = {
   /** Whether a committed record whose identity begins with these bytes was received before that time. */
   hasEarlier(prefix: Buffer, beforeNs: bigint): boolean;
   /**
-   * Milliseconds since the epoch: every identity accepted from then on is remembered, earlier ones may be forgotten.
+   * Milliseconds since the epoch: every identity accepted from then on is remembered, earlier ones may be evicted.
    * Setting the clock back never moves it to an earlier time.
    */
   completeSinceMs(): number;
@@ -30,9 +30,9 @@ export type IdentityMemory = {
 };
 
 /**
- * Two generations of a map from identity to version. The older one is dropped whole when a new one begins, so that time
+ * Two generations of a map from identity to version. The older one is dropped as one database when a new one begins, so that time
  * bounds the memory without a scan. After the clock was set back, lookups also read generations with later numbers,
- * until their time comes again.
+ * until the clock reaches them again.
  */
 export function openIdentityMemory(
   database: JournalDatabase,
@@ -44,11 +44,11 @@ export function openIdentityMemory(
     root.openDB<Buffer, Buffer>({ name: `identity-${generation}`, encoding: "binary", keyEncoding: "binary" });
   const generationAt = (): number => Math.floor(now() / identityMemoryMs);
 
-  const floor = openFloor(database, isFirst === true ? 0 : now());
+  const watermark = openWatermark(database, isFirst === true ? 0 : now());
   const dropBefore = (first: number): void => {
     for (const old of generationsIn(root).filter((generation) => generation < first)) {
       const dropped = openGeneration(old);
-      const write = floor.raise((old + 1) * identityMemoryMs);
+      const write = watermark.advance((old + 1) * identityMemoryMs);
       const change = (): void => {
         write();
         void dropped.drop();
@@ -64,13 +64,13 @@ export function openIdentityMemory(
   };
   const hasHistory = generationsIn(root).length > 0;
   let generation = generationAt();
-  let all = openFrom(generation - 1);
+  let generations = openFrom(generation - 1);
 
   const rotate = (): void => {
     const next = generationAt();
     if (next === generation) return;
     generation = next;
-    all = openFrom(generation - 1);
+    generations = openFrom(generation - 1);
   };
 
   return {
@@ -78,7 +78,7 @@ export function openIdentityMemory(
       const fresh = uncommitted.get(identity.toString("latin1"));
       if (fresh) return fresh;
       let last: IdentityRecord | undefined;
-      for (const generation of all) {
+      for (const generation of generations) {
         const stored = generation.getBinaryFast(identity);
         const record = stored && readRecord(stored);
         if (record !== undefined && (last === undefined || record.version > last.version)) last = record;
@@ -86,11 +86,11 @@ export function openIdentityMemory(
       return last;
     },
     hasHistory,
-    hasEarlier: (prefix, beforeNs) => all.some((generation) => hasEarlier(generation, prefix, beforeNs)),
-    completeSinceMs: () => floor.ms(),
+    hasEarlier: (prefix, beforeNs) => generations.some((generation) => hasEarlier(generation, prefix, beforeNs)),
+    completeSinceMs: () => watermark.ms(),
     remember(identities) {
       rotate();
-      const current = all[1];
+      const current = generations[1];
       for (const { identity, ...record } of identities) uncommitted.set(identity.toString("latin1"), record);
       const put = (): void => {
         for (const { identity, timestampNs, version, firstReceivedNs } of identities) {
@@ -101,14 +101,14 @@ export function openIdentityMemory(
           void current?.put(identity, record);
         }
       };
-      const forget = (): void => {
+      const evict = (): void => {
         for (const { identity, version } of identities) {
           const key = identity.toString("latin1");
           if (uncommitted.get(key)?.version === version) uncommitted.delete(key);
         }
       };
       // A read in the same event-loop turn may still see the snapshot from before the commit.
-      return { put, succeeded: () => void setTimeout(forget, identityOverlapMs).unref(), failed: forget };
+      return { put, succeeded: () => void setTimeout(evict, identityOverlapMs).unref(), failed: evict };
     },
   };
 }
@@ -121,7 +121,7 @@ function readRecord(stored: Buffer): IdentityRecord {
 }
 
 function hasEarlier(generation: Database<Buffer, Buffer>, prefix: Buffer, beforeNs: bigint): boolean {
-  const end = Buffer.concat([prefix, afterAll]);
+  const end = Buffer.concat([prefix, prefixEnd]);
   for (const { value } of generation.getRange({ start: prefix, end, snapshot: false })) {
     if ((value.readBigUInt64LE(8) & receivedBits) < beforeNs) return true;
   }
@@ -133,12 +133,12 @@ function hasEarlier(generation: Database<Buffer, Buffer>, prefix: Buffer, before
  * moment.
  */
 export async function identitiesMissingUntil(database: JournalDatabase, ms: number): Promise<void> {
-  const floor = openFloor(database, ms);
-  await database.add(0, floor.raise(ms));
+  const watermark = openWatermark(database, ms);
+  await database.add(0, watermark.advance(ms));
 }
 
 /** The time since which the memory is complete, stored beside it. */
-function openFloor(database: JournalDatabase, initialMs: number) {
+function openWatermark(database: JournalDatabase, initialMs: number) {
   const stored = database.root.openDB<number, string>({ name: "identities-complete", encoding: "json" });
   const write = (): void => void stored.put("since_ms", sinceMs);
   const known = stored.get("since_ms");
@@ -147,8 +147,8 @@ function openFloor(database: JournalDatabase, initialMs: number) {
   if (known === undefined) database.add(0, write).catch(() => undefined);
   return {
     ms: () => sinceMs,
-    /** Call the returned function in the transaction that forgets the earlier records. */
-    raise(ms: number): () => void {
+    /** Call the returned function in the transaction that evicts the earlier records. */
+    advance(ms: number): () => void {
       sinceMs = Math.max(sinceMs, ms);
       return write;
     },

@@ -1,38 +1,38 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
-import { copiesOnWrite, freeBytesOf, openCopiedRoom } from "./copied-room.ts";
-import { openDiskRoom, type DiskRoom } from "./disk-room.ts";
-import { longPieceBytes, pagePieceBytes } from "./long-values.ts";
-import { createScarcePages } from "./scarce-pages.ts";
-import { createTurns } from "./turns.ts";
+import { copiesOnWrite, freeBytesOf, openCopyOnWriteSpace } from "./copy-on-write-space.ts";
+import { openDiskSpace, type DiskSpace } from "./disk-space.ts";
+import { longChunkBytes, pageChunkBytes } from "./chunked-values.ts";
+import { createReusablePages } from "./reusable-pages.ts";
+import { createSharedExclusiveLock } from "./shared-exclusive-lock.ts";
 
 const lmdbMagic = 0xbeefc0de;
 const lmdbMagicOffset = 24;
 const lmdbBytesMin = 2 * 4096;
 
 /** Why a write failed, as text for the caller. */
-export function whyUnwritten(error: unknown): string {
-  return error instanceof NoRoom ? "the disk is full" : "the disk or the file refuses it";
+export function describeWriteError(error: unknown): string {
+  return error instanceof DiskFull ? "the disk is full" : "the disk or the file refuses it";
 }
 
-class NoRoom extends Error {}
+class DiskFull extends Error {}
 
-/** An LMDB file that refuses new data when the disk is full, before LMDB meets the full disk itself (disk-room.ts). */
+/** An LMDB file that refuses new data when the disk is full, before LMDB meets the full disk itself (disk-space.ts). */
 export type JournalDatabase = {
   root: RootDatabase;
   /**
    * Resolves once everything that `put` writes is committed and flushed, all or nothing; `bytes` is its size. No value
-   * may be longer than `pieceBytes`, which is one page if the file cannot grow, as any free page fits that.
-   * @throws Error if the disk has no room for it, or refuses it
+   * may be longer than `chunkBytes`, which is one page if the file cannot grow, as any free page fits that.
+   * @throws Error if the disk has no space for it, or refuses it
    */
-  add(bytes: number, put: (pieceBytes: number) => void): Promise<void>;
+  add(bytes: number, put: (chunkBytes: number) => void): Promise<void>;
   /**
-   * The same for removals, which make room. If the file cannot grow, this takes several transactions, each of which
+   * The same for removals, which free space. If the file cannot grow, this takes several transactions, each of which
    * stops once the pages that `removals` yields reach a bound. `bytes` is the size of the writes if the file can grow
    * (see `bytesToRemove`).
    */
-  clear(bytes: number, removals: Iterable<number>): Promise<void>;
+  remove(bytes: number, removals: Iterable<number>): Promise<void>;
   /** The same in one transaction that needs contiguous pages. @throws Error if the file cannot grow */
   change(bytes: number, write: () => void): Promise<void>;
   /** Whether the disk lets the file grow. */
@@ -44,45 +44,45 @@ export type JournalDatabase = {
 export function openDatabase(
   path: string,
   encoding: "msgpack" | "json" = "msgpack",
-  openRoom: (root: RootDatabase, path: string) => DiskRoom = openRoomFor,
+  openSpace: (root: RootDatabase, path: string) => DiskSpace = openSpaceFor,
 ): JournalDatabase {
   refuseForeignFile(join(path, "data.mdb"));
   const root = openRoot(path, encoding);
-  const room = openRoom(root, path);
-  const turns = createTurns();
+  const space = openSpace(root, path);
+  const lock = createSharedExclusiveLock();
   const commit = (write: () => void): Promise<void> => inOneTransaction(root, write);
-  const scarce = createScarcePages(root, room, commit);
-  const noRoom = (bytes: number): Error => new NoRoom(`The disk has no room for ${bytes} bytes more in ${path}.`);
+  const reusable = createReusablePages(root, space, commit);
+  const diskFull = (bytes: number): Error => new DiskFull(`The disk has no space for ${bytes} bytes more in ${path}.`);
 
-  const atTheEnd = async (bytes: number, write: () => void): Promise<void> => {
-    scarce.forget();
+  const writeAtTail = async (bytes: number, write: () => void): Promise<void> => {
+    reusable.invalidate();
     try {
       await commit(write);
     } finally {
-      room.done(bytes);
+      space.release(bytes);
     }
   };
   /** The pages that a transaction frees are written as a list, which should fit one page. */
   const removeInSteps = async (bytes: number, removals: Iterator<number>): Promise<void> => {
     for (let isDone = false; !isDone;) {
-      if (!(await scarce.takeToRemove(stepPages))) throw noRoom(bytes);
+      if (!(await reusable.reserveForRemoval(stepPages))) throw diskFull(bytes);
       await commit(() => void (isDone = removeSome(removals, freedInStepMax)));
     }
   };
-  /** Concurrent if the end of the file has room, else exclusive; by the time that it runs, there may be room again. */
+  /** Concurrent if the end of the file has space, else exclusive; by the time that it runs, there may be space again. */
   const write = (bytes: number, onGrowing: () => void, onFull: () => Promise<void>): Promise<void> => {
-    if (turns.isOpen() && room.take(bytes)) return turns.beside(() => atTheEnd(bytes, onGrowing));
-    return turns.alone(() => (room.take(bytes) ? atTheEnd(bytes, onGrowing) : onFull()));
+    if (lock.canShare() && space.reserve(bytes)) return lock.runShared(() => writeAtTail(bytes, onGrowing));
+    return lock.runExclusive(() => (space.reserve(bytes) ? writeAtTail(bytes, onGrowing) : onFull()));
   };
   const canGrow = (): boolean => {
-    const isTaken = room.take(0);
-    if (isTaken) room.done(0);
-    return isTaken;
+    const isReserved = space.reserve(0);
+    if (isReserved) space.release(0);
+    return isReserved;
   };
-  if (!canGrow() && room.endPages() + room.freePages().now < pagesToOpen) {
-    room.close();
+  if (!canGrow() && space.tailPages() + space.freePages().now < pagesToOpen) {
+    space.close();
     void root.close();
-    throw new Error(`The disk has no room for the journal ${path}.`);
+    throw new Error(`The disk has no space for the journal ${path}.`);
   }
 
   return {
@@ -90,13 +90,13 @@ export function openDatabase(
     add: (bytes, put) =>
       write(
         bytes,
-        () => put(longPieceBytes),
+        () => put(longChunkBytes),
         async () => {
-          if (!(await scarce.take(room.pagesFor(bytes)))) throw noRoom(bytes);
-          await commit(() => put(pagePieceBytes));
+          if (!(await reusable.reserve(space.pagesFor(bytes)))) throw diskFull(bytes);
+          await commit(() => put(pageChunkBytes));
         },
       ),
-    clear(bytes, removals) {
+    remove(bytes, removals) {
       const iterator = removals[Symbol.iterator]();
       return write(
         bytes,
@@ -104,19 +104,19 @@ export function openDatabase(
         () => removeInSteps(bytes, iterator),
       );
     },
-    change: (bytes, change) => write(bytes, change, () => Promise.reject(noRoom(bytes))),
+    change: (bytes, change) => write(bytes, change, () => Promise.reject(diskFull(bytes))),
     canGrow,
     async close() {
-      room.close();
+      space.close();
       await root.flushed;
       await root.close();
     },
   };
 }
 
-function openRoomFor(root: RootDatabase, path: string): DiskRoom {
-  const room = openDiskRoom(root, path);
-  return copiesOnWrite(path) ? openCopiedRoom(room, () => freeBytesOf(path)) : room;
+function openSpaceFor(root: RootDatabase, path: string): DiskSpace {
+  const space = openDiskSpace(root, path);
+  return copiesOnWrite(path) ? openCopyOnWriteSpace(space, () => freeBytesOf(path)) : space;
 }
 
 /** Removes until `pagesMax` pages are freed. Whether everything was removed. */

@@ -108,37 +108,41 @@ test("refuses entries over the bound of entries, however small they are", async 
 test.each([
   ["bytes", { maxBytes: 10_000, maxEntries: 1e6 }],
   ["entries", { maxBytes: 1e9, maxEntries: 100 }],
-])("one party that fills its %s leaves room for another party immediately, also after a restart", async (_, bounds) => {
-  const path = folder();
-  const options = { ...bounds, partyOf: (payload: Buffer) => payload.toString("utf8", 0, 1) };
-  let journal = journalAt(path, options);
-  const append = (party: string) =>
-    journal.append({ payload: Buffer.from(party.repeat(100)), rows: 1, identities: [] });
-  const fill = async (party: string): Promise<number> => {
-    for (let entries = 0; ; entries += 1) {
-      try {
-        await append(party);
-      } catch {
-        return entries;
+])(
+  "one party that fills its %s leaves capacity for another party immediately, also after a restart",
+  async (_, bounds) => {
+    const path = folder();
+    const options = { ...bounds, partyOf: (payload: Buffer) => payload.toString("utf8", 0, 1) };
+    let journal = journalAt(path, options);
+    const append = (party: string) =>
+      journal.append({ payload: Buffer.from(party.repeat(100)), rows: 1, identities: [] });
+    const fill = async (party: string): Promise<number> => {
+      for (let entries = 0; ; entries += 1) {
+        try {
+          await append(party);
+        } catch {
+          return entries;
+        }
       }
-    }
-  };
-  expect(await fill("a")).toBe(80);
-  expect(await fill("b")).toBeGreaterThan(10);
-  await append("c");
-  // Work that was already done may use the room of all parties.
-  const owe = () => journal.append({ payload: Buffer.from("a".repeat(100)), rows: 1, identities: [], isOwed: true });
-  while (journal.stats().entries < 100) await owe();
-  await expect(owe()).rejects.toMatchObject({ code: "unavailable" });
-  await journal.remove([journal.pending(0, 1)[0]!.seq]);
-  await journal.close();
-  journal = journalAt(path, options);
-  await expect(append("a")).rejects.toMatchObject({ code: "unavailable" });
-  await append("d");
-  await journal.remove(journal.pending(0, 1_000).map(({ seq }) => seq));
-  expect(await fill("a")).toBe(80);
-  await journal.close();
-});
+    };
+    expect(await fill("a")).toBe(80);
+    expect(await fill("b")).toBeGreaterThan(10);
+    await append("c");
+    // Work that was already done may use the capacity of all parties.
+    const owe = () =>
+      journal.append({ payload: Buffer.from("a".repeat(100)), rows: 1, identities: [], isExemptFromShare: true });
+    while (journal.stats().entries < 100) await owe();
+    await expect(owe()).rejects.toMatchObject({ code: "unavailable" });
+    await journal.remove([journal.pending(0, 1)[0]!.seq]);
+    await journal.close();
+    journal = journalAt(path, options);
+    await expect(append("a")).rejects.toMatchObject({ code: "unavailable" });
+    await append("d");
+    await journal.remove(journal.pending(0, 1_000).map(({ seq }) => seq));
+    expect(await fill("a")).toBe(80);
+    await journal.close();
+  },
+);
 
 test("finds an identity before the commit, after it, and after a reopen", async () => {
   const path = folder();
@@ -194,7 +198,7 @@ test("reports since when every identity is known: its creation, or all time if i
   await first.close();
 });
 
-test("forgetting identities moves that time forward permanently, even if the clock is set back", async () => {
+test("evicting identities moves that time forward permanently, even if the clock is set back", async () => {
   let now = 10_000;
   const path = folder();
   const journal = journalAt(path, { now: () => now, isFirst: true });
@@ -223,7 +227,7 @@ test("forgetting identities moves that time forward permanently, even if the clo
   await reopened.close();
 });
 
-test("a clock that is set back, by much or little, makes it forget nothing, with or without a restart", async () => {
+test("a clock that is set back, by much or little, evicts nothing, with or without a restart", async () => {
   let now = 11_001;
   const path = folder();
   const journal = journalAt(path, { now: () => now, isFirst: true });

@@ -3,9 +3,9 @@ import { FairShare } from "../../lib/fair-share.ts";
 import { bytesToRemove } from "./database-pages.ts";
 import type { IdentityRecord } from "../../domain/identity.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityWrite } from "./identity-memory.ts";
-import { openDatabase, whyUnwritten, type JournalDatabase } from "./journal-database.ts";
-import { openKeptEntries, type Keep, type KeptEntries } from "./kept-entries.ts";
-import { openLongValues, type LongValues } from "./long-values.ts";
+import { openDatabase, describeWriteError, type JournalDatabase } from "./journal-database.ts";
+import { openRetainedEntries, type Retention, type RetainedEntries } from "./retained-entries.ts";
+import { openChunkedValues, type ChunkedValues } from "./chunked-values.ts";
 import { openQuarantine } from "./quarantine.ts";
 
 /**
@@ -17,8 +17,9 @@ import { openQuarantine } from "./quarantine.ts";
  */
 export type Journal = {
   /**
-   * Commits the rows of one request: NDJSON, each line with its line break. `isOwed`: for work that was already done,
-   * such as a call of the gateway; only the whole bound limits it, not the fair share of its party.
+   * Commits the rows of one request: NDJSON, each line with its line break. `isExemptFromShare`: for
+   * work that was already done, such as a call of the gateway; only the total bound limits it, not the fair share of its
+   * party.
    * @throws ServiceError `unavailable` if a bound is reached or the disk refuses
    */
   append(entry: {
@@ -26,7 +27,7 @@ export type Journal = {
     rows: number;
     identities: readonly IdentityWrite[];
     hasResends?: boolean;
-    isOwed?: boolean;
+    isExemptFromShare?: boolean;
   }): Promise<JournalEntry>;
   /** The last accepted version of an identity, including those whose commit is in progress: see `settled`. */
   lookup(identity: Buffer): IdentityRecord | undefined;
@@ -38,17 +39,17 @@ export type Journal = {
   completeSinceMs(): number;
   /** Resolves once every append started so far is committed. @throws ServiceError `unavailable` if one fails */
   settled(): Promise<void>;
-  /** Entries in order of acceptance, from `after` (exclusive), including those that a crash left. */
+  /** Entries in order of acceptance, from `after` (exclusive), including those from before a crash. */
   pending(after: number, limit: number): JournalEntry[];
   /** The bytes of an entry; undefined once it is removed. */
   read(seq: number): Buffer | undefined;
   /**
-   * Removes entries that the span store has, except those in `keep`. After a crash before the flush they are only
+   * Removes entries that the span store has, except those in `retention`. After a crash before the flush they are only
    * replayed.
    */
-  remove(seqs: readonly number[], keep?: Keep): Promise<void>;
+  remove(seqs: readonly number[], retention?: Retention): Promise<void>;
   /** Entries that are stored but still needed. They count neither as pending nor against the bounds of the journal. */
-  kept: KeptEntries;
+  retained: RetainedEntries;
   /**
    * Quarantines entries that the span store refuses, for an operator to inspect: accepted spans are never dropped. They
    * count against the byte bound of the journal.
@@ -58,7 +59,7 @@ export type Journal = {
    * Whether an organization without pending entries could append now, by the bounds and by the outcome of the last
    * write.
    */
-  hasRoom(): boolean;
+  hasCapacity(): boolean;
   /**
    * `oldestMs`: how long the oldest entry has waited for the span store; entries of an earlier process count from the
    * start.
@@ -73,7 +74,7 @@ export type JournalEntry = { seq: number; rows: number; bytes: number; hasResend
 export type JournalOptions = {
   path: string;
   maxBytes: number;
-  /** Each entry takes memory in the queue to the store, however small it is. */
+  /** Each entry occupies memory in the queue to the store, however small it is. */
   maxEntries: number;
   /** The party that an entry belongs to: each party gets a fair share of both bounds. Default: one party for all. */
   partyOf?: (payload: Buffer) => string | undefined;
@@ -86,20 +87,20 @@ export type JournalOptions = {
 
 export function openJournal(options: JournalOptions): Journal {
   const database = openDatabase(options.path);
-  const entries = openLongValues(database, { firsts: "entries", others: "entry-pieces" });
+  const entries = openChunkedValues(database, { firstChunks: "entries", laterChunks: "entry-pieces" });
 
   let nextSeq = entries.lastKey() + 1;
-  const room = createRoom(options);
-  const kept = openKeptEntries(database, entries);
-  for (const { key: seq, value } of entries.range(0)) if (!kept.has(seq)) room.hold(seq, value);
+  const capacity = createCapacity(options);
+  const retained = openRetainedEntries(database, entries);
+  for (const { key: seq, value } of entries.range(0)) if (!retained.has(seq)) capacity.acquire(seq, value);
 
   const memory = openIdentityMemory(database, options);
   const commits = createCommits(database, entries, memory);
   const quarantine = openQuarantine(database, options.now);
 
   return {
-    async append({ payload, rows, identities, hasResends = false, isOwed = false }) {
-      if (!room.take(nextSeq, payload, { isOwed, asideBytes: quarantine.stats().bytes })) {
+    async append({ payload, rows, identities, hasResends = false, isExemptFromShare = false }) {
+      if (!capacity.tryAcquire(nextSeq, payload, { isExemptFromShare, quarantinedBytes: quarantine.stats().bytes })) {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
@@ -107,7 +108,7 @@ export function openJournal(options: JournalOptions): Journal {
       try {
         await commits.commit(seq, payload, identities);
       } catch (error) {
-        room.release(seq);
+        capacity.release(seq);
         throw error;
       }
       return { seq, rows, bytes: payload.byteLength, hasResends };
@@ -120,7 +121,7 @@ export function openJournal(options: JournalOptions): Journal {
     pending(after, limit) {
       const page: JournalEntry[] = [];
       for (const { key: seq, value: payload } of entries.range(after)) {
-        if (kept.has(seq)) continue;
+        if (retained.has(seq)) continue;
         // The store may have these rows already.
         page.push({ seq, rows: countLines(payload), bytes: payload.byteLength, hasResends: true });
         if (page.length === limit) break;
@@ -128,132 +129,136 @@ export function openJournal(options: JournalOptions): Journal {
       return page;
     },
     read: (seq) => entries.get(seq),
-    async remove(seqs, keep = nothing) {
-      const needed = new Set(keep.entries.map(({ seq }) => seq));
+    async remove(seqs, retention = noRetention) {
+      const needed = new Set(retention.entries.map(({ seq }) => seq));
       const removed = seqs.filter((seq) => !needed.has(seq));
       const removals = function* (): Iterable<number> {
-        yield* kept.put(keep);
+        yield* retained.put(retention);
         for (const seq of removed) yield* entries.remove(seq);
       };
-      const bytes = bytesToRemove(removed.map((seq) => room.bytesOf(seq))) + kept.bytesOf(keep);
-      await database.clear(bytes, removals());
-      kept.committed(keep);
-      if (removed.length > 0) commits.roomMade();
-      for (const seq of removed) entries.forget(seq);
-      for (const seq of seqs) room.release(seq);
+      const bytes = bytesToRemove(removed.map((seq) => capacity.bytesOf(seq))) + retained.bytesOf(retention);
+      await database.remove(bytes, removals());
+      retained.committed(retention);
+      if (removed.length > 0) commits.spaceFreed();
+      for (const seq of removed) entries.release(seq);
+      for (const seq of seqs) capacity.release(seq);
     },
-    kept,
+    retained,
     quarantine: (payload, reason) => quarantine.add(payload, reason),
-    hasRoom: () => room.isOpen(quarantine.stats().bytes) && !commits.areRefused(),
+    hasCapacity: () => capacity.isAvailable(quarantine.stats().bytes) && !commits.areRefused(),
     stats() {
-      const aside = quarantine.stats();
-      return { ...room.stats(), quarantined: aside.entries, quarantinedBytes: aside.bytes };
+      const quarantined = quarantine.stats();
+      return { ...capacity.stats(), quarantined: quarantined.entries, quarantinedBytes: quarantined.bytes };
     },
     close: () => database.close(),
   };
 }
 
 /** A party without entries: organization ids are never empty. */
-const newcomer = "";
+const newParty = "";
 
 /** Accounts for the bounds of the journal, in bytes and entries, divided between parties. */
-function createRoom({
+function createCapacity({
   maxBytes,
   maxEntries,
   partyOf,
   now,
 }: Pick<JournalOptions, "maxBytes" | "maxEntries" | "partyOf" | "now">) {
   /** In order of acceptance. */
-  const held = new Map<number, { party: string; bytes: number; sinceMs: number }>();
+  const pending = new Map<number, { party: string; bytes: number; sinceMs: number }>();
   const bytes = new FairShare(maxBytes);
   const places = new FairShare(maxEntries);
-  const ownerOf = (payload: Buffer): string => partyOf?.(payload) ?? "";
+  const partyFor = (payload: Buffer): string => partyOf?.(payload) ?? "";
 
   return {
     /**
-     * An entry is taken while there is any room, whatever its size: one that is larger than all room would otherwise wait
-     * for ever. So the bound is exceeded by one entry at most.
+     * An entry is accepted while there is any capacity, whatever its size: one larger than the capacity would otherwise wait
+     * forever. So the bound is exceeded by one entry at max.
      *
-     * @param asideBytes other bytes that count against the bound. False, and nothing taken, if there is no room
+     * @param quarantinedBytes count against the bound too. False, and nothing acquired, if there is no capacity
      */
-    take(seq: number, payload: Buffer, { isOwed, asideBytes }: { isOwed: boolean; asideBytes: number }): boolean {
-      const party = ownerOf(payload);
-      const most = maxBytes - asideBytes;
-      const hasRoom = isOwed
-        ? places.inUse < maxEntries && bytes.inUse < most
-        : places.available(party) > 0 && bytes.available(party, most) > 0;
-      if (hasRoom) this.hold(seq, payload);
-      return hasRoom;
+    tryAcquire(
+      seq: number,
+      payload: Buffer,
+      { isExemptFromShare, quarantinedBytes }: { isExemptFromShare: boolean; quarantinedBytes: number },
+    ): boolean {
+      const party = partyFor(payload);
+      const max = maxBytes - quarantinedBytes;
+      const hasCapacity = isExemptFromShare
+        ? places.inUse < maxEntries && bytes.inUse < max
+        : places.available(party) > 0 && bytes.available(party, max) > 0;
+      if (hasCapacity) this.acquire(seq, payload);
+      return hasCapacity;
     },
     /** Accounts for an entry that is in the journal, or will be. */
-    hold(seq: number, payload: Buffer): void {
-      const party = ownerOf(payload);
+    acquire(seq: number, payload: Buffer): void {
+      const party = partyFor(payload);
       bytes.acquire(party, payload.byteLength);
       places.acquire(party, 1);
-      held.set(seq, { party, bytes: payload.byteLength, sinceMs: now() });
+      pending.set(seq, { party, bytes: payload.byteLength, sinceMs: now() });
     },
     release(seq: number): void {
-      const entry = held.get(seq);
+      const entry = pending.get(seq);
       if (entry === undefined) return;
-      held.delete(seq);
+      pending.delete(seq);
       bytes.release(entry.party, entry.bytes);
       places.release(entry.party, 1);
     },
-    bytesOf: (seq: number) => held.get(seq)?.bytes ?? 0,
-    /** Whether a party without entries could take a hundredth of the whole. */
-    isOpen: (asideBytes: number) =>
-      places.available(newcomer) > 0 && bytes.available(newcomer, maxBytes - asideBytes) >= maxBytes / 100,
+    bytesOf: (seq: number) => pending.get(seq)?.bytes ?? 0,
+    /** Whether a party without entries could acquire a hundredth of the total. */
+    isAvailable: (quarantinedBytes: number) =>
+      places.available(newParty) > 0 && bytes.available(newParty, maxBytes - quarantinedBytes) >= maxBytes / 100,
     stats() {
-      const [oldest] = held.values();
+      const [oldest] = pending.values();
       const oldestMs = oldest === undefined ? 0 : Math.max(0, now() - oldest.sinceMs);
-      return { entries: held.size, bytes: bytes.inUse, oldestMs };
+      return { entries: pending.size, bytes: bytes.inUse, oldestMs };
     },
   };
 }
 
 /** Identities are hashes: each goes to a page of its own, which is split now and then. */
-const identityRoomBytes = 5120;
+const bytesPerIdentity = 5120;
 
-const nothing: Keep = { entries: [], missed: [] };
+const noRetention: Retention = { entries: [], missed: [] };
 
 /** Commits in progress, each of an entry with its identities. */
-function createCommits(database: JournalDatabase, entries: LongValues, memory: IdentityMemory) {
-  const underWay = new Set<Promise<void>>();
+function createCommits(database: JournalDatabase, entries: ChunkedValues, memory: IdentityMemory) {
+  const inFlight = new Set<Promise<void>>();
   let isRefused = false;
 
   const write = async (seq: number, payload: Buffer, identities: readonly IdentityWrite[]): Promise<void> => {
     let remembered: ReturnType<IdentityMemory["remember"]> | undefined;
     try {
       const known = (remembered = memory.remember(identities));
-      await database.add(payload.byteLength + identities.length * identityRoomBytes, (pieceBytes) => {
+      await database.add(payload.byteLength + identities.length * bytesPerIdentity, (chunkBytes) => {
         known.put();
-        entries.put(seq, payload, pieceBytes);
+        entries.put(seq, payload, chunkBytes);
       });
       known.succeeded();
       isRefused = false;
     } catch (error) {
       isRefused = true;
       remembered?.failed();
-      entries.forget(seq);
-      throw unavailable(`The ingest journal cannot be written: ${whyUnwritten(error)}. Try again later.`, error);
+      entries.release(seq);
+      throw unavailable(`The ingest journal cannot be written: ${describeWriteError(error)}. Try again later.`, error);
     }
   };
 
   return {
     async commit(seq: number, payload: Buffer, identities: readonly IdentityWrite[]): Promise<void> {
       const committed = write(seq, payload, identities);
-      underWay.add(committed);
+      inFlight.add(committed);
       try {
         await committed;
       } finally {
-        underWay.delete(committed);
+        inFlight.delete(committed);
       }
     },
     async settled(): Promise<void> {
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
     lookup: (identity: Buffer) => memory.lookup(identity),
-    roomMade: () => void (isRefused = false),
+    spaceFreed: () => void (isRefused = false),
     /** Whether the last entry was refused, and would be refused now. */
     areRefused: () => isRefused && !(isRefused = !database.canGrow()),
   };

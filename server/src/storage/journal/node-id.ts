@@ -10,12 +10,12 @@ export function readNodeId(path: string): string {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
     const { dev, ino } = fstatSync(file, { bigint: true });
-    const place = `${dev}:${ino}`;
-    // Earlier versions wrote no place.
-    const [, known, knownPlace = place] = /^(\w{12,64})(?: (\d+:\d+))?\n$/.exec(readFileSync(path, "utf8")) ?? [];
-    const id = known !== undefined && knownPlace === place ? known : randomToken(16);
+    const fileId = `${dev}:${ino}`;
+    // Earlier versions wrote no file id.
+    const [, known, knownFileId = fileId] = /^(\w{12,64})(?: (\d+:\d+))?\n$/.exec(readFileSync(path, "utf8")) ?? [];
+    const id = known !== undefined && knownFileId === fileId ? known : randomToken(16);
     ftruncateSync(file);
-    writeSync(file, `${id} ${place}\n`, 0);
+    writeSync(file, `${id} ${fileId}\n`, 0);
     fsyncSync(file);
     return id;
   } finally {

@@ -1,7 +1,7 @@
 import { storageLimits } from "../limits.ts";
 import { bytesToRemove } from "./database-pages.ts";
 import type { JournalDatabase } from "./journal-database.ts";
-import { openLongValues } from "./long-values.ts";
+import { openChunkedValues } from "./chunked-values.ts";
 
 /** Entries that the span store refuses. Each is retained with the time and the reason until an operator drops it. */
 export type Quarantine = {
@@ -18,36 +18,39 @@ export type Quarantine = {
 export type QuarantinedEntry = { id: number; at: string; reason: string; payload: Buffer };
 
 export function openQuarantine(database: JournalDatabase, now: () => number): Quarantine {
-  const stored = openLongValues(database, { firsts: "quarantine", others: "quarantine-pieces" });
+  const stored = openChunkedValues(database, { firstChunks: "quarantine", laterChunks: "quarantine-pieces" });
   let bytes = stored.bytesOnDisk();
   let lastId = stored.lastKey();
   return {
     async add(payload, reason) {
-      const note = { at: new Date(now()).toISOString(), reason: reason.slice(0, storageLimits.quarantineReasonChars) };
+      const header = {
+        at: new Date(now()).toISOString(),
+        reason: reason.slice(0, storageLimits.quarantineReasonChars),
+      };
       const id = (lastId = Math.max(now(), lastId + 1));
-      const entry = Buffer.concat([Buffer.from(`${JSON.stringify(note)}\n`), payload]);
-      await database.add(entry.byteLength, (pieceBytes) => stored.put(id, entry, pieceBytes));
+      const entry = Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload]);
+      await database.add(entry.byteLength, (chunkBytes) => stored.put(id, entry, chunkBytes));
       bytes = stored.bytesOnDisk();
     },
     stats: () => ({ entries: stored.count(), bytes }),
     *entries() {
       for (const { key, value } of stored.range(0)) {
         const end = value.indexOf(0x0a);
-        yield { id: key, ...asNote(JSON.parse(value.toString("utf8", 0, end))), payload: value.subarray(end + 1) };
+        yield { id: key, ...asHeader(JSON.parse(value.toString("utf8", 0, end))), payload: value.subarray(end + 1) };
       }
     },
     async drop(ids) {
       const removals = function* (): Iterable<number> {
         for (const id of ids) yield* stored.remove(id);
       };
-      await database.clear(bytesToRemove(ids.map((id) => stored.get(id)?.byteLength ?? 0)), removals());
-      for (const id of ids) stored.forget(id);
+      await database.remove(bytesToRemove(ids.map((id) => stored.get(id)?.byteLength ?? 0)), removals());
+      for (const id of ids) stored.release(id);
       bytes = stored.bytesOnDisk();
     },
   };
 }
 
 /** Safe because only `add` writes these. */
-function asNote(value: unknown): { at: string; reason: string } {
+function asHeader(value: unknown): { at: string; reason: string } {
   return value as { at: string; reason: string };
 }

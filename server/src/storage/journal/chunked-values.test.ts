@@ -4,25 +4,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { openDatabase } from "./journal-database.ts";
-import { openLogEvents } from "./log-events.ts";
-import { openLongValues } from "./long-values.ts";
+import { openPendingLogRecords } from "./pending-log-records.ts";
+import { openChunkedValues } from "./chunked-values.ts";
 
 const path = mkdtempSync(join(tmpdir(), "spanway-values-"));
 afterEach(async () => await rm(path, { recursive: true, force: true }));
 
-test("an interrupted removal brings nothing back, and the next start removes the leftover pieces", async () => {
+test("an interrupted removal brings nothing back, and the next start removes the orphan chunks", async () => {
   const open = () => {
     const database = openDatabase(path);
-    return { database, values: openLongValues(database, { firsts: "values", others: "value-pieces" }) };
+    return { database, values: openChunkedValues(database, { firstChunks: "values", laterChunks: "value-pieces" }) };
   };
   const first = open();
   const value = Buffer.alloc(500_000, "abc");
-  await first.database.add(value.byteLength, (pieceBytes) => {
-    first.values.put(1, Buffer.from("short"), pieceBytes);
-    first.values.put(2, value, pieceBytes);
+  await first.database.add(value.byteLength, (chunkBytes) => {
+    first.values.put(1, Buffer.from("short"), chunkBytes);
+    first.values.put(2, value, chunkBytes);
   });
   const removal = first.values.remove(2)[Symbol.iterator]();
-  await first.database.clear(
+  await first.database.remove(
     0,
     [1].values().map(() => (removal.next(), 1)),
   );
@@ -47,7 +47,7 @@ test("log records of any length survive a reopen until they are removed, also th
     void earlier.root.put("turn", 1);
   });
   await earlier.close();
-  const open = () => openLogEvents({ path, maxBytes: 1e9, partyOf: () => "", now: () => 10 });
+  const open = () => openPendingLogRecords({ path, maxBytes: 1e9, partyOf: () => "", now: () => 10 });
   const events = open();
   await events.add([
     { key: "a", text: "later" },
@@ -56,12 +56,12 @@ test("log records of any length survive a reopen until they are removed, also th
   await events.close();
 
   const reopened = open();
-  expect(reopened.waiting()).toEqual([
+  expect(reopened.pending()).toEqual([
     { key: "a", sinceMs: 5 },
     { key: "b", sinceMs: 10 },
   ]);
-  expect(reopened.of("a")).toEqual([long, "later"]);
-  expect(reopened.of("b")).toEqual([long]);
+  expect(reopened.textsOf("a")).toEqual([long, "later"]);
+  expect(reopened.textsOf("b")).toEqual([long]);
   await reopened.remove("a", 1);
   await reopened.remove("b", 1);
   await reopened.close();

@@ -24,9 +24,9 @@ export function encodeFrame(text: string, scratch: Buffer): Buffer {
 }
 
 /** How the frames of a file end: at the end of the file, in the middle of a frame, or at bytes that are not a frame. */
-export type FramesEnd = "whole" | "torn" | "damaged";
+export type FramesEnd = "complete" | "torn" | "damaged";
 
-/** The texts of a file in order, up to the first frame that is not whole. @throws if the file cannot be read */
+/** The texts of a file in order, up to the first incomplete frame. @throws if the file cannot be read */
 export function* readFrames(path: string): Generator<Buffer, FramesEnd> {
   const file = openSync(path, "r");
   try {
@@ -44,7 +44,7 @@ export function* readFrames(path: string): Generator<Buffer, FramesEnd> {
       yield text;
       at += headBytes + length;
     }
-    return "whole";
+    return "complete";
   } finally {
     closeSync(file);
   }

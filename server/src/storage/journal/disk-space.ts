@@ -6,36 +6,36 @@ import { statsOf } from "./database-pages.ts";
 import { readFreePages } from "./free-pages.ts";
 
 /**
- * Reserves room in a database file before the database needs it.
+ * Reserves space in a database file before the database needs it.
  *
  * LMDB notices a full disk only after it has decided where to write; it then corrupts its own memory (a message longer
  * than its buffer), which sooner or later ends the process. So the file is kept longer than the used part by appending
  * zeros: they overwrite nothing, whatever the database writes meanwhile, and a full disk refuses them harmlessly. Where
- * the file system copies what it writes, that does not help (copied-room.ts).
+ * the file system copies on write, that does not help (copy-on-write-space.ts).
  */
-export type DiskRoom = {
+export type DiskSpace = {
   /**
-   * Whether a transaction that writes this many bytes fits after the used pages, whichever pages it takes. If true,
-   * call `done` once the transaction has ended.
+   * Whether a transaction that writes this many bytes fits after the used pages, whichever pages it uses. If true,
+   * call `release` once the transaction has ended.
    */
-  take(bytes: number): boolean;
-  done(bytes: number): void;
-  /** The most pages that such a transaction takes. */
+  reserve(bytes: number): boolean;
+  release(bytes: number): void;
+  /** The most pages that such a transaction uses. */
   pagesFor(bytes: number): number;
   /** Pages after the last used one. No transaction may be running, here and below. */
-  endPages(): number;
+  tailPages(): number;
   /** Free pages among the used ones: `now` for the next transaction, `later` for those after it. */
   freePages(): { now: number; later: number };
-  /** Whether the disk takes this many changed pages: always if it writes them in place. */
-  canChange(pages: number, options: { isRemoval: boolean }): boolean;
+  /** Whether the disk accepts this many changed pages: always if it writes them in place. */
+  canRewrite(pages: number, options: { isRemoval: boolean }): boolean;
   close(): void;
 };
 
-export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
+export function openDiskSpace(root: RootDatabase, path: string): DiskSpace {
   const file = openSync(join(path, "data.mdb"), "a+");
   const { pageSize } = statsOf(root);
-  let underWayBytes = 0;
-  let leftBytes = 0;
+  let inFlightBytes = 0;
+  let availableBytes = 0;
 
   const unusedBytes = (): number => fstatSync(file).size - (statsOf(root).lastPageNumber + 1) * pageSize;
   /**
@@ -56,17 +56,17 @@ export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
   };
 
   return {
-    take(bytes) {
-      const needed = roomFor(bytes) + storageLimits.journalSpareBytes;
-      if (leftBytes < needed) leftBytes = growTo(underWayBytes + needed) - underWayBytes;
-      if (leftBytes < needed) return false;
-      underWayBytes += roomFor(bytes);
-      leftBytes -= roomFor(bytes);
+    reserve(bytes) {
+      const needed = bytesToReserve(bytes) + storageLimits.journalSpareBytes;
+      if (availableBytes < needed) availableBytes = growTo(inFlightBytes + needed) - inFlightBytes;
+      if (availableBytes < needed) return false;
+      inFlightBytes += bytesToReserve(bytes);
+      availableBytes -= bytesToReserve(bytes);
       return true;
     },
-    done: (bytes) => void (underWayBytes -= roomFor(bytes)),
-    pagesFor: (bytes) => Math.ceil(roomFor(bytes) / pageSize),
-    endPages: () => Math.floor(unusedBytes() / pageSize),
+    release: (bytes) => void (inFlightBytes -= bytesToReserve(bytes)),
+    pagesFor: (bytes) => Math.ceil(bytesToReserve(bytes) / pageSize),
+    tailPages: () => Math.floor(unusedBytes() / pageSize),
     freePages() {
       root.resetReadTxn();
       const { lastTransaction, free } = readFreePages(file, pageSize);
@@ -77,7 +77,7 @@ export function openDiskRoom(root: RootDatabase, path: string): DiskRoom {
       // The list of free pages is itself rewritten, to other pages.
       return { ...pages, now: pages.now - Math.ceil((pages.now + pages.later) / pagesPerListPage) };
     },
-    canChange: () => true,
+    canRewrite: () => true,
     close: () => closeSync(file),
   };
 }
@@ -93,4 +93,4 @@ const zeros = Buffer.alloc(storageLimits.journalGrowthBytes);
 const pagesPerListPage = 250;
 
 /** An upper bound: whole pages, and copies of the pages on the path to each change. */
-export const roomFor = (bytes: number): number => Math.ceil(bytes * 1.1) + 65_536;
+export const bytesToReserve = (bytes: number): number => Math.ceil(bytes * 1.1) + 65_536;
