@@ -153,7 +153,7 @@ function scheduleUpkeep(
   };
   every("webhooks", deliveryLimits.webhookRefreshEveryMs, () => directory.refresh());
   every("webhook backlog", deliveryLimits.webhookBacklogEveryMs, () => backlog.refresh());
-  every("room for traces", ingestLimits.queueRoomEveryMs, () => room.refresh());
+  every("room for traces", ingestLimits.queueCapacityEveryMs, () => room.refresh());
   every("webhook log", deliveryLimits.webhookPurgeEveryMs, (signal) =>
     purgeDeliveries({ deliveries: stores.deliveries, directory, now }, signal),
   );

@@ -166,8 +166,9 @@ function scheduleUpkeep(
   activeAutomations: ActiveAutomations,
   room: QueueCapacity,
 ): void {
-  const recount = scheduleJob({ name: "room for evaluations", everyMs: ingestLimits.queueRoomEveryMs, logger }, () =>
-    room.refresh(),
+  const recount = scheduleJob(
+    { name: "room for evaluations", everyMs: ingestLimits.queueCapacityEveryMs, logger },
+    () => room.refresh(),
   );
   cleanup.push(() => recount.stop());
   const refresh = scheduleJob({ name: "automations", everyMs: evaluationLimits.automationRefreshMs, logger }, () =>

@@ -37,7 +37,7 @@ export function createSpanSettler({
     readsContent: false,
     wants: () => true,
     concerns: isAlone,
-    async take(batch, signal) {
+    async consume(batch, signal) {
       const byOrganization = Map.groupBy(batch, ({ organizationId }) => organizationId);
       for (const [organizationId, stored] of byOrganization) {
         const ids = stored.flatMap(({ rows }) => rows.filter(isAlone).map((row) => row.unique_id));

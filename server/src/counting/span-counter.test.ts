@@ -119,7 +119,7 @@ function newOrganization({ isShared, hasLinks }: { isShared: boolean; hasLinks: 
       });
       const ndjson = Buffer.from(lines.map((row) => `${JSON.stringify({ is_resend: 1, ...row })}\n`).join(""));
       await store.insert({ ndjson, rows: lines.length, token: randomUUID(), hasResends: true });
-      await counter.take([{ organizationId, rows }], signal);
+      await counter.consume([{ organizationId, rows }], signal);
     },
     restart: () => void (counter = newCounter(true)),
     remove: async (trace_unique_id: string, until: number) => {
@@ -321,7 +321,7 @@ test("M5: a call is matched if another node stores it after the span that names 
   const take = async (node: typeof one, row: SpanRow) => {
     await storeRow(row);
     // As the fan-out does: rows that do not concern it are not passed.
-    if (node.concerns?.(row) === true) await node.take([{ organizationId, rows: [row] }], signal);
+    if (node.concerns?.(row) === true) await node.consume([{ organizationId, rows: [row] }], signal);
   };
   await take(one, reported);
   await take(other, gateways);
@@ -337,7 +337,7 @@ test("M5: a call is matched if it is accepted before such a span is counted, and
   const accepted = [reported, gateways].map((row) => ({ row, isConcerned: node.concerns?.(row) === true }));
   for (const { row, isConcerned } of accepted) {
     await storeRow(row);
-    if (isConcerned) await node.take([{ organizationId, rows: [row] }], signal);
+    if (isConcerned) await node.consume([{ organizationId, rows: [row] }], signal);
   }
   const scope = { organization_id: organizationId };
   expect(await store.summarizeSpans({ scope, window: always })).toMatchObject({ total_cost: 0.25, total_tokens: 5 });

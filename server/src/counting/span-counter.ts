@@ -101,7 +101,7 @@ class Counter implements SpanCounter {
     );
   }
 
-  async take(batch: readonly StoredSpans[], signal: AbortSignal): Promise<void> {
+  async consume(batch: readonly StoredSpans[], signal: AbortSignal): Promise<void> {
     const byOrganization = Map.groupBy(batch, ({ organizationId }) => organizationId);
     for (const [organizationId, spans] of byOrganization) {
       const rows = spans.flatMap(({ rows }) => rows).filter((row) => this.concerns(row));

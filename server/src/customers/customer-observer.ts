@@ -36,7 +36,7 @@ export function createCustomerObserver(deps: {
     evict: (key) => seen.delete(customerKeyText(key)),
     seesErased: true,
     readsContent: false,
-    async take(batch) {
+    async consume(batch) {
       const isLate = (row: SpanRow): boolean => isReceivedBefore(row, deps.erasedCustomers.erasedAtNs(row));
       const late = new Map<string, CustomerKey>();
       const current = batch.map(({ organizationId, rows }) => ({

@@ -15,7 +15,7 @@ export function createSpanEvents({ events, directory, presentSpan }: SpanEventsD
   return {
     name: "webhooks",
     wants: (organizationId) => directory.hasAny(organizationId, ["request_log"]),
-    take: (batch) => events.publishAll(batch.flatMap(({ rows }) => rows.map((row) => logEvent(row, presentSpan)))),
+    consume: (batch) => events.publishAll(batch.flatMap(({ rows }) => rows.map((row) => logEvent(row, presentSpan)))),
   };
 }
 

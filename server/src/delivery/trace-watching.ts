@@ -25,7 +25,7 @@ export function createTraceWatching({
     name: "completed traces",
     wants: (organizationId) => directory.hasAny(organizationId, ["trace_completed"]),
     isFull: (organizationId) => room.isFull(organizationId),
-    async take(batch) {
+    async consume(batch) {
       const due_at = new Date(now() + traceQuietMs).toISOString();
       const watches = watchesOf(batch.flatMap(({ rows }) => rows));
       await traceWatches.touch(watches.map((watch) => ({ ...watch, due_at })));

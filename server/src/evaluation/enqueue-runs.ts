@@ -24,7 +24,7 @@ export function createRunQueue(deps: {
     name: "evaluation",
     wants: (organizationId) => activeAutomations.wants(organizationId),
     isFull: (organizationId) => room.isFull(organizationId),
-    async take(batch) {
+    async consume(batch) {
       const wanted = batch.flatMap(({ rows }) => rows.flatMap((row) => runsOf(row, activeAutomations)));
       if (wanted.length === 0) return;
       try {

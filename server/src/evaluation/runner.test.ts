@@ -108,7 +108,7 @@ const newQueue = () =>
 async function take(count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => testLog());
   for (const row of rows) logs.set(row.unique_id, row);
-  await newQueue().take([{ organizationId: organization, rows: rows.map(asRow) }], new AbortController().signal);
+  await newQueue().consume([{ organizationId: organization, rows: rows.map(asRow) }], new AbortController().signal);
   return rows.map((row) => row.unique_id);
 }
 
@@ -153,8 +153,8 @@ test("every log is evaluated once, for any number of nodes and resends", async (
   const queue = newQueue();
   const { signal } = new AbortController();
   const batch = { organizationId: organization, rows: rows.map(asRow) };
-  await queue.take([batch], signal);
-  await queue.take([batch, batch], signal);
+  await queue.consume([batch], signal);
+  await queue.consume([batch, batch], signal);
   await settled();
   expect(await scores()).toHaveLength(300);
   expect(seen.size).toBe(300);
@@ -171,7 +171,7 @@ test("the queue of an organization is bounded: resends take no room, finished ru
   const queue = createRunQueue({ activeAutomations, stores, room, wake: () => undefined, now: Date.now });
   const takeRows = async (rows: ReadonlyArray<ReturnType<typeof testLog>>): Promise<boolean> => {
     for (const row of rows) logs.set(row.unique_id, row);
-    await queue.take([{ organizationId: organization, rows: rows.map(asRow) }], new AbortController().signal);
+    await queue.consume([{ organizationId: organization, rows: rows.map(asRow) }], new AbortController().signal);
     return queue.isFull?.(organization) ?? false;
   };
   const rows = Array.from({ length: 60 }, () => testLog());

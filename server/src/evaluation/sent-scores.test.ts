@@ -51,7 +51,7 @@ function spanWith(results: ReadonlyArray<Record<string, unknown>>, organization_
 }
 
 const take = (...rows: SpanRow[]): Promise<void> =>
-  subscriber.take(
+  subscriber.consume(
     rows.map((row) => ({ organizationId: row.organization_id, rows: [row] })),
     signal,
   );

@@ -27,7 +27,7 @@ export function createSentScores({ stores, count, wake, now }: SentScoresDeps): 
     name: "sent_scores",
     wants: () => true,
     concerns: ({ metadata }) => evaluationsIn(metadata).length > 0,
-    async take(batch) {
+    async consume(batch) {
       for (const [organizationId, parts] of Map.groupBy(batch, (part) => part.organizationId)) {
         const found = parts.flatMap(({ rows }) => rows.map((row) => ({ row, results: evaluationsIn(row.metadata) })));
         const sent = found.flatMap(({ row, results }) =>

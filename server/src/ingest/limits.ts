@@ -79,7 +79,7 @@ export const ingestLimits = {
   /** Approximate memory of a row without its content. */
   narrowRowBytes: 1024,
   fanOutBatchRows: 500,
-  queueRoomEveryMs: 2_000,
+  queueCapacityEveryMs: 2_000,
   fanOutRetryMinMs: 100,
   fanOutRetryMaxMs: 15_000,
   /** Deleted customers that a node remembers; beyond it, the oldest of the organization with the most are forgotten. */

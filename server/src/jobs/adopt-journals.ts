@@ -26,29 +26,29 @@ export function startAdoption(deps: {
   return scheduleJob({ name: "adopt journals", everyMs, logger }, async (signal) => {
     const names = existsSync(path) ? readdirSync(path).filter((name) => !name.endsWith(".part")) : [];
     for (const name of names) {
-      const left = openAbandonedNodeData(join(path, name));
+      const abandoned = openAbandonedNodeData(join(path, name));
       try {
-        for (const record of left.calls()) {
+        for (const record of abandoned.calls()) {
           signal.throwIfAborted();
           await adopt.call(record);
         }
-        for (const { payload, acknowledge } of left.entries()) {
+        for (const { payload, acknowledge } of abandoned.entries()) {
           signal.throwIfAborted();
           await adopt.rows(payload);
           await acknowledge();
         }
-        for (const { payload, reason, acknowledge } of left.quarantined()) {
+        for (const { payload, reason, acknowledge } of abandoned.quarantined()) {
           await journal.quarantine(payload, reason);
           await acknowledge();
         }
-        for (const { key, text, acknowledge } of left.logRecords()) {
+        for (const { key, text, acknowledge } of abandoned.logRecords()) {
           await events.add([{ key, text }]);
           await acknowledge();
         }
       } finally {
-        await left.close();
+        await abandoned.close();
       }
-      left.remove();
+      abandoned.remove();
       logger.info({ node: name }, "took over the journal of another node");
     }
   });

@@ -7,9 +7,9 @@ import type { FanOutDeps, SpanSubscriber, StoredSpans } from "./fan-out.ts";
 export type Consumer = {
   /** Queues an entry to dispatch. */
   push(seq: number): void;
-  /** Adds a stretch of spans to read back. Returns the whole stretch that is still unread, to be stored on disk. */
-  miss(stretch: MissedRange): MissedRange;
-  /** The number of entries that are queued or being taken, and the arrival of the oldest, by `performance.now`. */
+  /** Adds a range of spans to read back. Returns the range that is still unread, to be stored on disk. */
+  miss(range: MissedRange): MissedRange;
+  /** The number of entries that are queued or being consumed, and the arrival of the oldest, by `performance.now`. */
   waiting(): { entries: number; sinceMs: number | undefined };
   start(): void;
   drained(): Promise<void>;
@@ -18,27 +18,27 @@ export type Consumer = {
 
 type ConsumerDeps = Pick<FanOutDeps, "journal" | "readBack" | "erasedCustomers" | "spans" | "metrics" | "logger"> & {
   load(seq: number): StoredSpans | undefined;
-  done(seqs: readonly number[]): void;
+  acknowledge(seqs: readonly number[]): void;
 };
 
 export function createConsumer(subscriber: SpanSubscriber, deps: ConsumerDeps): Consumer {
   return new SubscriberConsumer(subscriber, deps);
 }
 
-/** The queue and missed stretches of one subscriber. */
+/** The queue and missed ranges of one subscriber. */
 class SubscriberConsumer implements Consumer {
   readonly #subscriber: SpanSubscriber;
   readonly #deps: ConsumerDeps;
   readonly #stopping = new AbortController();
   #queue: number[] = [];
   /** The arrival time of each entry in the queue. */
-  #cameMs: number[] = [];
-  /** The arrival times of the entries that are being taken. */
-  #takingMs: readonly number[] = [];
+  #arrivedMs: number[] = [];
+  /** The arrival times of the entries that are being consumed. */
+  #inFlightMs: readonly number[] = [];
   /**
-   * The taken part of the queue: removing entries from its front one by one would cost time proportional to its length.
+   * The queue begins at this index: removing entries from its front one by one would cost time proportional to its length.
    */
-  #taken = 0;
+  #head = 0;
   readonly #missed = new Map<string, MissedRange>();
   #reading: MissedRange | undefined;
   #failures = 0;
@@ -54,15 +54,15 @@ class SubscriberConsumer implements Consumer {
 
   push(seq: number): void {
     this.#queue.push(seq);
-    this.#cameMs.push(performance.now());
+    this.#arrivedMs.push(performance.now());
     this.#isIdle = false;
     this.#wake();
   }
 
-  miss(stretch: MissedRange): MissedRange {
-    const { organizationId } = stretch;
+  miss(range: MissedRange): MissedRange {
+    const { organizationId } = range;
     const open = this.#missed.get(organizationId);
-    const unread = open === undefined ? stretch : { ...stretch, ...rangeCovering(open, stretch) };
+    const unread = open === undefined ? range : { ...range, ...rangeCovering(open, range) };
     this.#missed.set(organizationId, unread);
     this.#isIdle = false;
     this.#wake();
@@ -73,10 +73,10 @@ class SubscriberConsumer implements Consumer {
   waiting(): { entries: number; sinceMs: number | undefined } {
     let sinceMs = Infinity;
     // Refused entries are queued again, so the first need not be the oldest.
-    for (const ms of this.#takingMs) sinceMs = Math.min(sinceMs, ms);
-    for (let at = this.#taken; at < this.#cameMs.length; at += 1)
-      sinceMs = Math.min(sinceMs, this.#cameMs[at] ?? sinceMs);
-    const entries = this.#queue.length - this.#taken + this.#takingMs.length;
+    for (const ms of this.#inFlightMs) sinceMs = Math.min(sinceMs, ms);
+    for (let at = this.#head; at < this.#arrivedMs.length; at += 1)
+      sinceMs = Math.min(sinceMs, this.#arrivedMs[at] ?? sinceMs);
+    const entries = this.#queue.length - this.#head + this.#inFlightMs.length;
     return { entries, sinceMs: entries === 0 ? undefined : sinceMs };
   }
 
@@ -98,9 +98,9 @@ class SubscriberConsumer implements Consumer {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
-        if (this.#taken < this.#queue.length) await this.#takeBatch();
+        if (this.#head < this.#queue.length) await this.#consumeBatch();
         else if (this.#missed.size === 0) await this.#pause();
-        else await this.#takeMissed();
+        else await this.#consumeMissed();
         this.#failures = 0;
       } catch (error) {
         if (signal.aborted) return;
@@ -109,61 +109,61 @@ class SubscriberConsumer implements Consumer {
     }
   }
 
-  async #takeBatch(): Promise<void> {
+  async #consumeBatch(): Promise<void> {
     const seqs: number[] = [];
     const batch: StoredSpans[] = [];
     let rows = 0;
     // After a failure entries are dispatched one by one, so that a bad one does not block others.
     const maxRows = this.#failures > 0 ? 1 : (this.#subscriber.batchRows ?? ingestLimits.fanOutBatchRows);
-    for (let at = this.#taken; at < this.#queue.length && rows < maxRows; at += 1) {
+    for (let at = this.#head; at < this.#queue.length && rows < maxRows; at += 1) {
       const seq = this.#queue[at] ?? 0;
       const spans = this.#deps.load(seq);
       seqs.push(seq);
       if (spans !== undefined) batch.push(spans);
       rows += spans?.rows.length ?? 0;
     }
-    this.#takingMs = this.#cameMs.slice(this.#taken, this.#taken + seqs.length);
-    this.#taken += seqs.length;
-    if (this.#taken * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#taken);
-      this.#cameMs = this.#cameMs.slice(this.#taken);
-      this.#taken = 0;
+    this.#inFlightMs = this.#arrivedMs.slice(this.#head, this.#head + seqs.length);
+    this.#head += seqs.length;
+    if (this.#head * 2 > this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#head);
+      this.#arrivedMs = this.#arrivedMs.slice(this.#head);
+      this.#head = 0;
     }
     try {
-      await this.#take(batch);
+      await this.#consume(batch);
     } catch (error) {
       this.#queue.push(...seqs);
-      this.#cameMs.push(...this.#takingMs);
+      this.#arrivedMs.push(...this.#inFlightMs);
       throw error;
     } finally {
-      this.#takingMs = [];
+      this.#inFlightMs = [];
     }
-    this.#deps.done(seqs);
+    this.#deps.acknowledge(seqs);
   }
 
-  /** Reads missed spans back, a page at a time. Spans missed meanwhile are a separate stretch. */
-  async #takeMissed(): Promise<void> {
-    const stretch = this.#missed.values().find(({ organizationId }) => !this.#isFull(organizationId));
-    if (stretch === undefined) return await this.#waitForRoom();
-    const { organizationId } = stretch;
+  /** Reads missed spans back, a page at a time. Spans missed meanwhile are a separate range. */
+  async #consumeMissed(): Promise<void> {
+    const range = this.#missed.values().find(({ organizationId }) => !this.#isFull(organizationId));
+    if (range === undefined) return await this.#waitForCapacity();
+    const { organizationId } = range;
     this.#missed.delete(organizationId);
-    this.#reading = stretch;
+    this.#reading = range;
     try {
       if (this.#subscriber.wants(organizationId)) {
-        const pages = this.#deps.readBack(stretch, this.#stopping.signal);
+        const pages = this.#deps.readBack(range, this.#stopping.signal);
         for await (const rows of pages) {
-          await this.#take([{ organizationId, rows }]);
+          await this.#consume([{ organizationId, rows }]);
           if (!this.#isFull(organizationId)) continue;
-          // The whole stretch is read again later: subscribers recognize repeated spans by their identity.
-          this.miss(stretch);
+          // The range is read again later: subscribers recognize repeated spans by their identity.
+          this.miss(range);
           break;
         }
       }
-      await this.#deps.journal.retained.replaceMissed(stretch, this.#missed.get(organizationId));
+      await this.#deps.journal.retained.replaceMissed(range, this.#missed.get(organizationId));
       this.#reading = undefined;
     } catch (error) {
       this.#reading = undefined;
-      this.miss(stretch);
+      this.miss(range);
       throw error;
     }
   }
@@ -172,9 +172,9 @@ class SubscriberConsumer implements Consumer {
     return this.#subscriber.isFull?.(organizationId) ?? false;
   }
 
-  /** Waits until there may be room again, or a new entry arrives. */
-  async #waitForRoom(): Promise<void> {
-    const timer = setTimeout(() => this.#wake(), ingestLimits.queueRoomEveryMs);
+  /** Waits until the queue may have capacity again, or a new entry arrives. */
+  async #waitForCapacity(): Promise<void> {
+    const timer = setTimeout(() => this.#wake(), ingestLimits.queueCapacityEveryMs);
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (this.#stopping.signal.aborted) resolve();
@@ -182,8 +182,8 @@ class SubscriberConsumer implements Consumer {
     clearTimeout(timer);
   }
 
-  async #take(batch: readonly StoredSpans[]): Promise<void> {
-    if (batch.length > 0) await this.#subscriber.take(await this.#edited(this.#shown(batch)), this.#stopping.signal);
+  async #consume(batch: readonly StoredSpans[]): Promise<void> {
+    if (batch.length > 0) await this.#subscriber.consume(await this.#edited(this.#shown(batch)), this.#stopping.signal);
     // A subscriber that never waits must not block the event loop.
     await new Promise((resolve) => setImmediate(resolve));
   }

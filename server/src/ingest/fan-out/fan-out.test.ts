@@ -83,7 +83,7 @@ function recorder(name: string, over: Partial<SpanSubscriber> = {}): Recorder {
     ids,
     rows,
     wants: () => true,
-    take: (batch) => {
+    consume: (batch) => {
       for (const spans of batch) {
         rows.push(...spans.rows);
         ids.push(...spans.rows.map(({ unique_id }) => unique_id));
@@ -100,12 +100,12 @@ async function settled({ writer, fanOut }: Bench): Promise<void> {
 }
 
 describe("every subscriber", () => {
-  test("reports how much it has not taken, and since when, including refused entries", async () => {
+  test("reports how much it has not acknowledged, and since when, including refused entries", async () => {
     const gate = Promise.withResolvers<void>();
     let tries = 0;
     const slow = recorder("slow", {
       batchRows: 1,
-      take: async () => {
+      consume: async () => {
         tries += 1;
         if (tries === 1) throw new Error("not yet");
         await gate.promise;
@@ -169,7 +169,7 @@ describe("every subscriber", () => {
     await bench.close();
   });
 
-  test("gets the requests with a span that concerns it; other requests are not kept", async () => {
+  test("gets the requests with a span that concerns it; other requests are not retained", async () => {
     const concerns = ({ customer_identifier }: SpanRow): boolean => customer_identifier !== undefined;
     const [all, named] = [recorder("all"), recorder("named", { concerns })];
     const bench = start(newFolder(), [all, named]);
@@ -205,14 +205,14 @@ describe("every subscriber", () => {
 
   test("gets refused batches again, without delaying other subscribers and spans", async () => {
     let refusals = 0;
-    const taken = recorder("fussy");
-    const take: SpanSubscriber["take"] = (batch, signal) => {
+    const consumed = recorder("fussy");
+    const consume: SpanSubscriber["consume"] = (batch, signal) => {
       const bad = batch.flatMap(({ rows }) => rows).find(({ unique_id }) => unique_id === "bad");
-      if (bad === undefined || refusals >= 3) return taken.take(batch, signal);
+      if (bad === undefined || refusals >= 3) return consumed.consume(batch, signal);
       refusals += 1;
       return Promise.reject(new Error("not now"));
     };
-    const fussy = { ...taken, take };
+    const fussy = { ...consumed, consume };
     const calm = recorder("calm");
     const bench = start(newFolder(), [fussy, calm]);
     await add(bench, [row("bad")]);
@@ -227,7 +227,7 @@ describe("every subscriber", () => {
 });
 
 test("a subscriber that hangs delays neither the writer nor another subscriber", async () => {
-  const stuck = recorder("stuck", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
+  const stuck = recorder("stuck", { consume: (_batch, signal) => sleep(1e6, undefined, { signal }) });
   const seen = recorder("seen");
   const bench = start(newFolder(), [stuck, seen]);
   for (let i = 0; i < 20; i += 1) await add(bench, [row(`${i}`)]);
@@ -239,9 +239,9 @@ test("a subscriber that hangs delays neither the writer nor another subscriber",
 });
 
 describe("after a crash", () => {
-  test("entries that a subscriber had not taken are dispatched again, and not stored again", async () => {
+  test("entries that a subscriber had not acknowledged are dispatched again, and not stored again", async () => {
     const path = newFolder();
-    const stuck = recorder("stuck", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
+    const stuck = recorder("stuck", { consume: (_batch, signal) => sleep(1e6, undefined, { signal }) });
     const first = start(path, [stuck]);
     await add(first, [row("a"), row("b")]);
     await add(first, [row("c")]);
@@ -273,7 +273,7 @@ describe("after a crash", () => {
 
   test("entries of a subscriber that no longer exists are removed", async () => {
     const path = newFolder();
-    const first = start(path, [recorder("old", { take: () => Promise.reject(new Error("never")) })]);
+    const first = start(path, [recorder("old", { consume: () => Promise.reject(new Error("never")) })]);
     await add(first, [row("a")]);
     await first.writer.flush();
     await first.close();
@@ -283,7 +283,7 @@ describe("after a crash", () => {
   });
 });
 
-test("beyond its bound only the stretch to read back is kept, in this run and the next", async () => {
+test("beyond its bound only the range to read back is retained, in this run and the next", async () => {
   const path = newFolder();
   const stored: SpanRow[] = [];
   const ranges: Array<{ organizationId: string; from: string; to: string }> = [];
@@ -291,7 +291,7 @@ test("beyond its bound only the stretch to read back is kept, in this run and th
     ranges.push({ organizationId, from, to });
     yield stored.filter(({ received_at = "" }) => received_at >= from && received_at <= to);
   };
-  const stuck = recorder("seen", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
+  const stuck = recorder("seen", { consume: (_batch, signal) => sleep(1e6, undefined, { signal }) });
   const maxRetainedBytes = 5_000;
   const first = start(path, [stuck], { readBack, maxRetainedBytes });
   for (let i = 1; i <= 20; i += 1) {
@@ -323,12 +323,12 @@ test("beyond its bound only the stretch to read back is kept, in this run and th
   await second.close();
 });
 
-test("entries kept of one organization leave room for another's", async () => {
-  const stuck = recorder("seen", { take: (_batch, signal) => sleep(1e6, undefined, { signal }) });
+test("entries retained of one organization leave capacity for another's", async () => {
+  const stuck = recorder("seen", { consume: (_batch, signal) => sleep(1e6, undefined, { signal }) });
   const readAgain: string[] = [];
-  const readBack: ReadBack = (stretch, signal) => {
-    readAgain.push(stretch.organizationId);
-    return nothingToRead(stretch, signal);
+  const readBack: ReadBack = (range, signal) => {
+    readAgain.push(range.organizationId);
+    return nothingToRead(range, signal);
   };
   const bench = start(newFolder(), [stuck], { maxRetainedBytes: 20_000, readBack });
   for (let i = 1; i <= 30; i += 1) await add(bench, [row(`${i}`, "org_a", { input: "x".repeat(800) })]);
@@ -374,8 +374,8 @@ describe("a subscriber with a full queue for an organization", () => {
     // Four of the spans it reads back fit, then its queue is full again.
     const second = recorder("queue", {
       isFull,
-      take: async (batch, signal) => {
-        await recorded.take(batch, signal);
+      consume: async (batch, signal) => {
+        await recorded.consume(batch, signal);
         if (recorded.ids.length === 4) full.add("org_a");
       },
     });

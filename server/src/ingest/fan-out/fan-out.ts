@@ -21,8 +21,8 @@ import { organizationOf } from "../writer/row-lines.ts";
 /**
  * Dispatches stored spans to subscribers: webhooks, automations, customers.
  *
- * At least once, also after `kill -9`: an entry leaves the journal only when every subscriber that wanted it has taken
- * it. Subscribers never delay the intake, the writer or each other: each has its own queue, waiting entries are bounded
+ * At least once, also after `kill -9`: an entry leaves the journal only when every subscriber that wanted it has
+ * acknowledged it. Subscribers never delay the intake, the writer or each other: each has its own queue, waiting entries are bounded
  * in bytes, and beyond that a subscriber reads what it missed back from the span store.
  */
 export type SpanSubscriber = {
@@ -34,11 +34,11 @@ export type SpanSubscriber = {
   wants(organizationId: string): boolean;
   /**
    * Whether it wants this span of such an organization. Called where row objects are at hand, so that entries without
-   * wanted spans are not kept; other spans of an entry are dispatched with them. Without it, all spans are wanted.
+   * wanted spans are not retained; other spans of an entry are dispatched with them. Without it, all spans are wanted.
    */
   concerns?(row: SpanRow): boolean;
   /**
-   * Whether its queue for this organization is full. Until that changes no entries are kept for it; it then reads the
+   * Whether its queue for this organization is full. Until that changes no entries are retained for it; it then reads the
    * spans back from the span store. Fast, and never throws.
    */
   isFull?(organizationId: string): boolean;
@@ -51,7 +51,7 @@ export type SpanSubscriber = {
    * lost. Called with one batch at a time; a rejected batch is repeated after other spans, and after a crash a batch
    * may be repeated.
    */
-  take(batch: readonly StoredSpans[], signal: AbortSignal): Promise<void>;
+  consume(batch: readonly StoredSpans[], signal: AbortSignal): Promise<void>;
 };
 
 /** Spans of one organization, in the order of acceptance. JSON columns contain values, or their JSON text. */
@@ -59,25 +59,25 @@ export type StoredSpans = { organizationId: string; rows: readonly SpanRow[] };
 
 export type FanOut = {
   /**
-   * What is worth keeping of the rows of an entry until it is stored, to avoid parsing them again. Long-lived rows are
+   * What is worth buffering of the rows of an entry until it is stored, to avoid parsing them again. Long-lived rows are
    * expensive for the garbage collector, so content that no subscriber reads is dropped, and of unwanted rows only the
-   * fact that nobody wants them is kept. Undefined if no subscriber wants anything of the organization.
+   * fact that nobody wants them is buffered. Undefined if no subscriber wants anything of the organization.
    */
   select(organizationId: string, rows: readonly SpanRow[], bytes: number): SelectedRows | undefined;
-  /** Keeps the selected rows of an entry that is committed and not stored yet. */
+  /** Buffers the selected rows of an entry that is committed and not stored yet. */
   buffer(seq: number, selected: SelectedRows | undefined): void;
-  /** Determines which stored entries must be kept; called by the writer. */
+  /** Determines which stored entries must be retained; called by the writer. */
   retain(entries: ReadonlyArray<{ seq: number; payload: Buffer }>): Retention;
-  /** Called once the result of `keep` is on disk. */
+  /** Called once the result of `retain` is on disk. */
   retained(result: Retention): void;
   /**
-   * The number of stored entries that each subscriber has not taken, and the arrival of the oldest, by
+   * The number of stored entries that each subscriber has not acknowledged, and the arrival of the oldest, by
    * `performance.now`.
    */
   waiting(): Array<{ subscriber: string; entries: number; sinceMs: number | undefined }>;
-  /** Starts with the entries that an earlier process left. */
+  /** Starts with the entries of an earlier process. */
   start(): void;
-  /** Resolves once everything kept so far has been taken, by these subscribers or by all. For tests. */
+  /** Resolves once everything retained so far is acknowledged, by these subscribers or by all. For tests. */
   drained(subscribers?: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 };
@@ -92,7 +92,7 @@ export type FanOutDeps = {
   leaveOutDeleted?: (payload: Buffer) => Buffer;
   /** Source of edits, which subscribers that read content see in resent spans. */
   spans?: Pick<SpanStore, "readEdits">;
-  /** Maximum bytes of entries kept for subscribers; beyond it, they read missed spans back from the span store. */
+  /** Maximum bytes of entries retained for subscribers; beyond it, they read missed spans back from the span store. */
   maxRetainedBytes: number;
   metrics: FanOutMetrics;
   logger: Logger;
@@ -100,7 +100,7 @@ export type FanOutDeps = {
 
 export type SelectedRows = StoredSpans & { bytes: number; isNarrow: boolean };
 
-const nothing: readonly SpanRow[] = [];
+const noRows: readonly SpanRow[] = [];
 
 export function createFanOut(deps: FanOutDeps): FanOut {
   return new JournalFanOut(deps);
@@ -112,20 +112,20 @@ class JournalFanOut implements FanOut {
   /** Row objects of entries that are stored or will be. */
   readonly #buffered = new Map<number, SelectedRows>();
   #bufferedBytes = 0;
-  /** Entries that some subscribers have not taken yet, with the number of these subscribers. */
-  readonly #open = new Map<number, { subscribers: number; bytes: number; organizationId: string }>();
-  readonly #room: FairShare;
+  /** Entries that some subscribers have not acknowledged yet, with the number of these subscribers. */
+  readonly #unacknowledged = new Map<number, { subscribers: number; bytes: number; organizationId: string }>();
+  readonly #capacity: FairShare;
   #finished: number[] = [];
   #finishing: Promise<void> | undefined;
 
   constructor(deps: FanOutDeps) {
     this.#deps = deps;
-    this.#room = new FairShare(deps.maxRetainedBytes);
+    this.#capacity = new FairShare(deps.maxRetainedBytes);
     for (const subscriber of deps.subscribers) {
       const consumer = createConsumer(subscriber, {
         ...deps,
         load: (seq) => this.#load(seq),
-        done: (seqs) => this.#done(seqs),
+        acknowledge: (seqs) => this.#acknowledge(seqs),
       });
       this.#consumers.set(subscriber.name, consumer);
     }
@@ -134,7 +134,7 @@ class JournalFanOut implements FanOut {
   select(organizationId: string, rows: readonly SpanRow[], bytes: number): SelectedRows | undefined {
     if (this.#wanting(organizationId).length === 0) return undefined;
     const wanting = this.#wanting(organizationId, rows);
-    if (wanting.length === 0) return { organizationId, rows: nothing, bytes: 0, isNarrow: false };
+    if (wanting.length === 0) return { organizationId, rows: noRows, bytes: 0, isNarrow: false };
     if (wanting.some(readsContent)) return { organizationId, rows, bytes, isNarrow: false };
     return {
       organizationId,
@@ -159,21 +159,21 @@ class JournalFanOut implements FanOut {
       const organizationId = buffered?.organizationId ?? organizationOf(payload);
       const wanting = organizationId === undefined ? [] : this.#wanting(organizationId, buffered?.rows);
       if (buffered?.isNarrow === true && wanting.some(readsContent)) {
-        // It came after the rows were held.
+        // It came after the rows were narrowed.
         this.#release(seq);
         buffered = undefined;
       }
       const ready = wanting.filter((each) => each.isFull?.(organizationId ?? "") !== true);
-      const isRoom = ready.length > 0 && this.#room.tryAcquire(organizationId ?? "", payload.byteLength);
-      const takers = isRoom ? ready : [];
-      if (organizationId !== undefined && takers.length < wanting.length) {
-        const others = wanting.filter((each) => !takers.includes(each));
+      const hasCapacity = ready.length > 0 && this.#capacity.tryAcquire(organizationId ?? "", payload.byteLength);
+      const accepting = hasCapacity ? ready : [];
+      if (organizationId !== undefined && accepting.length < wanting.length) {
+        const others = wanting.filter((each) => !accepting.includes(each));
         this.#miss(organizationId, others, buffered?.rows ?? spansOf(payload), missed);
       }
-      if (takers.length > 0) {
-        retained.push({ seq, bytes: payload.byteLength, subscribers: takers.map(({ name }) => name) });
-        this.#open.set(seq, {
-          subscribers: takers.length,
+      if (accepting.length > 0) {
+        retained.push({ seq, bytes: payload.byteLength, subscribers: accepting.map(({ name }) => name) });
+        this.#unacknowledged.set(seq, {
+          subscribers: accepting.length,
           bytes: payload.byteLength,
           organizationId: organizationId ?? "",
         });
@@ -190,17 +190,17 @@ class JournalFanOut implements FanOut {
 
   start(): void {
     const { retained } = this.#deps.journal;
-    const left = retained.list();
+    const previous = retained.list();
     const known = (names: readonly string[]) => names.filter((name) => this.#consumers.has(name));
-    const entries = left.map((entry) => ({ ...entry, subscribers: known(entry.subscribers) }));
+    const entries = previous.map((entry) => ({ ...entry, subscribers: known(entry.subscribers) }));
     for (const { seq, bytes, subscribers } of entries) {
       if (subscribers.length === 0) continue;
       // Their organization is only known once they are read.
-      this.#room.acquire("", bytes);
-      this.#open.set(seq, { subscribers: subscribers.length, bytes, organizationId: "" });
+      this.#capacity.acquire("", bytes);
+      this.#unacknowledged.set(seq, { subscribers: subscribers.length, bytes, organizationId: "" });
     }
     this.retained({ entries: entries.filter(({ subscribers }) => subscribers.length > 0), missed: [] });
-    for (const stretch of retained.missed()) this.#consumers.get(stretch.subscriber)?.miss(stretch);
+    for (const range of retained.missed()) this.#consumers.get(range.subscriber)?.miss(range);
     // Entries of subscribers that this version no longer has.
     this.#finish(entries.filter(({ subscribers }) => subscribers.length === 0).map(({ seq }) => seq));
     for (const consumer of this.#consumers.values()) consumer.start();
@@ -237,11 +237,11 @@ class JournalFanOut implements FanOut {
     const times = rows.flatMap(({ received_at: at }) => (at === undefined ? [] : [{ from: at, to: at }]));
     const [first, ...others] = times;
     if (first === undefined) return;
-    const stretch = others.reduce(rangeCovering, first);
+    const range = others.reduce(rangeCovering, first);
     this.#deps.metrics.missed.inc(rows.length * subscribers.length);
     for (const { name: subscriber } of subscribers) {
-      const whole = this.#consumers.get(subscriber)?.miss({ subscriber, organizationId, ...stretch });
-      if (whole) into.set(`${subscriber}\n${organizationId}`, whole);
+      const unread = this.#consumers.get(subscriber)?.miss({ subscriber, organizationId, ...range });
+      if (unread) into.set(`${subscriber}\n${organizationId}`, unread);
     }
   }
 
@@ -254,9 +254,9 @@ class JournalFanOut implements FanOut {
     return rows === undefined || organizationId === undefined ? undefined : { organizationId, rows };
   }
 
-  #done(seqs: readonly number[]): void {
+  #acknowledge(seqs: readonly number[]): void {
     const finished = seqs.filter((seq) => {
-      const entry = this.#open.get(seq);
+      const entry = this.#unacknowledged.get(seq);
       if (entry === undefined) return false;
       entry.subscribers -= 1;
       return entry.subscribers === 0;
@@ -267,9 +267,9 @@ class JournalFanOut implements FanOut {
   /** Removes finished entries from the journal, in as few transactions as possible. */
   #finish(seqs: readonly number[]): void {
     for (const seq of seqs) {
-      const open = this.#open.get(seq);
-      if (open !== undefined) this.#room.release(open.organizationId, open.bytes);
-      this.#open.delete(seq);
+      const entry = this.#unacknowledged.get(seq);
+      if (entry !== undefined) this.#capacity.release(entry.organizationId, entry.bytes);
+      this.#unacknowledged.delete(seq);
       this.#release(seq);
       this.#finished.push(seq);
     }

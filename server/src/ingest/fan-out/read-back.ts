@@ -5,12 +5,12 @@ import type { SpanStore, StoredSpan } from "../../storage/spans/span-store.ts";
 
 /** Reads the spans of an organization that were received within a period, both ends inclusive, a page at a time. */
 export type ReadBack = (
-  stretch: { organizationId: string; from: string; to: string },
+  range: { organizationId: string; from: string; to: string },
   signal: AbortSignal,
 ) => AsyncIterable<SpanRow[]>;
 
 const fields = (Object.keys(spanColumns) as SpanColumn[]).filter((column) => column !== "is_deleted");
-const wholeTime = { fromNs: minTimeNs, toNs: maxTimeNs };
+const allTime = { fromNs: minTimeNs, toNs: maxTimeNs };
 
 /** Reads spans of all nodes: subscribers recognize repeated spans by their identity. */
 export function createReadBack(spans: Pick<SpanStore, "listSpans">): ReadBack {
@@ -27,7 +27,7 @@ export function createReadBack(spans: Pick<SpanStore, "listSpans">): ReadBack {
         const listed = await spans.listSpans(
           {
             scope: { organization_id: organizationId },
-            window: wholeTime,
+            window: allTime,
             filter,
             sort: { field: "timestamp", descending: false },
             page,
