@@ -75,10 +75,10 @@ test.each([
   [true, 1000],
   [true, 1_000_000],
 ])(
-  "refuses entries at the byte bound, and accepts again once entries are removed (owed: %s, %i bytes)",
-  async (isOwed, bytes) => {
+  "refuses entries at the byte bound, and accepts again once entries are removed (exempt from the share: %s, %i bytes)",
+  async (isExemptFromShare, bytes) => {
     const journal = journalAt(folder(), { maxBytes: 1000 });
-    const entry = { payload: Buffer.alloc(bytes, "x"), rows: 1, identities: [], isOwed };
+    const entry = { payload: Buffer.alloc(bytes, "x"), rows: 1, identities: [], isExemptFromShare };
     const first = await journal.append(entry);
     for (const payload of [entry.payload, Buffer.from("a\n")]) {
       await expect(journal.append({ ...entry, payload })).rejects.toMatchObject({
@@ -86,7 +86,7 @@ test.each([
         retryAfterS: 5,
       });
     }
-    expect(journal.hasRoom()).toBe(false);
+    expect(journal.hasCapacity()).toBe(false);
     await journal.remove([first.seq]);
     expect(journal.stats()).toMatchObject({ entries: 0, bytes: 0 });
     await expect(journal.append(entry)).resolves.toMatchObject({ rows: 1 });

@@ -172,8 +172,8 @@ function createCapacity({
 
   return {
     /**
-     * An entry is accepted while there is any capacity, whatever its size: one larger than the capacity would otherwise wait
-     * forever. So the bound is exceeded by one entry at max.
+     * An entry is accepted while there is any capacity, whatever its size: one larger than all capacity would otherwise
+     * wait forever. So the bound is exceeded by at most one entry.
      *
      * @param quarantinedBytes count against the bound too. False, and nothing acquired, if there is no capacity
      */
