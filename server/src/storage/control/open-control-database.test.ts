@@ -10,6 +10,7 @@ import { missingResource } from "../../http/missing-resource.ts";
 import { Secret } from "../../lib/secret.ts";
 import { controlOutage } from "./control-outage.ts";
 import { createControlStores } from "./control-stores.ts";
+import { storageLimits } from "../limits.ts";
 import { controlMigrations } from "./migrations/list.ts";
 import { openControlDatabase, type ControlDatabase } from "./open-control-database.ts";
 
@@ -145,7 +146,7 @@ describe.skipIf(postgresUrl === undefined)(
     /** Drops the connection while the statement waits for its answer. `isBack`: whether new connections are accepted. */
     async function dropUnder(
       run: (database: ControlDatabase, hang: () => void) => Promise<void>,
-      isBack = true,
+      { isBack = true, used = 1 } = {},
     ): Promise<unknown> {
       const { url, drop } = await createPostgresDatabase();
       const proxy = await startTcpProxy(url.reveal());
@@ -160,7 +161,7 @@ describe.skipIf(postgresUrl === undefined)(
         () => undefined,
         (error: unknown) => error,
       );
-      await expect.poll(() => isHung && database.connections().used).toBe(1);
+      await expect.poll(() => isHung && database.connections().used).toBe(used);
       proxy.disconnect();
       if (isBack) proxy.resume();
       const caught = await failure;
@@ -199,8 +200,22 @@ describe.skipIf(postgresUrl === undefined)(
       expect(controlOutage(failure)).toBeDefined();
     });
 
+    test("reads on all connections are repeated, although each needs the place of a dropped one", async () => {
+      const { controlConnections: used } = storageLimits;
+      const failure = await dropUnder(
+        async ({ queries }, hang) => {
+          const readOnAll = () => Promise.all(Array.from({ length: used }, () => read(queries)));
+          await readOnAll();
+          hang();
+          await readOnAll();
+        },
+        { used },
+      );
+      expect(failure).toBeUndefined();
+    });
+
     test("a read fails after a few tries if no other connection is to be had", async () => {
-      const failure = await dropUnder(({ queries }, hang) => (hang(), read(queries)), false);
+      const failure = await dropUnder(({ queries }, hang) => (hang(), read(queries)), { isBack: false });
       expect(controlOutage(failure)).toBeDefined();
     });
   },

@@ -38,8 +38,8 @@ export class RetryingDriver implements Driver {
     return this.#driver.rollbackTransaction(connection.current);
   }
 
-  releaseConnection(connection: RetryingConnection): Promise<void> {
-    return this.#driver.releaseConnection(connection.current);
+  async releaseConnection(connection: RetryingConnection): Promise<void> {
+    await connection.release();
   }
 
   destroy(): Promise<void> {
@@ -50,6 +50,7 @@ export class RetryingDriver implements Driver {
 class RetryingConnection implements DatabaseConnection {
   isInTransaction = false;
   current: DatabaseConnection;
+  #isReleased = false;
   readonly #driver: Driver;
 
   constructor(driver: Driver, current: DatabaseConnection) {
@@ -67,6 +68,12 @@ class RetryingConnection implements DatabaseConnection {
     return this.current.streamQuery<Row>(query, chunkSize);
   }
 
+  async release(): Promise<void> {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    await this.#driver.releaseConnection(this.current);
+  }
+
   async retry<T>(run: (current: DatabaseConnection) => Promise<T>): Promise<T> {
     for (let left = storageLimits.controlReadTries - 1; ; left -= 1) {
       try {
@@ -74,9 +81,10 @@ class RetryingConnection implements DatabaseConnection {
       } catch (error) {
         if (left === 0 || !isConnectionDropped(error)) throw error;
         await sleep(storageLimits.controlRetryMs);
-        const next = await this.#driver.acquireConnection();
-        await this.#driver.releaseConnection(this.current);
-        this.current = next;
+        // First, because the others of the pool may all be dropped and wait for a place in it too.
+        await this.release();
+        this.current = await this.#driver.acquireConnection();
+        this.#isReleased = false;
       }
     }
   }
