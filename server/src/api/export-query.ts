@@ -15,14 +15,14 @@ export function exportQuery<Format extends ExportFormat>(formats: readonly [Form
       .string({ error: formatMessage })
       .optional()
       .transform((text, context): Format => {
-        const format = text === undefined || text === "" ? formats[0] : formats.find((known) => known === text);
+        const format = text === undefined ? formats[0] : formats.find((known) => known === text);
         if (format !== undefined) return format;
         context.addIssue({ code: "custom", message: formatMessage });
         return z.NEVER;
       })
       .meta({ enum: formats, default: formats[0] }),
     fields: z
-      .string({ error: "fields must be given once" })
+      .string()
       .max(apiLimits.exportFieldsChars)
       .optional()
       .meta({ description: "Comma-separated names, in the order of the columns. Default: the fields of lists." }),

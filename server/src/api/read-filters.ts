@@ -14,7 +14,7 @@ export function selectionQuery() {
     ...timeWindowQuery(),
     ...readEnvironmentQuery(),
     log_type: z.string().optional().meta({ description }),
-    filters: z.string({ error: "filters must be given once" }).optional().meta({
+    filters: z.string().optional().meta({
       description: "The `filters` of the body as JSON, for links. Filters of body and URL are combined with AND.",
     }),
   };
@@ -68,7 +68,7 @@ export function readFilters<Row>(
 }
 
 function linkedFilters(text: string | undefined): unknown {
-  if (text === undefined || text === "") return undefined;
+  if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -78,7 +78,7 @@ function linkedFilters(text: string | undefined): unknown {
 }
 
 function logTypeFilter<Row>(logType: string | undefined, catalogue: Catalogue<Row>): Filter {
-  if (logType === undefined || logType === "") return everything;
+  if (logType === undefined) return everything;
   return parseConditions([["log_type", { operator: "in", value: logType.split(",") }]], catalogue).filter;
 }
 

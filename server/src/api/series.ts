@@ -64,21 +64,20 @@ export function seriesQuery({
       .refine(isTimeZone, "timezone must be an IANA name such as Europe/Berlin")
       .meta({ description: "Hours, days, ISO weeks and months are those of this time zone." }),
     group_by: z
-      .string({ error: "group_by must be given once" })
+      .string()
       .optional()
       .transform((text, context) => {
-        const read = text === undefined || text === "" ? { names: [] } : groupBy.read(text);
+        const read = text === undefined ? { names: [] } : groupBy.read(text);
         if ("names" in read) return read.names;
         context.addIssue({ code: "custom", message: read.message });
         return z.NEVER;
       })
       .meta({ description: groupBy.description, examples: groupBy.examples }),
     metrics: z
-      .string({ error: "metrics must be given once" })
+      .string()
       .optional()
       .transform((text, context) => {
-        const names =
-          text === undefined || text === "" ? metrics.byDefault : text.split(",").map((name) => name.trim());
+        const names = text?.split(",").map((name) => name.trim()) ?? metrics.byDefault;
         const unknown = names.filter((name) => !metrics.isKnown(name));
         if (unknown.length === 0) return [...new Set(names)];
         const message = `metrics has no ${unknown.slice(0, 3).join(", ")}: it takes ${metrics.known}`;

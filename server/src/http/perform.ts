@@ -7,7 +7,7 @@ import type { AnyEndpoint, InnerRequest, Context } from "./endpoint.ts";
 import { errorReply } from "./error-reply.ts";
 import type { Kernel } from "./kernel.ts";
 import { jsonPayload, Reply } from "./reply.ts";
-import { refuseUnknown, validate } from "./validate.ts";
+import { refuseUnknown, validate, validateQuery } from "./validate.ts";
 
 /** The caller of an operation, authenticated or not. */
 type Caller = Context & { readonly principal: Principal | undefined };
@@ -112,7 +112,7 @@ function innerContext(endpoint: AnyEndpoint, caller: Caller, request: InnerReque
   return {
     principal: caller.principal,
     params: endpoint.params === undefined ? request.params : checkParams(endpoint.params, request.params),
-    query: endpoint.query === undefined ? undefined : validate(endpoint.query, request.query),
+    query: endpoint.query === undefined ? undefined : validateQuery(endpoint.query, request.query),
     body: endpoint.body?.kind === "json" ? checkBody(endpoint.body, request.body) : undefined,
     method: endpoint.method,
     headers: caller.headers,

@@ -12,7 +12,7 @@ import {
   timeWindowQuery,
   wholeNumber,
 } from "./query.ts";
-import { validate } from "./validate.ts";
+import { validateQuery } from "./validate.ts";
 
 const schema = z.object({
   ...pagingQuery(),
@@ -25,7 +25,7 @@ const parse = (query: string) => {
   const params = new URLSearchParams(query);
   const record = Object.fromEntries([...params.keys()].map((k) => [k, params.getAll(k)]));
   const single = Object.fromEntries(Object.entries(record).map(([k, v]) => [k, v.length === 1 ? v[0] : v]));
-  return validate(schema, single) as z.output<typeof schema>;
+  return validateQuery(schema, single) as z.output<typeof schema>;
 };
 const problem = (query: string): ServiceError => {
   try {

@@ -5,7 +5,7 @@ import { maxTimeNs, minTimeNs, parseTimeNs } from "../lib/time.ts";
 import { domainLimits } from "../domain/limits.ts";
 import { httpLimits } from "./limits.ts";
 
-/** Building blocks of query schemas. Each parses the text of one parameter; an empty text counts as absent. */
+/** Building blocks of query schemas. Each parses the text of one parameter. */
 
 const hourNs = 3_600_000_000_000n;
 
@@ -16,7 +16,7 @@ export function wholeNumber(name: string, range: { min: number; max: number; def
     .string({ error: message })
     .optional()
     .transform((text, context) => {
-      if (text === undefined || text === "") return range.default;
+      if (text === undefined) return range.default;
       const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
       if (value >= range.min && value <= range.max) return value;
       context.addIssue({ code: "custom", message });
@@ -37,10 +37,9 @@ export function pagingQuery(defaultPageSize: number = domainLimits.pageSizeDefau
 export function sortQuery(defaultSort: string) {
   return {
     sort_by: z
-      .string({ error: "sort_by must be given once" })
+      .string()
       .max(httpLimits.nameChars)
-      .optional()
-      .transform((text) => (text === undefined || text === "" ? defaultSort : text))
+      .default(defaultSort)
       .meta({ default: defaultSort, description: "A leading `-` sorts in descending order, without it ascending." }),
   };
 }
@@ -49,7 +48,7 @@ function instant(name: string, description: string) {
   return z
     .string({ error: notAnInstant(name) })
     .optional()
-    .transform((text, context) => (text === undefined || text === "" ? undefined : readInstant(name, text, context)))
+    .transform((text, context) => (text === undefined ? undefined : readInstant(name, text, context)))
     .meta({ format: "date-time", description });
 }
 
@@ -158,7 +157,7 @@ function environmentAmong<Choice extends string>(choices: readonly Choice[], des
       .string({ error: message })
       .optional()
       .transform((text, context) => {
-        if (text === undefined || text === "") return undefined;
+        if (text === undefined) return undefined;
         const choice = choices.find((name) => name === text);
         if (choice !== undefined) return choice;
         context.addIssue({ code: "custom", message });
@@ -172,7 +171,7 @@ function environmentAmong<Choice extends string>(choices: readonly Choice[], des
 export function includeFieldsQuery() {
   return {
     include_fields: z
-      .string({ error: "include_fields must be given once" })
+      .string()
       .optional()
       .transform((text, context) => {
         const names = (text ?? "").split(",").map((name) => name.trim());

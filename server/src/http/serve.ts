@@ -16,7 +16,7 @@ import { admit, checkBody, checkParams, run } from "./perform.ts";
 import { busy, ClientDisconnected } from "./read-body.ts";
 import { jsonPayload, Reply } from "./reply.ts";
 import { send } from "./send.ts";
-import { validate } from "./validate.ts";
+import { validateQuery } from "./validate.ts";
 
 /** The handler behind one method and path. */
 export type Route = {
@@ -80,7 +80,7 @@ async function answer(
   const admitted = admit(kernel, endpoint, path, context);
   if (admitted !== undefined) await admitted;
   context.params = endpoint.params === undefined ? raw.params : checkParams(endpoint.params, raw.params);
-  if (endpoint.query !== undefined) context.query = validate(endpoint.query, raw.query);
+  if (endpoint.query !== undefined) context.query = validateQuery(endpoint.query, raw.query);
   if (endpoint.body !== undefined) context.body = await bodyOf(kernel, endpoint, endpoint.body, context);
 
   const result = await run(kernel, endpoint, context);

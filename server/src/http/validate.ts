@@ -15,7 +15,27 @@ export function validate(
   value: unknown,
   code: "invalid_request" | "validation_failed" = "invalid_request",
 ): unknown {
-  const result = schema.safeParse(value, { error: validationWords });
+  return check(schema, value, code, validationWords);
+}
+
+/** Validates the parameters of a URL. An empty text counts as absent. */
+export function validateQuery(schema: z.ZodType, query: unknown): unknown {
+  const given = Object.entries(query as Record<string, unknown>).filter(([, value]) => value !== "");
+  return check(schema, Object.fromEntries(given), "invalid_request", queryWords);
+}
+
+/** A parameter that is given more than once is a list. */
+function queryWords(issue: z.core.$ZodRawIssue): string | undefined {
+  return issue.code === "invalid_type" && Array.isArray(issue.input) ? "must be given once" : validationWords(issue);
+}
+
+function check(
+  schema: z.ZodType,
+  value: unknown,
+  code: "invalid_request" | "validation_failed",
+  error: typeof validationWords,
+): unknown {
+  const result = schema.safeParse(value, { error });
   if (result.success) return result.data;
   const errors = fieldErrors(result.error);
   const [field, messages] = Object.entries(errors)[0] ?? [wholeBody, []];

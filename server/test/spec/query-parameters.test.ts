@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { everyEndpoint } from "../support/endpoints.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, TestClient } from "../support/test-client.ts";
 import { always, bodyOf, fieldsOf, storeSpans } from "../support/spans.ts";
 
-/** The query parameters shared by lists, tested on the list of spans. */
+/** The query parameters shared by lists, tested on the list of spans, and what holds of every parameter of a URL. */
 let app: TestApp;
 let prod: TestClient;
 const path = "/api/request-logs/list/";
@@ -160,4 +162,50 @@ describe("environment", () => {
     expect(answer.status).toBe(400);
     expect(fieldsOf(answer)).toEqual(["environment"]);
   });
+});
+
+const parametersOf = everyEndpoint().flatMap((endpoint) =>
+  endpoint.query instanceof z.ZodObject && endpoint.auth !== "none"
+    ? Object.entries(endpoint.query.shape).map(([name, schema]) => [endpoint, name, schema as z.ZodType] as const)
+    : [],
+);
+
+describe.each(["key", "user"] as const)("every parameter of operations for a %s", (credential) => {
+  const own = parametersOf.filter(([{ auth }]) => (auth === "user") === (credential === "user"));
+  /** The errors by parameter; empty where the request was refused for something else, or not at all. */
+  async function errorsOf({ method, path }: (typeof own)[number][0], query: string): Promise<Record<string, string[]>> {
+    const client = credential === "user" ? await app.login() : prod;
+    const url = `${path.replaceAll(/\{\w+\}/g, "1")}?${query}`;
+    const answer = await client.request(method, url, method === "GET" ? undefined : {});
+    // Some operations return field errors at the top level.
+    return (answer.status === 400 ? (bodyOf(answer)["errors"] ?? answer.json) : {}) as Record<string, string[]>;
+  }
+
+  test("is absent if it is empty", async () => {
+    for (const [endpoint, name, schema] of own) {
+      const isRequired = !schema.safeParse(undefined).success;
+      const found = Object.keys(await errorsOf(endpoint, `${name}=`)).includes(name);
+      expect([endpoint.id, name, found]).toEqual([endpoint.id, name, isRequired]);
+    }
+  });
+
+  test("is refused by name if it is given twice", async () => {
+    for (const [endpoint, name] of own) {
+      const errors = await errorsOf(endpoint, `${name}=1&${name}=1`);
+      expect([endpoint.id, Object.keys(errors)]).toEqual([endpoint.id, expect.arrayContaining([name])]);
+    }
+  });
+});
+
+test.each([
+  ["request-logs/list/", "sort_by"],
+  ["request-logs/live/", "last_event_id"],
+  ["request-logs/facets/", "search"],
+  ["request-logs/groups/", "search"],
+])("a text that is too long for a parameter of %s is refused for its length", async (path_, name) => {
+  const answer = await prod.get(`/api/${path_}?group_by=model&${name}=${"x".repeat(1_100)}`);
+  expect([answer.status, bodyOf(answer)["errors"]]).toMatchObject([
+    400,
+    { [name]: [expect.stringMatching(/at most \d+ characters/)] },
+  ]);
 });

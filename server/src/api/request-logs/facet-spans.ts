@@ -27,10 +27,10 @@ const facets = z
 
 const facetQuery = {
   fields: z
-    .string({ error: "fields must be given once" })
+    .string()
     .optional()
     .transform((text, context) => {
-      const read = text === undefined || text === "" ? { names: defaultFields } : readFacets(text);
+      const read = text === undefined ? { names: defaultFields } : readFacets(text);
       if ("names" in read) return read.names;
       context.addIssue({ code: "custom", message: read.message });
       return z.NEVER;
@@ -38,7 +38,7 @@ const facetQuery = {
     .meta({ default: defaultFields.join(","), description: `Separated by commas: ${facetNames}.` }),
   limit: wholeNumber("limit", { min: 1, max: apiLimits.facetValuesMax, default: 10 }),
   search: z
-    .string({ error: "search must be given once" })
+    .string()
     .max(httpLimits.nameChars)
     .default("")
     .meta({ description: "Values that contain this text, case-insensitive. Requires exactly one field in `fields`." }),

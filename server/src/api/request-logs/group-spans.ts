@@ -67,7 +67,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
     waitsInQueue: true,
     query: z.object({
       group_by: z
-        .string({ error: "group_by must be given once" })
+        .string()
         .transform((text, context) => {
           const read = readGroupBy(text);
           if ("names" in read) return read.names;

@@ -26,7 +26,7 @@ const tailQuery = z.object({
   filters: selectionQuery().filters,
   ...includeFieldsQuery(),
   last_event_id: z
-    .string({ error: "last_event_id must be given once" })
+    .string()
     .max(httpLimits.nameChars)
     .optional()
     .meta({ description: "The same as the header Last-Event-ID, for clients that cannot set it." }),
