@@ -88,6 +88,20 @@ test("its spans lie in the preceding 14 days, in working hours, with an evening 
   expect([...new Set(evening)]).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d evening$/)]);
 });
 
+test("one customer grows: more requests in the second week than in the first, and no other customer as fast", async () => {
+  const perCustomer = async (fromDays: number, toDays: number) => {
+    const at = (days: number) => new Date(ranMs - days * 24 * hourMs).toISOString();
+    const query = `start_time=${at(fromDays)}&end_time=${at(toDays)}&workflow_name=travel-desk&group_by=customer_identifier`;
+    const { results } = (await app.prod.get(`/api/request-logs/groups/?${query}`)).json as ListAnswer;
+    return new Map(results.map((row) => [row["customer_identifier"], Number(row["number_of_requests"])]));
+  };
+  const [first, second] = [await perCustomer(14, 7), await perCustomer(7, -1)];
+  const growth = [...second].map(([customer, count]) => [customer, count / (first.get(customer) ?? 0)] as const);
+  const grown = growth.filter(([, ratio]) => ratio > 2).map(([customer]) => customer);
+  expect(grown).toEqual(["bluebird-travel"]);
+  expect(growth.length).toBeGreaterThan(3);
+});
+
 test("the demo uses the port of SPANWAY_PORT, unless SPANWAY_URL is set", async () => {
   const key = { SPANWAY_PROD_KEY: testKeys.prod };
   expect((await runDemo([], { ...key, SPANWAY_PORT: "1" })).output).toContain("http://127.0.0.1:1");

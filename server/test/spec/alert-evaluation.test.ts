@@ -211,10 +211,13 @@ describe("an evaluation", () => {
         status_code: 418,
         metadata: { plan: 'pro, "max"' },
       },
+      { model: "m", metadata: { plan: "free" } },
       { metadata: {} },
     ]);
     const rules = await Promise.all(
-      [...spanGroupings, "metadata__plan"].map((group_by) => newAlert(prod, { group_by, threshold: 1 })),
+      [...spanGroupings, "metadata__plan", "model,metadata__plan", "trace,customer_identifier"].map((group_by) =>
+        newAlert(prod, { group_by, threshold: 1 }),
+      ),
     );
     for (const { id, group_by } of rules) {
       const { states } = await evaluated(prod, id);
@@ -224,6 +227,8 @@ describe("an evaluation", () => {
         expect([group_by, linked.count]).toEqual([group_by, value]);
       }
     }
+    const byTwo = rules.find(({ group_by }) => group_by === "model,metadata__plan");
+    expect((await retrieveAlert(prod, String(byTwo?.id))).states).toHaveLength(3);
   });
 
   test("happens once per window: a late span changes the next one, and a clock set back repeats none", async () => {

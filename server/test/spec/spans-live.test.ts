@@ -28,7 +28,8 @@ test("each stored span is one event with the row of the list, only for its organ
   await createSpan(other.prod, { span_name: "theirs" });
   await until(() => mine.events.length > 0 && theirs.events.length > 0);
   const shown = (await one.prod.list()).results[0];
-  // What a stream shows twice, or of others, would come before what is stored after it.
+  // What a stream shows twice, of others or of long ago would come before what is stored after it.
+  await createSpan(one.prod, { span_name: "old", timestamp: new Date(Date.now() - 61 * 60_000).toISOString() });
   await createSpan(one.prod, { span_name: "last" });
   await createSpan(other.prod, { span_name: "last" });
   await until(() => [mine, theirs].every(({ events }) => namesOf(events).includes("last")));

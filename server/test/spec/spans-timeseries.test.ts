@@ -181,6 +181,31 @@ describe("POST /api/request-logs/timeseries/", () => {
     expect([fifty.series.length, fifty.other]).toEqual([12, null]);
   });
 
+  test.each([
+    ["1,500 buckets", "interval=1m", 1_500, "interval"],
+    ["50,000 points", "interval=1m&group_by=model&top=24&metrics=total_cost,p50_latency", 1_000, "top"],
+  ])("has %s, and not one more", async (_limit, query, buckets, name) => {
+    const startMs = Date.parse("2026-03-01T00:00:00Z");
+    const within = (minutes: number) =>
+      `start_time=${new Date(startMs).toISOString()}&end_time=${new Date(startMs + minutes * 60_000 - 1).toISOString()}`;
+    expect((await timeseries(prod, `${query}&${within(buckets)}`)).buckets).toHaveLength(buckets);
+    const more = await prod.post(`/api/request-logs/timeseries/?${query}&${within(buckets + 1)}`, {});
+    expect([more.status, fieldsOf(more)]).toEqual([400, [name]]);
+  });
+
+  test("has the spans of the requested environment, of both by default", async () => {
+    const { prod: own, test: ownTest } = await app.newOrganization();
+    await storeSpans(own, [at("10:00:00")]);
+    await storeSpans(ownTest, [at("10:00:00"), at("11:00:00")]);
+    const counts = await Promise.all(
+      ["", "&environment=all", "&environment=prod", "&environment=test"].map(
+        async (environment) =>
+          (await timeseries(own, `${day}&metrics=number_of_requests${environment}`)).series[0]?.totals,
+      ),
+    );
+    expect(counts.map((totals) => totals?.["number_of_requests"])).toEqual([3, 3, 1, 2]);
+  });
+
   test("the percentiles of other are those of its spans, not of its groups", async () => {
     const { prod: own } = await app.newOrganization();
     const latencies = [1, 2, 3, 4, 100];

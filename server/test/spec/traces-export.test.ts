@@ -105,6 +105,15 @@ test.each(exportFormats)("%s has the requested fields, only of the organization"
   expect(others.length).toBeLessThan(40);
 });
 
+test.each(["jsonl", "csv"])("%s is compressed with gzip if the client accepts it", async (format) => {
+  const encodingOf = async (accepted: string) => {
+    const answer = await prod.post(`${path}?${always}&format=${format}`, {}, { "accept-encoding": accepted });
+    expect(answer.text).toContain("t39");
+    return answer.headers.get("content-encoding");
+  };
+  expect([await encodingOf("gzip"), await encodingOf("identity")]).toEqual(["gzip", null]);
+});
+
 test("has only figures if no payload is requested", async () => {
   const rows = await exportRows(prod, path, calls, "fields=id,model,organization_name,storage_object_key");
   expect(rows).toHaveLength(14);

@@ -112,6 +112,15 @@ test("CSV has the same, without formulas", async () => {
   expect(records.filter((record) => record["customer_identifier"] === "acme")).toHaveLength(3);
 });
 
+test.each(["jsonl", "csv"])("%s is compressed with gzip if the client accepts it", async (format) => {
+  const encodingOf = async (accepted: string) => {
+    const answer = await prod.post(`${path}?${always}&format=${format}`, {}, { "accept-encoding": accepted });
+    expect(answer.text).toContain("acme");
+    return answer.headers.get("content-encoding");
+  };
+  expect([await encodingOf("gzip"), await encodingOf("identity")]).toEqual(["gzip", null]);
+});
+
 test("the highest cost comes first, and amounts in CSV are plain decimals with all their digits", async () => {
   const { prod: own } = await app.newOrganization();
   const costs = { small: 3.6e-7, large: 12.5, smallest: 1e-12, exact: 0.123456789012 };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KeyPrincipal } from "../../domain/principal.ts";
 import { startManagementServer, type Answer, type ManagementServer } from "../../../test/support/management-server.ts";
+import { createClient } from "../../../test/support/test-client.ts";
 
 let server: ManagementServer;
 beforeAll(async () => {
@@ -177,7 +178,13 @@ test("a removed member loses sessions, tokens and temporary keys, and may be inv
   const member = await newMember(access, "gone@example.com");
   const body = { environment: "test" };
   const { key } = (await server.call("POST", "/api/temporary-keys/", member.access, body)).body as { key: string };
+  const browser = createClient(server.url);
+  const signedIn = await browser.post("/api/auth/login/", { email: member.email, password, session: true });
+  const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  const openPage = () => browser.request("GET", "/probe/", undefined, { cookie });
+  expect((await openPage()).status).toBe(200);
   expect((await server.call("DELETE", `/api/members/${member.id}/`, access)).status).toBe(204);
+  expect((await openPage()).status).toBe(401);
   expect((await server.call("GET", "/api/auth/me/", member.access)).status).toBe(401);
   expect((await server.call("GET", "/probe/", key)).status).toBe(401);
   const refresh = await server.call("POST", "/api/auth/refresh/", undefined, { refresh: member.refresh });
