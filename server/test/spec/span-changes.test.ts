@@ -314,6 +314,7 @@ describe("a batch", () => {
       [7, "invalid_request"],
       [8, "not_found"],
     ]);
+    for (const { error } of errors) expect(error).toMatch(/^(unique_id|note|body) .+/);
     expect(errors[2]).toMatchObject({ errors: { note: [expect.any(String)] } });
     expect(errors[3]).toMatchObject({ errors: { unique_id: [expect.any(String)] } });
     expect(await retrieveSpan(prod, a)).toMatchObject({ note: "second", metadata: {} });

@@ -114,6 +114,6 @@ function readSort(sortBy: string): SpanSort {
   if (key !== undefined) return { field: "timestamp", descending, metadata: key };
   const field = spanSortFields.find((known) => known === name);
   if (field !== undefined) return { field, descending };
-  const message = `sort_by must be one of ${spanSortFields.join(", ")} scores__<evaluator> or metadata__<key>, with or without a leading -`;
+  const message = `sort_by must be one of ${spanSortFields.join(", ")}, scores__<evaluator> or metadata__<key>, with or without a leading -`;
   throw new ServiceError("invalid_request", message, { errors: { sort_by: [message] } });
 }

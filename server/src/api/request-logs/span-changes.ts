@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ServiceError } from "../../domain/errors.ts";
+import { badBody, ServiceError } from "../../domain/errors.ts";
 import type { KeyPrincipal } from "../../domain/principal.ts";
 import type { SpanChange } from "../../domain/span-edit.ts";
 import { refuseUnknown, validate } from "../../http/validate.ts";
@@ -53,7 +53,7 @@ export const spanChangeExample = {
  * @throws ServiceError `invalid_request` naming the field. @param also names that the body may have besides the changes
  */
 export function readSpanChange(body: unknown, also: readonly string[] = []): SpanChange {
-  if (!isObject(body)) throw new ServiceError("invalid_request", "The change must be an object.");
+  if (!isObject(body)) throw badBody("must be a JSON object");
   refuseUnknown(body, [spanChangeSchema, z.object(Object.fromEntries(also.map((name) => [name, z.unknown()])))]);
   // A number that keeps its digits is an object too.
   const plainBody = isRawNumber(body["metadata"]) ? { ...body, metadata: Number(body["metadata"].rawJSON) } : body;
