@@ -10,7 +10,10 @@ import type { Answer, Row, TestClient } from "../support/test-client.ts";
 let app: TestApp;
 let prod: TestClient;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({
+    SPANWAY_PUBLIC_URL: "https://spanway.example",
+    SPANWAY_CORS_ORIGINS: "https://friend.example",
+  });
   ({ prod } = await app.newOrganization());
   await storeSpans(prod, [{ trace_unique_id: "trace-1", span_unique_id: "root", status: "failed" }]);
 });
@@ -95,6 +98,9 @@ describe("the wire", () => {
     ["null", 403],
     ["http://localhost.evil.example", 403],
     ["nonsense", 403],
+    ["https://spanway.example:8443", 403],
+    ["https://spanway.example", 200],
+    ["https://friend.example", 200],
     ["http://localhost:6274", 200],
     ["http://127.0.0.1:3000", 200],
     ["http://[::1]:3000", 200],
