@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { parseFilters } from "../../../filter/parse.ts";
 import { createScoreSources } from "../../../filter/score-sources.ts";
@@ -180,13 +179,13 @@ export function describeUpkeep({ store, insert, open, once }: ContractDriver): v
       const counts = async () => Promise.all([org, other].map(async (o) => (await store().listSpans(listOf(o))).count));
       expect(await counts()).toEqual([1, 1]);
       const future = BigInt(Date.now() + 60_000) * 1_000_000n;
-      let pauseMs = 0;
+      const purged = () =>
+        vi.waitFor(async () => expect(await store().deletionProgress()).toEqual({ parts: 0, bytes: 0 }), slowly);
       await vi.waitFor(async () => {
         // Rows stored while the tombstone exists are hidden too, and must be deleted before it.
         for (let pass = 0; pass < 3; pass += 1) {
           await store().purgeDeleted(future);
-          // Runs in the background, which takes longer on a busy machine.
-          await sleep((pauseMs += 100));
+          await purged();
         }
         await insert([probe]);
         expect(await counts()).toEqual([2, 1]);
