@@ -8,10 +8,14 @@ import { expectNone, whole } from "./support/whole.ts";
 
 const rows = "[role=grid] [role=row]:has([role=gridcell])";
 
+/** Resolves once lists have the span: one that is open does not look again. */
 async function send(span: Record<string, unknown>, key = testKeys.prod): Promise<string> {
-  const { status, json } = await createClient(inject("site")?.url ?? "", key).post("/api/request-logs/", span);
+  const client = createClient(inject("site")?.url ?? "", key);
+  const { status, json } = await client.post("/api/request-logs/", span);
   expect(status).toBe(201);
-  return (json as { unique_id: string }).unique_id;
+  const { unique_id } = json as { unique_id: string };
+  expect((await client.get(`/api/request-logs/${unique_id}/`)).status).toBe(200);
+  return unique_id;
 }
 
 /** Failed tool calls of a customer of their own, and the query that finds them alone. */

@@ -26,7 +26,7 @@ export type OpenOptions = {
 let browser: Browser | undefined;
 /** Those of the test that runs, and whether a later test may have them. */
 const contexts = new Map<BrowserContext, { isReusable: boolean }>();
-/** Empty ones for the server with the demo's data, whose code the browser has in its cache. */
+/** Empty ones for the server with the demo's data, each with a page that has its code. */
 const spare: BrowserContext[] = [];
 /** The administrator's session at each server: to sign in takes a password's hash. */
 const sessions = new Map<string, Awaited<ReturnType<BrowserContext["storageState"]>>>();
@@ -45,14 +45,27 @@ export async function endTest(): Promise<void> {
   expect(found, "console errors, refused content and requests to other hosts").toEqual([]);
 }
 
-/** Takes from a context all that a test left there. */
+/**
+ * Takes from a context all that a test left there. Its page stays: with another, the browser starts a process and reads all code anew.
+ */
 async function empty(context: BrowserContext): Promise<void> {
   try {
-    const pages = context.pages();
-    const devtools = pages[0] && (await context.newCDPSession(pages[0]));
-    await Promise.all(pages.map((page) => page.goto("about:blank")));
-    await devtools?.send("Storage.clearDataForOrigin", { origin: siteUrl, storageTypes: "all" });
-    await Promise.all(pages.map((page) => page.close()));
+    const [page, ...others] = context.pages();
+    if (page === undefined) throw new Error("the test closed its page");
+    await Promise.all(others.map((other) => other.close()));
+    for (const event of ["console", "pageerror", "request", "dialog"]) page.removeAllListeners(event);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    // Of the same site: for any other, the browser starts another process.
+    await page.goto("/livez");
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await page.mouse.move(0, 0);
+    const devtools = await context.newCDPSession(page);
+    await devtools.send("Storage.clearDataForOrigin", { origin: siteUrl, storageTypes: "all" });
+    await devtools.send("Page.resetNavigationHistory");
+    await devtools.detach();
     await context.clearCookies();
     spare.push(context);
   } catch {
@@ -94,7 +107,7 @@ export async function open(path: string, options: OpenOptions = {}): Promise<Pag
   // Of a machine that has much else to do.
   context.setDefaultTimeout(45_000);
   if (as !== null) await signIn(context, url, as);
-  const page = await context.newPage();
+  const page = context.pages()[0] ?? (await context.newPage());
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: theme });
   watch(page, url, expected);
