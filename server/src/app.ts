@@ -98,6 +98,8 @@ export type StartOptions = {
   passwords?: Passwords;
   /** Milliseconds since the epoch. Default: the clock of the machine. */
   now?: () => number;
+  /** No node has stored spans yet. Default: there is no folder of the embedded store. */
+  isFirst?: boolean;
 };
 
 /** Starts the server. While Postgres is unreachable, or drops a connection, it retries for as long as configured. */
@@ -130,7 +132,7 @@ async function startOnce(start: StartOptions): Promise<App> {
 }
 
 async function compose(
-  { config, logger, onFirstStart, passwords = createPasswords(), now: ownNow = Date.now }: StartOptions,
+  { config, logger, onFirstStart, passwords = createPasswords(), now: ownNow = Date.now, isFirst }: StartOptions,
   cleanup: Array<() => Promise<void> | void>,
 ): Promise<Omit<App, "stop">> {
   // Checked first: a first start shows keys once, and must not fail after that because the port is taken.
@@ -141,7 +143,7 @@ async function compose(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
-  const opened = await openStores({ config, logger, registry, cleanup }, ownNow);
+  const opened = await openStores({ config, logger, registry, cleanup }, ownNow, isFirst);
   const { database, control, spans, reads, journal, migration } = opened;
   const { now } = opened.clock;
 
@@ -249,6 +251,7 @@ type OpenStores = {
 async function openStores(
   { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
   ownNow: () => number,
+  isFirst = config.spans.kind === "chdb" && !existsSync(config.spans.path),
 ): Promise<OpenStores> {
   const lock = lockNode(join(config.dataDir, "node.lock"));
   cleanup.push(() => lock.release());
@@ -257,7 +260,6 @@ async function openStores(
   const clock = createStoreClock({ readStoreTime: database.readTime, ownNow, logger });
   cleanup.push(() => clock.stop());
   watchClock(registry, clock);
-  const hasSpans = config.spans.kind !== "chdb" || existsSync(config.spans.path);
   const measure = createQueryMetrics(registry);
   const isRemote = config.spans.kind === "clickhouse";
   const reads = isRemote ? undefined : createReadMonitor();
@@ -273,7 +275,7 @@ async function openStores(
     maxEntries: storageLimits.journalEntries,
     partyOf: organizationOf,
     identityMemoryMs: ingestLimits.identityMemoryMs,
-    isFirst: !hasSpans,
+    isFirst,
     now: clock.now,
   });
   cleanup.push(() => journal.close());

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import { startApp, type App } from "../../src/app.ts";
 import { createPasswords, type ScryptCost } from "../../src/auth/passwords.ts";
 import { readConfig, type EnvironmentVariables } from "../../src/config/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
+import { makeEmptySpans } from "./empty-spans.ts";
 import { createClient, type TestClient } from "./test-client.ts";
 
 /**
@@ -61,7 +62,11 @@ export async function startTestApp(
   // Tests wait for what they store: most of that would be the time in which spans are gathered.
   const config = readConfig(testEnvironment(dataDir, { SPANWAY_INSERT_MS: "10", ...overrides }));
   const passwords = createPasswords(cost);
-  const app = await startApp({ config, logger: createLogger(config.logLevel), passwords, ...(now && { now }) });
+  const { spans } = config;
+  const isFirst = spans.kind === "chdb" && !existsSync(spans.path);
+  if (isFirst) await makeEmptySpans(spans.path);
+  const logger = createLogger(config.logLevel);
+  const app = await startApp({ config, logger, passwords, isFirst, ...(now && { now }) });
   const clientOf = (token: string) => createClient(app.url, token, () => app.settled());
   const login = async (): Promise<TestClient> => {
     const answer = await createClient(app.url).post("/api/auth/login/", testAdmin);
