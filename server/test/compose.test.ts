@@ -12,7 +12,13 @@ import { hasNginx, startNginx } from "./support/nginx.ts";
 
 /** What the compose files say. Docker is not run; the load balancer is, in front of small servers. */
 
-type Service = { environment?: Record<string, unknown>; volumes?: string[]; command?: string[]; ports?: string[] };
+type Service = {
+  environment?: Record<string, unknown>;
+  env_file?: Array<{ path: string; required: boolean }>;
+  volumes?: string[];
+  command?: string[];
+  ports?: string[];
+};
 type Compose = { services: Record<string, Service>; volumes: Record<string, { name: string }> };
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -26,7 +32,7 @@ const filledIn = (text: string): string =>
     .replaceAll(/\$\{(?:STORES_PASSWORD|SPANWAY_SECRET_KEY):\?\}/g, "0123456789abcdef")
     .replaceAll(/\$\{\w+:-(.*?)\}/g, "$1");
 
-describe("compose files", () => {
+describe("N11: compose files", () => {
   test.each([
     ["compose.yaml", single, ["spanway"]],
     ["compose.scale.yaml", scaled, ["spanway-1", "spanway-2"]],
@@ -37,6 +43,28 @@ describe("compose files", () => {
       expect(config).toMatchObject({ host: "0.0.0.0", port: 8787, dataDir: "/data", unknownVariables: [] });
     }
   });
+
+  test.each([
+    ["compose.yaml", single, ["spanway"], []],
+    [
+      "compose.scale.yaml",
+      scaled,
+      ["spanway-1", "spanway-2"],
+      ["SPANWAY_SPANS_URL", "SPANWAY_CONTROL_URL", "SPANWAY_CACHE_URL"],
+    ],
+  ])(
+    "of %s, every variable of .env reaches each node, but those that the file decides",
+    (_name, { services }, nodes, shared) => {
+      for (const node of nodes) {
+        const { env_file, environment = {} } = services[node] ?? {};
+        expect(env_file).toEqual([{ path: ".env", required: false }]);
+        // What is set here hides the value of .env, unless it is that value.
+        const hidden = Object.entries(environment).filter(([name, value]) => !String(value).startsWith(`\${${name}:`));
+        const decided = ["SPANWAY_HOST", "SPANWAY_PORT", "SPANWAY_DATA_DIR", ...shared];
+        expect(hidden.map(([name]) => name)).toEqual(decided);
+      }
+    },
+  );
 
   test.each([
     ["compose.yaml", single],

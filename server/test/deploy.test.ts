@@ -8,7 +8,7 @@ import { createClient } from "./support/test-client.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-describe("metrics of the dashboard and the alert rules", () => {
+describe("N11: metrics of the dashboard and the alert rules", () => {
   type Rule = { alert: string; expr: string };
   type Panel = { id: number; type: string; title: string; targets?: Array<{ expr: string }> };
   type Dashboard = { panels: Panel[]; templating: { list: Array<{ definition?: string }> } };

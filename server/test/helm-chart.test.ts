@@ -53,7 +53,7 @@ type Container = {
   volumeMounts: Array<{ name: string; mountPath: string }>;
 } & Record<`${"startup" | "liveness" | "readiness"}Probe`, { httpGet: { path: string; port: string } }>;
 
-describe("the Helm chart", () => {
+describe("N11: the Helm chart", () => {
   test("renders a StatefulSet, its services and a disruption budget, and an autoscaler where one is asked for", () => {
     const kinds = ["StatefulSet", "Service", "Service", "PodDisruptionBudget"];
     expect(render(values).map(({ kind }) => kind)).toEqual(kinds);

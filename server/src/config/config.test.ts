@@ -163,7 +163,7 @@ test.each(["compose.yaml", "compose.scale.yaml"])(
   },
 );
 
-test("the Dockerfile's health check tests whether the process lives, not whether its stores respond", () => {
+test("N7: the Dockerfile's health check tests whether the process lives, not whether its stores respond", () => {
   expect(readFileSync(new URL("../../../Dockerfile", import.meta.url), "utf8")).toMatch(/HEALTHCHECK[^]*\/livez/);
 });
 

@@ -41,7 +41,7 @@ function newNode(node = { mayLead: true, isDisconnected: false }) {
   return { ...leader, node, signal, works };
 }
 
-test("one of several nodes does the work, and another takes over when it stops", async () => {
+test("N5: one of several nodes does the work, and another takes over when it stops", async () => {
   const [one, other] = [newNode(), newNode()];
   const led = [await one.works(), await other.works()];
   expect(led.filter(Boolean)).toHaveLength(1);
@@ -80,7 +80,7 @@ test("a disconnected node stops working when its lease ends, and its running wor
   expect(await one.works()).toBe(false);
 });
 
-test("a node whose clock is far off does not lead and releases the lease", async () => {
+test("N8: a node whose clock is far off does not lead and releases the lease", async () => {
   const one = newNode();
   expect(await one.works()).toBe(true);
   const other = newNode();

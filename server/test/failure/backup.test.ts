@@ -39,7 +39,7 @@ const settingsOf = async ({ prod }: ServerProcess) =>
     ),
   );
 
-describe("a backup of a server that takes spans", () => {
+describe("N11: a backup of a server that takes spans", () => {
   test("restored into an empty folder has every span, id, key and setting that there were when it began", async () => {
     const server = await startServerProcess(own);
     const { prod } = server;

@@ -18,7 +18,7 @@ const outputTokens = 399;
 const callCost = outputTokens * 1e-5 + 2.5e-6;
 const staleS = 15;
 
-describe.skipIf(postgresUrl === undefined)(`while Postgres does not answer${postgresSkipReason}`, () => {
+describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not answer${postgresSkipReason}`, () => {
   let database: Awaited<ReturnType<typeof createPostgresDatabase>>;
   let proxy: TcpProxy;
   let gateway: TestGateway;

@@ -6,7 +6,7 @@ import { newDataDir, runAdminProcess, startServerProcess, type ServerProcess } f
 import { always, createSpan, settle, storeSpans } from "../support/spans.ts";
 import type { ListAnswer } from "../support/test-client.ts";
 
-describe.skipIf(postgresUrl === undefined)(`copying the embedded stores to servers${postgresSkipReason}`, () => {
+describe.skipIf(postgresUrl === undefined)(`N11: copying the embedded stores to servers${postgresSkipReason}`, () => {
   const folder = newDataDir();
   let clickhouse: TestClickHouse;
   let database: Awaited<ReturnType<typeof createPostgresDatabase>>;

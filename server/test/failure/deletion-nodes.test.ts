@@ -8,12 +8,12 @@ import type { Row, TestClient } from "../support/test-client.ts";
 import { getTrace } from "../support/traces.ts";
 import { startTwoNodes, type TwoNodes } from "../support/two-nodes.ts";
 
-/** N3: what was deleted on one node stays deleted, whichever node receives it again. ADR 0010 and 0036. */
+/** What was deleted on one node stays deleted, whichever node receives it again. ADR 0010 and 0036. */
 
 /** Nodes learn of each other's deletions within two seconds. */
 const learnedMs = 3_000;
 
-describe.skipIf(postgresUrl === undefined)(`two nodes over one store${postgresSkipReason}`, () => {
+describe.skipIf(postgresUrl === undefined)(`N3: two nodes over one store${postgresSkipReason}`, () => {
   let running: TwoNodes;
   let one: TestClient;
   let other: TestClient;

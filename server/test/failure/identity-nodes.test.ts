@@ -7,7 +7,7 @@ import type { Answer, Row, TestClient } from "../support/test-client.ts";
 import { retrieveTrace } from "../support/traces.ts";
 import { startTwoNodes, type TwoNodes } from "../support/two-nodes.ts";
 
-/** N2: what is sent again to another node is the same span. ADR 0047. */
+/** What is sent again to another node is the same span. ADR 0047. */
 
 const bulk = "/api/request-logs/bulk/";
 const ids = () => ({ trace_unique_id: randomUUID(), span_unique_id: randomUUID() });
@@ -21,7 +21,7 @@ const complete = (members: Row): Row => ({
   cost: 0.25,
 });
 
-describe.skipIf(postgresUrl === undefined)(`two nodes over one store${postgresSkipReason}`, () => {
+describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgresSkipReason}`, () => {
   let running: TwoNodes;
   let nodes: TwoNodes["nodes"];
   beforeAll(async () => {

@@ -11,7 +11,7 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { newDataDir, runAdminProcess, startServerProcess, type ServerProcess } from "../support/server-process.ts";
 import { always, bodyOf, settle, summarize } from "../support/spans.ts";
 
-describe.skipIf(postgresUrl === undefined)(`a node that never comes back${postgresSkipReason}`, () => {
+describe.skipIf(postgresUrl === undefined)(`N9: a node that never comes back${postgresSkipReason}`, () => {
   const folders = [newDataDir(), newDataDir(), newDataDir()] as const;
   const [own, adopted, drained] = folders.map(({ path }) => path) as [string, string, string];
   let [clickhouse, database, receiver]: [

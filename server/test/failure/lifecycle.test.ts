@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,7 +36,7 @@ async function start(dir: string, overrides: Record<string, string> = {}): Promi
 }
 
 /** Rows as the intake puts them into the journal, there before the server starts. */
-async function leaveInJournal(dir: string, payloads: readonly string[]): Promise<void> {
+async function leaveInJournal(dir: string, payloads: Iterable<string>): Promise<void> {
   const journal = openJournal({
     path: join(dir, "journal"),
     maxBytes: 1e9,
@@ -94,7 +94,7 @@ describe("SIGTERM", () => {
     expect(await again.kill("SIGINT")).toEqual({ code: 0 });
   });
 
-  test("the node says that it is not ready, serves for SPANWAY_DRAIN_SECONDS, and closes then", async () => {
+  test("N7: the node says that it is not ready, serves for SPANWAY_DRAIN_SECONDS, and closes then", async () => {
     const server = await start(freshDir(), { SPANWAY_DRAIN_SECONDS: "2" });
     const before = await fetch(new URL("/readyz", server.url));
     expect([before.status, before.headers.get("connection")]).toEqual([200, "keep-alive"]);
@@ -140,7 +140,7 @@ describe("SIGTERM", () => {
 });
 
 describe("the journal at a start", () => {
-  test("is stored before the server says that reads work; traffic is taken meanwhile", async () => {
+  test("N7: is stored before the server says that reads work; traffic is taken meanwhile", async () => {
     const clickHouse = await startTestClickHouse();
     cleanup.push(() => clickHouse.stop());
     const dir = freshDir();
@@ -162,6 +162,29 @@ describe("the journal at a start", () => {
     await clickHouse.setFaults({});
     expect(await summarize(server.prod)).toMatchObject({ number_of_requests: 15_000, total_cost: 7500 });
   });
+
+  test("500 MB of it are stored within bounded memory; the node is ready before, and takes spans meanwhile", async () => {
+    const dir = freshDir();
+    const [requests, rows] = [500, 10];
+    const input = "journal ".repeat(12_500);
+    const payload = () => Array.from({ length: rows }, () => line({ input })).join("");
+    await leaveInJournal(dir, Iterator.from({ next: () => ({ done: false, value: payload() }) }).take(requests));
+    const server = await start(dir, { SPANWAY_ORGANIZATION_ID: organizationId });
+    expect(await metricOf(server, "spanway_journal_bytes")).toBeGreaterThan(400e6);
+    expect((await server.prod.get("/readyz")).status).toBe(200);
+    expect((await server.prod.get("/readyz?reads=true")).status).toBe(503);
+    expect((await server.prod.post("/api/request-logs/", { log_type: "chat", cost: 0.5 })).status).toBe(201);
+    let memoryKb = 0;
+    const entries = () => {
+      const memory = readFileSync(`/proc/${server.child.pid}/status`, "utf8");
+      memoryKb = Math.max(memoryKb, Number(/RssAnon:\s+(\d+)/.exec(memory)?.[1]));
+      return metricOf(server, "spanway_journal_entries");
+    };
+    await expect.poll(entries, { timeout: 200_000, interval: 200 }).toBe(0);
+    expect(await summarize(server.prod)).toMatchObject({ number_of_requests: requests * rows + 1 });
+    expect(memoryKb).toBeGreaterThan(0);
+    expect(memoryKb).toBeLessThan(1_200_000);
+  }, 240_000);
 
   test("one row that the store refuses is set aside, alone, and counted; its neighbours are stored", async () => {
     const dir = freshDir();

@@ -3,8 +3,8 @@ import { postgresSkipReason, postgresUrl } from "../support/postgres.ts";
 import type { ServerProcess } from "../support/server-process.ts";
 import { startTwoNodes, type TwoNodes } from "../support/two-nodes.ts";
 
-/** N5: retention and purge are done by one node of all. */
-describe.skipIf(postgresUrl === undefined)(`upkeep of two nodes${postgresSkipReason}`, () => {
+/** Retention and purge are done by one node of all. */
+describe.skipIf(postgresUrl === undefined)(`N5: upkeep of two nodes${postgresSkipReason}`, () => {
   let running: TwoNodes;
   beforeAll(async () => {
     running = await startTwoNodes();

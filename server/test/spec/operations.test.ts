@@ -19,7 +19,7 @@ test("/livez reports that the process is alive", async () => {
   expect(await anonymous.get("/livez")).toMatchObject({ status: 200, json: { status: "ok" } });
 });
 
-test("/readyz reports each part that traffic needs, and on request what reads need", async () => {
+test("N7: /readyz reports each part that traffic needs, and on request what reads need", async () => {
   const traffic = { node: "ok", control: "ok", clock: "ok", journal: "ok", calls: "ok" };
   const reads = { spans: "ok", replay: "ok", writer: "ok" };
   for (const query of ["", "?reads=false"]) {

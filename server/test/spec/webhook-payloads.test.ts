@@ -5,7 +5,7 @@ import { bodyOf, settle } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
-/** N3: decisions §4, deletion includes copies in webhook payloads. */
+/** Decisions §4: deletion includes copies in webhook payloads. */
 
 let app: TestApp;
 let receiver: Receiver;
@@ -29,7 +29,7 @@ async function deliveriesOf(client: TestClient, id: number): Promise<Row[]> {
   return ((await client.get(`/api/webhooks/${id}/deliveries/`)).json as { results: Row[] }).results;
 }
 
-test("sent payloads of a deleted trace are deleted too, and queued ones are never sent", async () => {
+test("N3: sent payloads of a deleted trace are deleted too, and queued ones are never sent", async () => {
   const { prod } = await app.newOrganization();
   const [made, failing] = [await newWebhook(prod, "/takes"), await newWebhook(prod, "/fails")];
   receiver.answer("/fails", (_request, response) => response.writeHead(500).end());
@@ -57,7 +57,7 @@ test("sent payloads of a deleted trace are deleted too, and queued ones are neve
   ]);
 });
 
-test("a score of a deleted trace is not sent, and its sent payloads are deleted", async () => {
+test("N3: a score of a deleted trace is not sent, and its sent payloads are deleted", async () => {
   const { prod } = await app.newOrganization();
   const event = "on_eval_result_ingested";
   const [made, failing] = [await newWebhook(prod, "/scores", event), await newWebhook(prod, "/no-scores", event)];

@@ -79,7 +79,7 @@ describe("groups", () => {
     expect(await storedAfterMs(() => (isRead = true))).toBeLessThan(ingestLimits.writerUnreadGroupMs - 50);
   });
 
-  test("if a time and a number of rows are configured, only these determine groups", async () => {
+  test("N10: if a time and a number of rows are configured, only these determine groups", async () => {
     const sink = sinkOf();
     const own = bench(sink, undefined, undefined, { groups: { ms: 1_500, rows: 40 } });
     own.writer.start();

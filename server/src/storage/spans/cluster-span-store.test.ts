@@ -23,16 +23,16 @@ const location = (): SpansLocation => ({
 });
 
 describeSpanStore(
-  "a cluster of two shards",
+  "N4: a cluster of two shards",
   (bounds = {}) => openSpanStore(location(), { bounds, sumsFromSpans: 0 }),
   "shards",
 );
-describeSeveralWriters("a cluster of two shards", () => ({
+describeSeveralWriters("N4: a cluster of two shards", () => ({
   store: openSpanStore(location()),
   database: openSpanDatabase(location()),
 }));
 
-test("stores a trace, all versions of its spans and their counts on one shard, and spreads traces over all shards", async () => {
+test("N4: stores a trace, all versions of its spans and their counts on one shard, and spreads traces over all shards", async () => {
   const [store, database] = [openSpanStore(location()), openSpanDatabase(location())];
   await store.migrate();
   const organization_id = newOrganization();

@@ -33,7 +33,7 @@ const open = (bounds: Partial<QueryBounds> = {}, inserts: Record<string, string>
   openSpanStore(location(inserts), { bounds, sumsFromSpans: 0 });
 
 describeSpanStore("ClickHouse over HTTP", open, "transport");
-describeSeveralWriters("ClickHouse over HTTP", () => ({ store: open(), database: openSpanDatabase(location()) }));
+describeSeveralWriters("N10: ClickHouse over HTTP", () => ({ store: open(), database: openSpanDatabase(location()) }));
 
 describe("a failing ClickHouse server", () => {
   let store: SpanStore;
@@ -85,7 +85,7 @@ describe("a failing ClickHouse server", () => {
     expect(summary).toMatchObject({ number_of_requests: 1, total_cost: 1 });
   });
 
-  it("has stored the row when an asynchronous insert is acknowledged", async () => {
+  it("N10: has stored the row when an asynchronous insert is acknowledged", async () => {
     const collecting = open({}, { async_insert: "1", insert_quorum: "0" });
     await collecting.insert({ ndjson: ndjson("org_collected"), rows: 1, token: "collected-1" });
     const summary = await store.summarizeSpans({ scope: { organization_id: "org_collected" }, window });
@@ -97,7 +97,7 @@ describe("a failing ClickHouse server", () => {
     { cluster: null, inserts: { insert_quorum: "2" }, expected: "insert_quorum = '2'" },
     { cluster: "main", inserts: { insert_quorum: "auto" }, expected: "insert_quorum = 'auto'" },
     { cluster: "main", inserts: {}, expected: "insert_quorum = 0" },
-  ])("sends $said, and treats too few live replicas as retryable", async ({ cluster, inserts, expected }) => {
+  ])("N10: sends $expected, and treats too few live replicas as retryable", async ({ cluster, inserts, expected }) => {
     const queries: string[] = [];
     const tooFew = createServer((request, response) => {
       queries.push(new URL(request.url ?? "", "http://localhost").searchParams.get("query") ?? "");

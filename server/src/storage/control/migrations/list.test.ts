@@ -30,7 +30,7 @@ test("new migrations come after released ones by name: the migrator refuses a da
   }
 });
 
-test("migrations after the one that programs must know only add, so that older programs can still read and write", async () => {
+test("N9: migrations after the one that programs must know only add, so that older programs can still read and write", async () => {
   const database = new DatabaseSync(":memory:");
   const db = new Kysely<unknown>({ dialect: new NodeSqliteDialect(() => Promise.resolve(database)) });
   const migrations = controlMigrations("sqlite");

@@ -24,7 +24,7 @@ import type { Placement } from "./dialect.ts";
  * In order; each is applied once and never changed after a release. Every statement must be safe to repeat: nodes that
  * start together may run it together, and a node that dies half way leaves the rest to the next start.
  */
-const migrations: readonly Migration[] = [
+export const spanMigrations: readonly Migration[] = [
   { version: 1, name: "spans", statements: createSpans },
   { version: 2, name: "span marks", statements: markSpans, unless: "has_parent" },
   { version: 10, name: "scores", statements: createScores },
@@ -45,7 +45,7 @@ const migrations: readonly Migration[] = [
 ];
 
 /** The same as for the control database: ../../control/migrations/runs-from.ts. */
-const runsFrom = 27;
+export const spansRunFrom = 27;
 const firstThatSays = 27;
 
 type Migration = {
@@ -62,16 +62,16 @@ export async function migrateSpans(database: SpanDatabase): Promise<void> {
     for (const sql of versionTable(database)) await database.execute({ name: "migrate", sql });
   const { rows } = await database.query({ name: "migrate", sql: "SELECT version, name FROM span_migrations FINAL" });
   const applied = new Set(rows.map((row) => Number(row["version"])));
-  const newest = rows.findLast((row) => !migrations.some(({ version }) => version === Number(row["version"])));
+  const newest = rows.findLast((row) => !spanMigrations.some(({ version }) => version === Number(row["version"])));
   if (newest !== undefined)
     return await refuseUnusable(database, applied, `${String(newest["version"])}, ${String(newest["name"])}`);
   const known = await tableSettings(database);
-  for (const { version, name, statements, unless } of migrations) {
+  for (const { version, name, statements, unless } of spanMigrations) {
     if (applied.has(version)) continue;
     const isDone = unless !== undefined && (await hasColumn(database, unless));
     for (const sql of isDone ? [] : statements(database, (setting) => known.has(setting)))
       await database.execute({ name: "migrate", sql });
-    const [columns, values] = version < firstThatSays ? ["", ""] : [", runs_from", `, ${runsFrom}`];
+    const [columns, values] = version < firstThatSays ? ["", ""] : [", runs_from", `, ${spansRunFrom}`];
     await database.execute({
       name: "migrate",
       sql: `INSERT INTO span_migrations (version, name${columns}) SELECT {version:UInt32}, {name:String}${values}`,
@@ -88,8 +88,9 @@ async function refuseUnusable(database: SpanDatabase, applied: ReadonlySet<numbe
   const sql = "SELECT max(runs_from) AS runs_from FROM span_migrations";
   const isStated = applied.has(firstThatSays);
   const { rows } = isStated ? await database.query({ name: "migrate", sql }) : { rows: [] };
-  const isKnown = Number(rows[0]?.["runs_from"] ?? Infinity) <= Math.max(...migrations.map(({ version }) => version));
-  if (isKnown && migrations.every(({ version }) => applied.has(version))) return;
+  const isKnown =
+    Number(rows[0]?.["runs_from"] ?? Infinity) <= Math.max(...spanMigrations.map(({ version }) => version));
+  if (isKnown && spanMigrations.every(({ version }) => applied.has(version))) return;
   throw new NewerTables("The span store", change);
 }
 
@@ -125,5 +126,5 @@ function versionTable(placement: Placement): string[] {
 
 /** All DDL for a placement, in order, for an engine that has every setting. */
 export function migrationStatements(placement: Placement): string[] {
-  return [...versionTable(placement), ...migrations.flatMap(({ statements }) => statements(placement, () => true))];
+  return [...versionTable(placement), ...spanMigrations.flatMap(({ statements }) => statements(placement, () => true))];
 }

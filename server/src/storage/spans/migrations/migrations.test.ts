@@ -12,7 +12,7 @@ import { openEmbeddedDatabase } from "../drivers/embedded-database.ts";
 import type { Statement } from "../drivers/span-database.ts";
 import { createSpans } from "./0001-spans.ts";
 import { settleSmallParts, smallPartSettings } from "./0012-small-parts.ts";
-import { migrateSpans, migrationStatements } from "./migrate.ts";
+import { migrateSpans, migrationStatements, spanMigrations, spansRunFrom } from "./migrate.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spanway-migrations-"));
 let reply: ClusterDdlReply;
@@ -56,7 +56,7 @@ const engineTypes: Record<ColumnKind, RegExp> = {
 };
 
 describe("migrations", () => {
-  it("are accepted by a cluster, any number of times", () => {
+  it("N4: are accepted by a cluster, any number of times", () => {
     const tables = rowsOf<{ name: string; engine: string; engine_full: string }>(0);
     expect(tables.map(({ name, engine }) => [name, engine])).toEqual([
       ["customers", "ReplicatedReplacingMergeTree"],
@@ -84,6 +84,22 @@ describe("migrations", () => {
     ]);
     const local = "'/clickhouse/tables/{shard}/default/spans_local', '{replica}', version, is_deleted";
     expect(tables.find(({ name }) => name === "spans_local")?.engine_full).toContain(local);
+  });
+
+  it("N9: only add after the one that programs must know, so that older programs can still read and write", () => {
+    const adds =
+      /^\s*(CREATE TABLE IF NOT EXISTS|ALTER TABLE \w+( ON CLUSTER '\w+')? (ADD (COLUMN|INDEX) IF NOT EXISTS|MATERIALIZE (COLUMN|INDEX)|MODIFY SETTING)) /;
+    const later = spanMigrations.filter(({ version }) => version > spansRunFrom);
+    expect(spanMigrations.map(({ version }) => version)).toContain(spansRunFrom);
+    expect(later.length).toBeGreaterThan(0);
+    for (const cluster of [null, "main"]) {
+      const statements = later.flatMap((each) => each.statements({ cluster, database: "default" }, () => true));
+      // Each statement makes one change: another one could hide behind a comma.
+      const changes = statements.map(
+        (sql) => sql.match(/\b(ADD|MATERIALIZE|MODIFY|DROP|RENAME|CREATE|CLEAR)\s/g)?.length,
+      );
+      expect(statements.filter((sql, at) => !adds.test(sql) || changes[at] !== 1)).toEqual([]);
+    }
   });
 
   it("skip settings that an older server does not have", () => {
@@ -122,7 +138,7 @@ describe("migrations", () => {
     }
   });
 
-  it("run nothing if nothing has to change, so that an absent replica blocks no start", async () => {
+  it("N4: run nothing if nothing has to change, so that an absent replica blocks no start", async () => {
     const database = openEmbeddedDatabase(join(folder, "started"));
     const ran: string[] = [];
     const execute = async (statement: Statement) => {
