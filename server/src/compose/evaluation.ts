@@ -64,6 +64,7 @@ export async function composeEvaluation(
     automations: stores.automations,
     catalogue,
     onUnreadable: (automationId, error) => logger.error({ err: error, automationId }, "a condition is unreadable"),
+    now,
   });
   const room = createRunRoom(parts, activeAutomations);
   await Promise.all([activeAutomations.refresh(), room.refresh()]);

@@ -36,5 +36,5 @@ export type Automation = {
 /** The part of an enabled automation that the runner needs. */
 export type ActiveAutomation = Pick<
   Automation,
-  "id" | "unique_organization_id" | "environment" | "evaluator_ids" | "configuration"
+  "id" | "unique_organization_id" | "environment" | "evaluator_ids" | "configuration" | "updated_at"
 > & { condition_policy: ConditionPolicy };

@@ -4,6 +4,7 @@ import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
 import type { QueueCapacity } from "../ingest/fan-out/queue-capacity.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { NewRun } from "../storage/control/evaluation-run-store.ts";
+import { storedTime } from "../lib/time.ts";
 import type { ActiveAutomations } from "./active-automations.ts";
 
 /**
@@ -24,6 +25,11 @@ export function createRunQueue(deps: {
     name: "evaluation",
     wants: (organizationId) => activeAutomations.wants(organizationId),
     isFull: (organizationId) => room.isFull(organizationId),
+    started(readAgain) {
+      activeAutomations.watch(({ unique_organization_id: organizationId, updated_at }) =>
+        readAgain({ organizationId, from: timeOfMs(Date.parse(updated_at)), to: timeOfMs(now()) }),
+      );
+    },
     async consume(batch) {
       const wanted = batch.flatMap(({ rows }) => rows.flatMap((row) => runsOf(row, activeAutomations)));
       if (wanted.length === 0) return;
@@ -41,6 +47,8 @@ export function createRunQueue(deps: {
     },
   };
 }
+
+const timeOfMs = (ms: number): string => storedTime(BigInt(ms) * 1_000_000n);
 
 function runsOf(row: SpanRow, activeAutomations: ActiveAutomations): NewRun[] {
   if (row.log_method === judgeLogMethod) return [];

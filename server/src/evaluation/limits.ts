@@ -49,6 +49,8 @@ export const evaluationLimits = {
   /** How long an evaluated log is remembered. */
   evaluationMemoryMs: 30 * 24 * 60 * 60 * 1_000,
   automationRefreshMs: 5_000,
+  /** After a start, automations that were enabled so shortly before are applied from that time on. */
+  automationCatchUpMs: 10 * 60 * 1_000,
   automationDailyBudgetUsd: 10,
   sandboxThreads: 4,
   sandboxQueued: 1_000,

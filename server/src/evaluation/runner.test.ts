@@ -34,6 +34,7 @@ beforeEach(async () => {
     automations: stores.automations,
     catalogue,
     onUnreadable: () => undefined,
+    now: () => Date.parse(now),
   });
   runners = [];
 });

@@ -47,6 +47,11 @@ export type SpanSubscriber = {
   /** Whether its spans keep customers that were deleted since. */
   seesErased?: boolean;
   /**
+   * Called at the start. `readAgain` dispatches spans that were stored while they were not wanted yet, from the span
+   * store; `from` and `to` are times of receipt.
+   */
+  started?(readAgain: (range: Omit<MissedRange, "subscriber">) => void): void;
+  /**
    * Consumes spans: once it resolves, the subscriber is responsible for them, and has them on disk if they must not be
    * lost. Called with one batch at a time; a rejected batch is repeated after other spans, and after a crash a batch
    * may be repeated.
@@ -204,6 +209,10 @@ class JournalFanOut implements FanOut {
     // Entries of subscribers that this version no longer has.
     this.#finish(entries.filter(({ subscribers }) => subscribers.length === 0).map(({ seq }) => seq));
     for (const consumer of this.#consumers.values()) consumer.start();
+    for (const subscriber of this.#deps.subscribers)
+      subscriber.started?.((range) =>
+        this.#consumers.get(subscriber.name)?.miss({ subscriber: subscriber.name, ...range }),
+      );
   }
 
   waiting(): ReturnType<FanOut["waiting"]> {
