@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { httpLimits } from "../src/http/limits.ts";
 import { readConfig } from "../src/config/config.ts";
 import { hasNginx, startNginx } from "./support/nginx.ts";
 
@@ -14,6 +15,7 @@ import { hasNginx, startNginx } from "./support/nginx.ts";
 
 type Service = {
   environment?: Record<string, unknown>;
+  stop_grace_period?: string;
   env_file?: Array<{ path: string; required: boolean }>;
   volumes?: string[];
   command?: string[];
@@ -41,6 +43,9 @@ describe("N11: compose files", () => {
       const environment = Object.entries(services[node]?.environment ?? {});
       const config = readConfig(Object.fromEntries(environment.map(([key, value]) => [key, filledIn(String(value))])));
       expect(config).toMatchObject({ host: "0.0.0.0", port: 8787, dataDir: "/data", unknownVariables: [] });
+      // Docker kills what has not ended by then.
+      const graceS = Number(services[node]?.stop_grace_period?.replace(/s$/, ""));
+      expect(graceS).toBeGreaterThanOrEqual(config.drainS + (2 * httpLimits.shutdownGraceMs) / 1000);
     }
   });
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { readConfig } from "../src/config/config.ts";
+import { httpLimits } from "../src/http/limits.ts";
 import { version } from "../src/domain/version.ts";
 import { renderTemplate, type Values } from "./support/render-helm.ts";
 
@@ -118,6 +119,10 @@ describe("N11: the Helm chart", () => {
     expect(container.ports).toEqual([{ name: "http", containerPort: 8787 }]);
     expect(container.volumeMounts[0]?.name).toBe(volumeClaimTemplates[0]?.metadata.name);
     expect(container.envFrom).toEqual([{ secretRef: { name: "spanway" } }]);
+    const drainS = Number(container.env.find(({ name }) => name === "SPANWAY_DRAIN_SECONDS")?.value);
+    expect(template.spec["terminationGracePeriodSeconds"]).toBeGreaterThanOrEqual(
+      drainS + (2 * httpLimits.shutdownGraceMs) / 1000,
+    );
     // Otherwise Kubernetes sets SPANWAY_PORT=tcp://… and no node starts.
     expect(template.spec["enableServiceLinks"]).toBe(false);
   });

@@ -66,15 +66,17 @@ describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgr
       expect([spans.length, summary["total_cost"], summary["total_tokens"]]).toEqual([20, 5, 300]);
     });
 
-    test("requests with an Idempotency-Key are one, single and bulk", async () => {
+    test("requests with an Idempotency-Key are one: single, bulk and legacy ingest", async () => {
       const group = randomUUID();
       const body = { log_type: "chat", input: "x", cost: 1, customer_identifier: group };
       const headers = { "idempotency-key": randomUUID() };
       await both((client) => client.post("/api/request-logs/", body, headers));
       const others = { "idempotency-key": randomUUID() };
       await both((client) => client.post(bulk, { logs: Array.from({ length: 5 }, () => body) }, others));
+      const legacy = { "idempotency-key": randomUUID() };
+      await both((client) => client.post("/api/v1/traces/ingest", [body, body], legacy));
       const { spans, summary } = await stored(group);
-      expect([spans.length, summary["total_cost"]]).toEqual([6, 6]);
+      expect([spans.length, summary["total_cost"]]).toEqual([8, 8]);
     });
 
     test("legacy ingest and OTLP are one span each", async () => {
