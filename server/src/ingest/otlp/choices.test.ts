@@ -35,6 +35,11 @@ describe("choices in any order", () => {
       (given) => mapped({ "openinference.span.kind": "LLM", "output.value": json({ choices: given }) }),
     ],
     ["a chat completion in one attribute", (given) => mapped({ "gen_ai.completion": json({ choices: given }) })],
+    ["choices in place of GenAI messages", (given) => mapped({ "gen_ai.output.messages": json(given) })],
+    [
+      "a chat completion in place of GenAI messages",
+      (given) => mapped({ "gen_ai.output.messages": json({ choices: given }) }),
+    ],
     ["a chat completion by hand", (given) => mapped({ output: json({ choices: given }) })],
     [
       "events as in logfire",

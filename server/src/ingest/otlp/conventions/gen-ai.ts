@@ -3,7 +3,7 @@ import { readUsageObject } from "../../../pricing/usage-object.ts";
 import type { AttributeBag } from "../attribute-bag.ts";
 import type { Convention, SpanContent, SpanView } from "../convention.ts";
 import type { Attributes } from "../export-request.ts";
-import { containsMessages, toMessages, type Message } from "../../../messages/message.ts";
+import { containsMessages, ofChoice, toMessages, type Message } from "../../../messages/message.ts";
 import { systemText } from "../../../messages/request.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
 import { jsonOfPython } from "../python-text.ts";
@@ -215,24 +215,27 @@ export function structuredContent(given: {
 }): SpanContent {
   // Tools and steps of frameworks have objects as input, embeddings have texts: these are not messages.
   const isMessage = areMessages(given.input);
-  const output = answersIn(given.output);
-  const isAnswer = areMessages(output);
+  const answers =
+    choicesIn(given.output) ?? (areMessages(given.output) ? toMessages(given.output, "assistant") : undefined);
   return {
     prompt: isMessage ? toMessages(given.input, "user") : undefined,
     system: systemText(given.system),
     input: isMessage ? undefined : nonEmpty(given.input),
-    completions: isAnswer ? toMessages(output, "assistant").map(modelOutput) : undefined,
-    output: isAnswer ? undefined : nonEmpty(output),
+    completions: answers?.map(modelOutput),
+    output: answers ? undefined : nonEmpty(given.output),
     tools: toolsOf(given.tools),
   };
 }
 
 /** Some send OpenAI's choices, or the response that contains them, in place of messages. */
-function answersIn(given: unknown): unknown {
-  const choices = isObject(given) && Array.isArray(given["choices"]) ? (given["choices"] as unknown[]) : given;
-  if (!Array.isArray(choices)) return given;
-  const messages = (choices as unknown[]).map((choice) => (isChoice(choice) ? choice["message"] : choice));
-  return messages.every((message, index) => message === choices[index]) ? given : messages;
+function choicesIn(given: unknown): Message[] | undefined {
+  const choices = isObject(given) ? given["choices"] : given;
+  if (!Array.isArray(choices) || !choices.some(isChoice)) return undefined;
+  const items = (choices as unknown[]).map((item) =>
+    isChoice(item) ? { message: item["message"], index: item["index"] } : { message: item, index: undefined },
+  );
+  if (!areMessages(items.map(({ message }) => message))) return undefined;
+  return items.flatMap(({ message, index }) => ofChoice(toMessages(message, "assistant"), index));
 }
 
 function isChoice(given: unknown): given is Record<string, unknown> {
