@@ -111,6 +111,21 @@ test.each(shaped.filter((name) => name !== "perplexity"))(
   },
 );
 
+test.each(shaped)("P1: %s never receives the members without a value that SDKs send back", async (provider) => {
+  const empty = { function_call: null, name: null, refusal: null };
+  const messages = [
+    { role: "user", content: "Hi.", tool_calls: null, name: null },
+    { role: "assistant", content: "Hello.", tool_calls: null, ...empty },
+    { role: "user", content: "And?" },
+    { role: "assistant", content: "So.", tool_calls: [], ...empty },
+    { role: "user", content: "Well?" },
+  ];
+  const { answer, body, adjusted } = await send(nameOf(provider), { messages });
+  expect([answer.status, adjusted]).toEqual([200, []]);
+  expect(JSON.stringify(body["messages"])).not.toMatch(/tool_calls|function_call|"name"/);
+  expect((body["messages"] as Row[]).map(({ content }) => content)).toEqual(messages.map(({ content }) => content));
+});
+
 test("P1: a conversation without foreign members is passed on byte for byte", async () => {
   const text = `{ "model":"some-model", "messages":[{"role":"user","content":"h\\u00e9"},{"role":"assistant","content":"x","tool_calls":[{"id":"abcdefghi","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"abcdefghi","content":"1"}], "max_tokens": 9 }`;
   for (const provider of ["groq", "mistral", "azure", "deepinfra", "lmstudio"]) {

@@ -55,7 +55,7 @@ function adaptMessage(message: Message, index: number, adapter: Adapter): Messag
   const { dialect, adjusted } = adapter;
   const changes: Message = {};
   for (const name in message) {
-    if (message[name] === undefined || isTaken(name, dialect)) continue;
+    if (message[name] === undefined || (isTaken(name, dialect) && !isUnset(name, message[name]))) continue;
     changes[name] = undefined;
     if (saysSomething(message[name])) adjusted.add(name === "cache_control" ? name : `messages.${name}`);
   }
@@ -85,6 +85,13 @@ function isTaken(name: string, dialect: Dialect): boolean {
   if (messageMembers.has(name)) return !dialect.messagesLack.includes(name);
   if (name === "cache_control") return dialect.takesCacheMarkers;
   return dialect.history.includes(name) || (!dialect.isStrict && !serviceMembers.has(name));
+}
+
+/** Members that providers accept only with a value. */
+const neverNull = new Set(["tool_calls", "function_call", "tool_call_id", "name"]);
+
+function isUnset(name: string, value: unknown): boolean {
+  return neverNull.has(name) && (value === null || (Array.isArray(value) && value.length === 0));
 }
 
 /** Clients send a response back with its empty members. */
