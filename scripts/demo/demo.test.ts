@@ -17,8 +17,9 @@ afterAll(() => app.stop());
 
 const since = "2020-01-01";
 const hourMs = 3_600_000;
-/** The time of the last demo run. */
+/** The time of the last demo run, and what it printed. */
 let ranMs = 0;
+let printed = "";
 const demo = new URL("../demo.ts", import.meta.url).pathname;
 
 async function runDemo(args: string[], env: Record<string, string> = {}) {
@@ -34,6 +35,7 @@ test("the demo loads the data set once, however often it runs", async () => {
     ranMs = Date.now();
     const { code, output } = await runDemo(["--url", app.url], { SPANWAY_PROD_KEY: testKeys.prod });
     expect([run, code]).toEqual([run, 0]);
+    printed = output;
     expect(output).toMatch(
       /Sent 3603 spans in 8 requests .*: 526 traces, 1653 model calls, 572 tool calls, 40 customers\.\nScored 68 answers\.\nCreated the alerts/,
     );
@@ -57,6 +59,25 @@ test("the demo loads the data set once, however often it runs", async () => {
     ["workflow", 426],
     ["agent", 100],
   ]);
+});
+
+test("F3: what the demo suggests to ask has the same answer now and in a year", async () => {
+  const asked = [...printed.matchAll(/curl -s '([^']+)'[^']*'content-type: application\/json' -d '([^']+)'/g)];
+  expect(asked).toHaveLength(3);
+  const ask = async (url: string, body: string) => {
+    const { status, json } = await app.prod.post(url, JSON.parse(body));
+    const { results, series, ...others } = json as { results?: Row[]; series?: Array<{ totals: Row }> } & Row;
+    const figures = Object.fromEntries(Object.entries(others).filter(([, value]) => typeof value === "number"));
+    return { status, figures, rows: results, totals: series?.map(({ totals }) => totals) };
+  };
+  for (const [, url = "", body = ""] of asked) {
+    const now = await ask(url, body);
+    expect(now.status).toBe(200);
+    const later = `&end_time=${new Date(ranMs + 364 * 24 * hourMs).toISOString()}`;
+    expect(await ask(url + later, body)).toEqual(now);
+  }
+  const [, summary] = asked;
+  expect((await ask(summary?.[1] ?? "", "{}")).figures).toMatchObject({ number_of_requests: 3603, error_count: 95 });
 });
 
 test("its spans lie in the preceding 14 days, in working hours, with an evening of errors", async () => {
