@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { httpLimits } from "./limits.ts";
 
-export type Page<Row> = { count: number; next: string | null; previous: string | null; results: Row[] };
+export type Page<Row> = {
+  count: number;
+  next: string | null;
+  previous: string | null;
+  results: Row[];
+  warnings?: string[];
+};
 
 /** The schema of one page of rows. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
@@ -10,6 +16,7 @@ export function pageOf<Row extends z.ZodType>(row: Row) {
     next: z.url().nullable().meta({ description: "Absolute URL of the next page." }),
     previous: z.url().nullable().meta({ description: "Absolute URL of the page before." }),
     results: z.array(row),
+    warnings: z.array(z.string()).optional().meta({ description: "URL parameters that had no effect." }),
   });
 }
 
@@ -31,6 +38,7 @@ export function paginate<Row>(options: {
   results: Row[];
   hasNext?: boolean;
   nextToken?: string | undefined;
+  query?: object;
 }): Page<Row> {
   const { url, page, pageSize, count, results, nextToken } = options;
   const lastPage = Math.max(1, Math.ceil(count / pageSize));
@@ -40,7 +48,16 @@ export function paginate<Row>(options: {
     next: hasNext && page < httpLimits.pageMax ? linkTo(url, page + 1, nextToken) : null,
     previous: page > 1 ? linkTo(url, Math.min(page - 1, lastPage)) : null,
     results,
+    ...warningsOf(url, options.query),
   };
+}
+
+function warningsOf({ searchParams }: URL, query: object | undefined): { warnings?: string[] } {
+  const names = query === undefined ? [] : [...new Set(searchParams.keys())];
+  const unknown = names.filter((name) => query !== undefined && !Object.hasOwn(query, name));
+  if (unknown.length === 0) return {};
+  const named = unknown.slice(0, httpLimits.unknownMembersNamed).map((name) => name.slice(0, httpLimits.nameChars));
+  return { warnings: named.map((name) => `${name} is not a parameter of this list and has no effect`) };
 }
 
 function linkTo(url: URL, page: number, token?: string): string {

@@ -168,6 +168,27 @@ describe.each(filtered.map(({ id, path }) => [id, path] as const))("M9: paramete
   });
 });
 
+/** Lists with a path of their own and pages, of any resource. */
+const lists = everyEndpoint().filter(
+  ({ method, path, success }) =>
+    method === "GET" &&
+    !path.includes("{") &&
+    success.schema instanceof z.ZodObject &&
+    "results" in success.schema.shape &&
+    "next" in success.schema.shape,
+);
+test.each(lists.map(({ path, auth }) => [path, auth] as const))(
+  "M9: a parameter that GET %s does not know is named",
+  async (path, auth) => {
+    const client = auth === "user" ? await app.login() : prod;
+    const answer = await client.get(`${path}?group_by=model&page=1&no_such_parameter=1`);
+    expect([answer.status, answer.text.slice(0, answer.status === 200 ? 0 : 200)]).toEqual([200, ""]);
+    const { warnings } = jsonOf(answer);
+    expect(warnings).toContainEqual(expect.stringContaining("no_such_parameter"));
+    expect(warnings).not.toContainEqual(expect.stringMatching(/^page\b/));
+  },
+);
+
 test("M9: filters of URL and body are combined", async () => {
   const body = { filters: { model: { value: ["m2"] } } };
   const answer = await prod.post("/api/request-logs/summary/?customer_identifier=acme", body);

@@ -37,7 +37,7 @@ export const listAlertHistory = (deps: Pick<AlertDeps, "stores">) =>
         rows.flatMap(({ event_id }) => event_id ?? []),
       );
       const results = rows.map((entry) => present(entry, { channels, deliveries, url }));
-      return paginate({ url, page, pageSize, count, results });
+      return paginate({ url, query, page, pageSize, count, results });
     },
   });
 

@@ -27,6 +27,6 @@ export const listAlerts = ({ stores, refusalOf }: Pick<AlertDeps, "stores" | "re
       const ids = rows.map(({ id }) => id);
       const channels = await stores.webhooks.listChannels(principal.organization_id, ids);
       const results = rows.map((alert) => presentAlert(alert, channels, refusalOf));
-      return paginate({ url, page, pageSize, count: all.length, results });
+      return paginate({ url, query, page, pageSize, count: all.length, results });
     },
   });

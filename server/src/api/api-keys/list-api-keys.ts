@@ -24,6 +24,6 @@ export const listApiKeys = (deps: { apiKeys: Pick<ApiKeyStore, "list">; nowMs: (
       const keys = await deps.apiKeys.list(principal.organization_id, new Date(deps.nowMs()).toISOString());
       const start = (query.page - 1) * query.page_size;
       const results = keys.slice(start, start + query.page_size).map(presentApiKey);
-      return paginate({ url, page: query.page, pageSize: query.page_size, count: keys.length, results });
+      return paginate({ url, query, page: query.page, pageSize: query.page_size, count: keys.length, results });
     },
   });

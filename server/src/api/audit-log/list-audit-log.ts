@@ -60,7 +60,7 @@ export const listAuditLog = (deps: { auditLog: Pick<AuditStore, "list"> }) =>
       const wanted = { actor, action, target, from: isoOf(query.start_time), to: isoOf(query.end_time) };
       const { count, entries } = await deps.auditLog.list(principal.organization_id, wanted, { page, pageSize });
       const results = entries.map(({ unique_organization_id: _own, ...entry }) => entry);
-      return paginate({ url, page, pageSize, count, results });
+      return paginate({ url, query, page, pageSize, count, results });
     },
   });
 

@@ -38,6 +38,6 @@ export const listAutomations = ({ stores }: { stores: ControlStores }) =>
       );
       const rows = all.slice((page - 1) * pageSize, page * pageSize);
       const results = await describeAutomations(stores, principal.organization_id, rows);
-      return paginate({ url, page, pageSize, count: all.length, results });
+      return paginate({ url, query, page, pageSize, count: all.length, results });
     },
   });

@@ -39,7 +39,7 @@ export const listConditions = (deps: { conditions: Pick<ConditionStore, "list"> 
       // An organization has a bounded number of conditions, so the page is sliced here.
       const all = (await deps.conditions.list(principal.organization_id)).filter((row) => isWanted(row, filters));
       const results = all.slice((page - 1) * pageSize, page * pageSize).map(presentCondition);
-      return { ...paginate({ url, page, pageSize, count: all.length, results }), filters_data: applied };
+      return { ...paginate({ url, query, page, pageSize, count: all.length, results }), filters_data: applied };
     },
   });
 

@@ -70,7 +70,7 @@ export const listEvaluatorVersions = (deps: { evaluators: Pick<EvaluatorStore, "
       const versions = await deps.evaluators.listVersions(found.id);
       const rows = versions.slice((page - 1) * pageSize, page * pageSize);
       const results = rows.map((version) => presentVersion(found, version));
-      return paginate({ url, page, pageSize, count: versions.length, results });
+      return paginate({ url, query, page, pageSize, count: versions.length, results });
     },
   });
 

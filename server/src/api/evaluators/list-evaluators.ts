@@ -41,7 +41,7 @@ export const listEvaluators = (deps: { evaluators: Pick<EvaluatorStore, "list"> 
       // An organization has a bounded number of evaluators, so the page is sliced here.
       const all = (await deps.evaluators.list(principal.organization_id)).filter((row) => isWanted(row, query));
       const results = all.slice((page - 1) * pageSize, page * pageSize).map(presentEvaluator);
-      return paginate({ url, page, pageSize, count: all.length, results });
+      return paginate({ url, query, page, pageSize, count: all.length, results });
     },
   });
 

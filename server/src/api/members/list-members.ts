@@ -29,6 +29,6 @@ export const listMembers = (deps: { stores: Pick<ControlStores, "users" | "invit
       const all = [...members, ...invited];
       const { page, page_size: pageSize } = query;
       const results = all.slice((page - 1) * pageSize, page * pageSize).map(presentMember);
-      return paginate({ url, page, pageSize, count: all.length, results });
+      return paginate({ url, query, page, pageSize, count: all.length, results });
     },
   });

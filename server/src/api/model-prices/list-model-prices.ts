@@ -18,9 +18,10 @@ export const listModelPrices = (deps: Pick<ModelPriceDeps, "modelPrices">) =>
     query: z.object(pagingQuery()),
     success: { status: 200, schema: pageOf(modelPriceSchema) },
     errors: [],
-    handler: async ({ principal, query: { page, page_size: pageSize }, url }) => {
+    handler: async ({ principal, query, url }) => {
+      const { page, page_size: pageSize } = query;
       const range = { offset: (page - 1) * pageSize, limit: pageSize };
       const { count, prices } = await deps.modelPrices.list(principal.organization_id, range);
-      return paginate({ url, page, pageSize, count, results: prices.map(presentPrice) });
+      return paginate({ url, query, page, pageSize, count, results: prices.map(presentPrice) });
     },
   });

@@ -25,6 +25,6 @@ export const listProviders = (deps: { providerSettings: Pick<ProviderSettings, "
       const settings = await deps.providerSettings.list(principal.organization_id);
       const start = (query.page - 1) * query.page_size;
       const results = settings.slice(start, start + query.page_size).map((setting) => presentSetting(setting, deps));
-      return paginate({ url, page: query.page, pageSize: query.page_size, count: settings.length, results });
+      return paginate({ url, query, page: query.page, pageSize: query.page_size, count: settings.length, results });
     },
   });

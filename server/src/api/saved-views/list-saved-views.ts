@@ -27,6 +27,6 @@ export const listSavedViews = ({ stores }: Pick<SavedViewDeps, "stores">) =>
       const views = await stores.savedViews.list(principal.organization_id);
       const all = views.filter((view) => screen === "" || view.screen === screen);
       const results = all.slice((page - 1) * pageSize, page * pageSize).map(presentSavedView);
-      return paginate({ url, page, pageSize, count: all.length, results });
+      return paginate({ url, query, page, pageSize, count: all.length, results });
     },
   });

@@ -47,7 +47,7 @@ export const listScores = ({ stores }: Pick<ScoreDeps, "stores">) =>
       const { page, page_size: pageSize, ...filter } = query;
       const slice = { limit: pageSize, offset: (page - 1) * pageSize };
       const { count, scores } = await stores.scores.list(principal.organization_id, filter, slice);
-      return paginate({ url, page, pageSize, count, results: scores.map(presentScore) });
+      return paginate({ url, query, page, pageSize, count, results: scores.map(presentScore) });
     },
   });
 
@@ -67,6 +67,6 @@ export const listLogScores = (deps: ScoreDeps) =>
       const slice = { limit: pageSize, offset: (page - 1) * pageSize };
       const filter = { log_id: params.log_id.toLowerCase() };
       const { count, scores } = await deps.stores.scores.list(organization, filter, slice);
-      return paginate({ url, page, pageSize, count, results: scores.map(presentScore) });
+      return paginate({ url, query, page, pageSize, count, results: scores.map(presentScore) });
     },
   });

@@ -25,6 +25,6 @@ export const listDeliveries = (deps: Pick<WebhookDeps, "webhooks"> & { deliverie
       await findWebhook(deps, principal.organization_id, params.id);
       const { page, page_size: pageSize } = query;
       const { count, rows } = await deps.deliveries.list(principal.organization_id, params.id, { page, pageSize });
-      return paginate({ url, page, pageSize, count, results: rows.map(presentDelivery) });
+      return paginate({ url, query, page, pageSize, count, results: rows.map(presentDelivery) });
     },
   });
