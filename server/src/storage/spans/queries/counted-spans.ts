@@ -133,7 +133,8 @@ function matchedSpans({ where, filter, edits }: CountedPart, once: Once): string
   const { demand, others } = demanded;
   const rest = { ...filter, sql: ["1", ...others.map(({ sql }) => sql)].join(" AND "), columns: columnsOf(others) };
   if (readsIdentity(rest)) return undefined;
-  const newest = `${where.sql} AND ${keysWhere("span_counts", `${where.sql} AND ${demand}`)}
+  // Times are compared faster than keys; counts of other spans with the same time are removed with the groups.
+  const newest = `${where.sql} AND timestamp GLOBAL IN (SELECT timestamp FROM span_counts WHERE ${where.sql} AND ${demand})
     GROUP BY timestamp, unique_id HAVING argMax(is_deleted = 0 AND ${demand}, version)`;
   const matched = { ...where, sql: `${where.sql} AND (${demand} OR ${keysWhere("span_counts", newest)})` };
   return ownSpans({ where: matched, filter: rest, edits }, once);
