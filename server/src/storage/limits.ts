@@ -28,6 +28,8 @@ export const storageLimits = {
    * longer than reading.
    */
   summedListSpans: 1_000,
+  /** Up to this place, the traces of a list by time are found from the newest span on. */
+  newestTraces: 1_000,
   traceDeletionsPage: 1_000,
   /**
    * How far back a read looks for earlier messages of a conversation: a message last sent before that counts as new.

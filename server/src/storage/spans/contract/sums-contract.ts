@@ -62,6 +62,9 @@ async function read(store: SpanStore, selection: SpanSelection) {
   const starts = Array.from({ length: slots / 2 + 1 }, (_, index) => (startMs + 2 * index * slotMs) / 1_000);
   const series = { ...selection, starts, metrics: spanMetrics, top: 2, rankBy: "total_cost" as const, scores: [] };
   const group = (groupBy: string[], search = "") => store.groupSpans({ ...query, groupBy, search });
+  const condition = selection.filter && { where: undefined, having: selection.filter, figures: [], matches: [] };
+  const byTime = { sort: { field: "timestamp", descending: true }, page: 1, pageSize: 5 } as const;
+  const traces = store.listTraces({ ...selection, ...byTime, condition });
   return plainly(
     await Promise.all([
       store.summarizeSpans(selection),
@@ -70,6 +73,7 @@ async function read(store: SpanStore, selection: SpanSelection) {
       store.spanSeries({ ...series, groupBy: [] }),
       store.spanSeries({ ...series, starts: hours, groupBy: ["model"] }),
       store.spanSeries({ ...series, groupBy: ["model"] }),
+      traces,
     ]),
   );
 }

@@ -2,6 +2,7 @@ import type { ReadColumn, SpanColumn } from "../../../domain/span.ts";
 import type { TreeSpan } from "../../../domain/span-tree.ts";
 import { createTraceFigures, type TraceFigures } from "../../../domain/trace-figures.ts";
 import { traceNumbers, traceTexts } from "../../../domain/trace.ts";
+import { storageLimits } from "../../limits.ts";
 import type { ResultRow, SpanDatabase } from "../drivers/span-database.ts";
 import type { StoredSpan } from "../span-store.ts";
 import { figureFields, summedTrace, treeSpan } from "../summed-trace.ts";
@@ -14,6 +15,10 @@ import type { Where } from "./selection.ts";
 import { hasParentHere, rootOf, traceFigures } from "./trace-figures.ts";
 
 export type TraceKey = { trace_unique_id: string; environment: string };
+
+/** A trace of a page has at least `spans` spans, which ended between `first` and `last`. */
+export type PageKey = TraceKey & { first: string; last: string; spans: string };
+export type TracePage = { count: number; keys: PageKey[] };
 
 const rootColumns = [
   "unique_id",
@@ -64,15 +69,20 @@ export async function describeTraces(
   return new Map(rows.map(storedTrace).map((trace) => [traceKeyText(trace), trace]));
 }
 
-/** The same for few spans: reading and summing them here takes less time than the engine needs to plan sums. */
+/**
+ * The same for few spans: reading and summing them here takes less time than the engine needs to plan sums. Undefined if
+ * there are more than a few.
+ */
 export async function sumTraces(
   database: SpanDatabase,
   where: Where,
   signal?: AbortSignal,
-): Promise<Map<string, StoredTrace>> {
-  const spans = await newestSpans(database, { name: "describe_traces", where, fields: summedFields }, signal);
+): Promise<Map<string, StoredTrace> | undefined> {
+  const read = { name: "describe_traces", where, fields: summedFields, most: storageLimits.summedListSpans };
+  const { newest, isAll } = await newestSpans(database, read, signal);
+  if (!isAll) return undefined;
   const traces = new Map<string, { key: TraceKey; figures: TraceFigures; spans: Map<TreeSpan, StoredSpan> }>();
-  for (const span of spans.values()) {
+  for (const span of newest.values()) {
     const key = { trace_unique_id: span.trace_unique_id ?? "", environment: span.environment };
     const trace = traces.get(traceKeyText(key)) ?? { key, figures: createTraceFigures(), spans: new Map() };
     traces.set(traceKeyText(key), trace);

@@ -5,7 +5,7 @@ import type { SpanKey, StoredSpan } from "../span-store.ts";
 import { packingOf } from "./packed-columns.ts";
 import { storedSpan } from "./result-values.ts";
 import { allOf, scopeWhere, type Where } from "./selection.ts";
-import { readCounts, storedColumns, withCount } from "./span-counts.ts";
+import { readCounts, readFewCounts, storedColumns, withCount } from "./span-counts.ts";
 import { byIds, readEdits, withEdits } from "./span-edits.ts";
 
 export const keyColumns = ["timestamp", "unique_id", "environment", "version"] as const satisfies readonly SpanColumn[];
@@ -32,7 +32,7 @@ export async function hydrateSpans(
   });
   const finding = newestSpans(database, { name: "hydrate", where, fields }, signal);
   const editing = readEdits(database, scope, { ids: byIds(keys.map((key) => key.unique_id)), columns: fields }, signal);
-  const [newest, edits] = await Promise.all([finding, editing]);
+  const [{ newest }, edits] = await Promise.all([finding, editing]);
   return keys.flatMap((key) => {
     const row = newest.get(keyText(key));
     return row === undefined ? [] : [withEdits(row, edits)];
@@ -41,19 +41,24 @@ export async function hydrateSpans(
 
 /**
  * Returns the spans of `where` by their keys, without FINAL: the newest row of each key. `where` only reads columns
- * that the tables of spans and counts both have.
+ * that the tables of spans and counts both have. `isAll`: there were no more than `most` rows.
  */
 export async function newestSpans(
   database: SpanDatabase,
-  { name, where, fields }: { name: string; where: Where; fields: readonly ReadColumn[] },
+  { name, where, fields, most }: { name: string; where: Where; fields: readonly ReadColumn[]; most?: number },
   signal?: AbortSignal,
-): Promise<Map<string, StoredSpan>> {
+): Promise<{ newest: Map<string, StoredSpan>; isAll: boolean }> {
   const packing = packingOf(storedColumns([...new Set<ReadColumn>([...keyColumns, "is_deleted", ...fields])]));
-  const counting = readCounts(database, where, fields, signal);
+  const limit = most === undefined ? "" : `LIMIT ${most + 1}`;
+  // A span may have several rows of counts.
+  const counting =
+    most === undefined
+      ? readCounts(database, where, fields, signal)
+      : readFewCounts(database, where, { columns: fields, most: 2 * most }, signal);
   const finding = database.query(
     {
       name,
-      sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql}`,
+      sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql} ${limit}`,
       params: where.params,
       // Nobody can use a response with a thousand spans of megabytes each: it takes fewer rows or fields.
       settings: { max_result_bytes: storageLimits.pagePayloadBytes, result_overflow_mode: "throw" },
@@ -61,6 +66,7 @@ export async function newestSpans(
     signal,
   );
   const [counts, { rows }] = await Promise.all([counting, finding]);
+  if (counts === undefined || rows.length > (most ?? rows.length)) return { newest: new Map(), isAll: false };
   const isCounted = fields.some(isCountedColumn);
   const newest = newestBy(
     rows.map((row) => storedSpan(packing.unpack(row))),
@@ -72,7 +78,7 @@ export async function newestSpans(
     else if (isCounted) withCount(row, counts);
     if (!fields.includes("is_deleted")) delete (row as ResultRow)["is_deleted"];
   }
-  return newest;
+  return { newest, isAll: true };
 }
 
 /** The row with the highest version for each key. Versions are whole numbers as text. */

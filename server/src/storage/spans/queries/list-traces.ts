@@ -3,13 +3,30 @@ import { storageLimits } from "../../limits.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { ListTracesQuery, StoredTrace } from "../trace-queries.ts";
 import type { TimeWindow } from "../span-store.ts";
-import { describeTraces, sumTraces, traceKeyText, type TraceKey } from "./describe-traces.ts";
+import {
+  describeTraces,
+  sumTraces,
+  traceKeyText,
+  type PageKey,
+  type TraceKey,
+  type TracePage,
+} from "./describe-traces.ts";
 import { figureAlias } from "./figures.ts";
 import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
 import { mayHaveRows } from "./has-rows.ts";
+import { planNewest, type NewestTraces } from "./newest-traces.ts";
 import { readOnce, type Once } from "./once.ts";
-import { allOf, inWindow, scopeWhere, storedWindow, stretchWhere, windowWhere, type Where } from "./selection.ts";
+import {
+  allOf,
+  inWindow,
+  ofTraces,
+  scopeWhere,
+  storedWindow,
+  stretchWhere,
+  windowWhere,
+  type Where,
+} from "./selection.ts";
 import { traceFigures } from "./trace-figures.ts";
 
 /**
@@ -22,14 +39,17 @@ export async function listTraces(
   query: ListTracesQuery,
   signal?: AbortSignal,
 ): Promise<{ count: number; rows: StoredTrace[] }> {
-  const parts = await traceSpans(database, query, signal);
-  const page = await tracePage(database, query, parts, signal);
+  const { near, before, after } = await partsOf(database, query, signal);
+  const parts = [...near, ...before, ...after];
+  const newest = after.length === 0 ? await planNewest(database, query, near[0]?.where, signal) : undefined;
+  const page = await tracePage(database, query, { parts, newest }, signal);
   if (page.keys.length === 0) return { count: page.count, rows: [] };
   const inScope = allOf(scopeWhere(query.scope), ofTraces(page.keys));
   const where = allOf(inScope, stretchOf(page.keys));
   const spans = page.keys.reduce((sum, key) => sum + Number(key.spans), 0);
   const isFew = spans <= storageLimits.summedListSpans;
-  let found = isFew ? await sumTraces(database, where, signal) : await describeTraces(database, [{ where }], signal);
+  const summed = isFew ? await sumTraces(database, where, signal) : undefined;
+  let found = summed ?? (await describeTraces(database, [{ where }], signal));
   const isWhole = page.keys.every((key) => (found.get(traceKeyText(key))?.span_count ?? 0) >= Number(key.spans));
   // Spans that were resent with other times in between have left the stretch: read the whole range then.
   if (!isWhole) {
@@ -47,7 +67,7 @@ export async function matchTraces(
 ): Promise<{ count: number; keys: TraceKey[] }> {
   const parts = await traceSpans(database, query, signal);
   const order = { sort: { field: "timestamp", descending: true }, page: 1, pageSize: query.limit } as const;
-  return await tracePage(database, { ...query, ...order }, parts, signal);
+  return await tracePage(database, { ...query, ...order }, { parts }, signal);
 }
 
 /**
@@ -57,23 +77,33 @@ export async function matchTraces(
  */
 export async function traceSpans(
   database: SpanDatabase,
-  { scope, window, condition, edits }: Pick<ListTracesQuery, "scope" | "window" | "condition" | "edits">,
+  query: SpansQuery,
   signal?: AbortSignal,
 ): Promise<CountedPart[]> {
+  const { near, before, after } = await partsOf(database, query, signal);
+  return [...near, ...before, ...after];
+}
+
+type SpansQuery = Pick<ListTracesQuery, "scope" | "window" | "condition" | "edits">;
+
+/** `near`: the window and a little around it. The others have the spans of wide traces before and after that. */
+async function partsOf(
+  database: SpanDatabase,
+  { scope, window, condition, edits }: SpansQuery,
+  signal?: AbortSignal,
+): Promise<Record<"near" | "before" | "after", CountedPart[]>> {
   const inScope = allOf(scopeWhere(scope), { sql: "trace_unique_id != ''", params: {} }, condition?.where);
   const wide = await wideTraces(database, { scope, window }, signal);
   const part = (stretch: TimeWindow, name: string, traces?: Where): CountedPart[] =>
     stretch.fromNs > stretch.toNs ? [] : [{ where: allOf(inScope, windowWhere(stretch, name), traces), edits }];
   const { fromNs, toNs } = storedWindow({ fromNs: window.fromNs - narrowNs, toNs: window.toNs + narrowNs });
-  return [
-    ...part({ fromNs, toNs }, "near"),
-    ...(wide === undefined
-      ? []
-      : [
-          ...part({ fromNs: wide.fromNs, toNs: fromNs - 1n }, "wide_before", wide.isWide),
-          ...part({ fromNs: toNs + 1n, toNs: wide.toNs }, "wide_after", wide.isWide),
-        ]),
-  ];
+  const near = part({ fromNs, toNs }, "near");
+  if (wide === undefined) return { near, before: [], after: [] };
+  return {
+    near,
+    before: part({ fromNs: wide.fromNs, toNs: fromNs - 1n }, "wide_before", wide.isWide),
+    after: part({ fromNs: toNs + 1n, toNs: wide.toNs }, "wide_after", wide.isWide),
+  };
 }
 
 const narrowNs = BigInt(storageLimits.narrowTraceS) * 1_000_000_000n;
@@ -108,14 +138,12 @@ async function wideTraces(
 const at = (name: string) => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`;
 const crossing = `first <= ${at("to_ns")} AND last >= ${at("from_ns")} AND (first < ${at("from_ns")} OR last > ${at("to_ns")})`;
 
-type PageKey = TraceKey & { first: string; last: string; spans: string };
-
 async function tracePage(
   database: SpanDatabase,
   query: ListTracesQuery,
-  parts: readonly CountedPart[],
+  { parts, newest }: { parts: readonly CountedPart[]; newest?: NewestTraces | undefined },
   signal?: AbortSignal,
-): Promise<{ count: number; keys: PageKey[] }> {
+): Promise<TracePage> {
   const { condition, sort, page, pageSize } = query;
   const figures = [...new Set([sort.field, ...(condition?.figures ?? [])])];
   const counts = figures.some((name) => usageFigures.has(name)) ? "usage" : "none";
@@ -131,8 +159,10 @@ async function tracePage(
   const direction = sort.descending ? "DESC" : "ASC";
   // The time range is wider than the window, so a trace may have no span in the window.
   const within = inWindow(query.window);
-  const read = async (once: Once, known: Counts) =>
-    await database.query(
+  const read = async (once: Once, known: Counts): Promise<TracePage> => {
+    const found = once === "" ? await newest?.read() : undefined;
+    if (found !== undefined) return found;
+    const { rows, rowsBeforeLimit } = await database.query(
       {
         name: "list_traces",
         sql: `SELECT ${select.join(", ")} FROM ${countedSpans(parts, once, known)} GROUP BY trace_unique_id, environment
@@ -144,13 +174,9 @@ async function tracePage(
       },
       signal,
     );
-  const { rows, rowsBeforeLimit } = await readOnce(database, { parts, counts }, read, signal);
-  return { count: rowsBeforeLimit ?? rows.length, keys: rows as PageKey[] };
-}
-
-function ofTraces(keys: readonly PageKey[]): Where {
-  const ids = [...new Set(keys.map((key) => key.trace_unique_id))];
-  return { sql: "trace_unique_id IN {page:Array(String)}", params: { page: ids } };
+    return { count: rowsBeforeLimit ?? rows.length, keys: rows as PageKey[] };
+  };
+  return await readOnce(database, { parts, counts }, read, signal);
 }
 
 /** The time range of the traces of a page, which is short in a list by time. */

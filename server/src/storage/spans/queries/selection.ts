@@ -55,6 +55,11 @@ export function stretchWhere(first: string, last: string): Where {
   };
 }
 
+export function ofTraces(keys: readonly { trace_unique_id: string }[]): Where {
+  const ids = [...new Set(keys.map((key) => key.trace_unique_id))];
+  return { sql: "trace_unique_id IN {page:Array(String)}", params: { page: ids } };
+}
+
 /** The spans of a selection. */
 export function partOf({ scope, window, filter, edits }: SpanSelection): CountedPart {
   return { where: allOf(scopeWhere(scope), windowWhere(window)), filter, edits };
