@@ -1,7 +1,7 @@
 import { Session } from "chdb";
 import { startApp } from "../../server/src/app.ts";
 import { readConfig } from "../../server/src/config/config.ts";
-import { openSpanDatabase, type SpansLocation } from "../../server/src/storage/spans/drivers/open-span-store.ts";
+import { openSpanDatabase, type SpansLocation } from "../../server/src/storage/spans/clickhouse-span-store.ts";
 import { createLogger, openLogOutput } from "../../server/src/telemetry/logger.ts";
 import type { ServerReply, ServerRequest } from "./bench-server.ts";
 

@@ -2,9 +2,9 @@ import { Session } from "chdb";
 import { spansLocation } from "../../server/src/config/locations.ts";
 import type { SpanBatch } from "../../server/src/storage/spans/span-store.ts";
 import { createPriceBook } from "../../server/src/pricing/price-book.ts";
-import { createNestedJson } from "../../server/src/validation/nested-json.ts";
+import { createNestedJson } from "../../server/src/validation/field-readers.ts";
 import { normalizeSpan } from "../../server/src/ingest/normalize/normalize.ts";
-import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../../server/src/storage/spans/clickhouse-span-store.ts";
 import { insertSettings } from "../../server/src/storage/spans/drivers/span-database.ts";
 
 /** Rows per insert: the size at which the engine parses on all cores. */

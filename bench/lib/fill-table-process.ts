@@ -1,5 +1,5 @@
 import { spansLocation } from "../../server/src/config/locations.ts";
-import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../../server/src/storage/spans/clickhouse-span-store.ts";
 import { realTexts } from "./real-texts.ts";
 import { generateSpans } from "./span-generator.ts";
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createRecompute } from "../../server/src/counting/recompute.ts";
 import { createErasedCustomers } from "../../server/src/ingest/accept/erased-customers.ts";
-import { openSpanStore } from "../../server/src/storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../../server/src/storage/spans/clickhouse-span-store.ts";
 import { realTexts } from "./real-texts.ts";
 import { columnTime } from "./span-generator.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { spansLocation } from "../../server/src/config/locations.ts";
-import { openSpanDatabase } from "../../server/src/storage/spans/drivers/open-span-store.ts";
+import { openSpanDatabase } from "../../server/src/storage/spans/clickhouse-span-store.ts";
 import { startTestClickHouse } from "../../server/test/support/clickhouse-http-server.ts";
 
 /** The span store of a bench; without a URL it is chDB inside each server, as by default. */

@@ -65,7 +65,7 @@ import { openControlDatabase, type ControlDatabase } from "./storage/control/ope
 import { closeToOthers, openDataFolder } from "./storage/data-folder.ts";
 import { openJournal, type Journal } from "./storage/journal/journal.ts";
 import { lockNode } from "./storage/journal/node-lock.ts";
-import { openSpanStore } from "./storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "./storage/spans/clickhouse-span-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 import { createControlMetrics, watchClock } from "./telemetry/control-metrics.ts";
 import { createLiveMetrics } from "./telemetry/live-metrics.ts";

@@ -8,7 +8,7 @@ import type { ErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import { createFanOut, type SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
 import type { ReadMonitor } from "../ingest/writer/read-monitor.ts";
-import { withMediaApart } from "../ingest/media/store-media.ts";
+import { withMediaApart } from "../ingest/media/separate-media.ts";
 import { leaveOutDeleted } from "../ingest/accept/leave-out-deleted.ts";
 import { createReadBack } from "../ingest/fan-out/read-back.ts";
 import { createSpanHistory } from "../ingest/accept/span-history.ts";

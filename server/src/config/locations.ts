@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Secret } from "../lib/secret.ts";
 import type { ControlLocation } from "../storage/control/open-control-database.ts";
-import type { SpansLocation } from "../storage/spans/drivers/open-span-store.ts";
+import type { SpansLocation } from "../storage/spans/clickhouse-span-store.ts";
 import { BadValue, type Parse } from "./parse.ts";
 
 /** Where counters and cached responses are stored. `url` has the scheme redis or rediss. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createErasedCustomers } from "../ingest/accept/erased-customers.ts";
-import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../storage/spans/clickhouse-span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createSpanSettler } from "./settle-spans.ts";
 import { createSpanCounter } from "./span-counter.ts";

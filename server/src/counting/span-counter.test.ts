@@ -12,7 +12,7 @@ import { createSpanCatalogue } from "../filter/span-fields.ts";
 import { toClickHouse } from "../filter/to-clickhouse.ts";
 import { createErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import { formatUuid, spanIdentity } from "../domain/identity.ts";
-import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../storage/spans/clickhouse-span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createRecompute } from "./recompute.ts";
 import { createSpanCounter } from "./span-counter.ts";

@@ -10,7 +10,7 @@ import type { CustomerKey } from "../domain/customer.ts";
 import { createSpanCounter } from "../counting/span-counter.ts";
 import { createErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import { customersLimits } from "./limits.ts";
-import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../storage/spans/clickhouse-span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { storedTime } from "../lib/time.ts";
 import { createCustomerErasures, loadErasedCustomers } from "./erasures.ts";

@@ -165,7 +165,7 @@ export const spanExtras = {
   completion_unit_price: "number",
   /** The usage object as sent, beside the normalized buckets. */
   usage: "json",
-  /** Buckets that only pricing needs, by the names of pricing/usage-details.ts. */
+  /** Buckets that only pricing needs, by the names of pricing/buckets.ts. */
   usage_details: "json",
   usage_is_estimated: "boolean",
   customer_params: "json",

@@ -1,14 +1,15 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import { randomUUID } from "node:crypto";
 import { ServiceError } from "../domain/errors.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { BodyReservation } from "./body-memory.ts";
 import { corsHeaders } from "./cors.ts";
-import type { AnyEndpoint, InnerRequest, Context } from "./endpoint.ts";
+import type { AnyEndpoint, Context, InnerRequest } from "./endpoint.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Kernel } from "./kernel.ts";
+import { httpLimits } from "./limits.ts";
 import { perform } from "./perform.ts";
 import type { Reply } from "./reply.ts";
-import { requestIdOf } from "./request-id.ts";
 import { baseUrlOf } from "./request-url.ts";
 import type { ResponseWriter } from "./response-writer.ts";
 
@@ -131,4 +132,12 @@ export class RequestContext implements Context {
   stop(): void {
     this.#abort?.abort(new ServiceError("unavailable", "The service stopped before the answer was complete."));
   }
+}
+
+const sanePattern = /^[\w.:/+=@-]+$/;
+
+/** The caller's own id if it is short and plain, else a new one. */
+function requestIdOf(header: string | string[] | undefined): string {
+  const sane = typeof header === "string" && header.length <= httpLimits.requestIdChars && sanePattern.test(header);
+  return sane ? header : randomUUID();
 }

@@ -10,7 +10,7 @@ import { openMemoryControl } from "../../test/support/memory-control.ts";
 import { jobsLimits } from "./limits.ts";
 import { createPriceBook } from "../pricing/price-book.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
-import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../storage/spans/clickhouse-span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createRepricing, type OwnSelection } from "./reprice-spans.ts";
 

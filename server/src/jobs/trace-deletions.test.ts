@@ -13,7 +13,7 @@ import { createErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import { domainLimits } from "../domain/limits.ts";
 import { jobsLimits } from "./limits.ts";
 import { openEmbeddedDatabase } from "../storage/spans/drivers/embedded-database.ts";
-import { openSpanStore } from "../storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../storage/spans/clickhouse-span-store.ts";
 import type { SpanDatabase } from "../storage/spans/drivers/span-database.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import type { Leader } from "./leader.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatTimeNs, isoTime, maxTimeNs, minTimeNs, parseTimeNs, storedTime } from "./time.ts";
+import { formatTimeNs, isoTime, maxTimeNs, minTimeNs, parseTimeNs, storedTime, bySecond } from "./time.ts";
 
 const instants = fc.bigInt({ min: minTimeNs, max: maxTimeNs });
 const at = (iso: string) => BigInt(Date.parse(iso)) * 1_000_000n;
@@ -123,4 +123,15 @@ describe("storedTime", () => {
       }),
     );
   });
+});
+
+test("bySecond gives each instant the text of its own second, in any order of instants", () => {
+  const format = (ms: number): string => `${ms / 1000}s`;
+  const instants = fc.array(fc.integer({ min: -3_000, max: 3_000 }), { maxLength: 50 });
+  fc.assert(
+    fc.property(instants, (all) => {
+      const text = bySecond(format);
+      expect(all.map(text)).toEqual(all.map((ms) => format(Math.floor(ms / 1000) * 1000)));
+    }),
+  );
 });

@@ -3,7 +3,7 @@ import { isObject } from "../lib/json.ts";
 import { parseTimeNs } from "../lib/time.ts";
 import type { PriceBook } from "./price-book.ts";
 import { assuming, readReceipt, versions, withPrevious } from "./receipt.ts";
-import { readUsageDetails } from "./usage-details.ts";
+import { readUsageDetails } from "./buckets.ts";
 import { readUsageMembers } from "./usage-object.ts";
 
 /** The columns of a stored span with its usage and cost. */

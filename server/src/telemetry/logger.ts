@@ -1,5 +1,5 @@
 import { pino, type DestinationStream, type Logger } from "pino";
-import { bySecond } from "../lib/by-second.ts";
+import { bySecond } from "../lib/time.ts";
 import { telemetryLimits } from "./limits.ts";
 
 /** Standard output. Lines are buffered; whoever ends the process calls `flushSync`. */

@@ -1,9 +1,10 @@
-import { isNamable } from "../domain/naming.ts";
 import { domainLimits } from "../domain/limits.ts";
+import { isNamable } from "../domain/naming.ts";
+import { filterLimits } from "../filter/limits.ts";
 import { httpLimits } from "../http/limits.ts";
-import { pricingLimits } from "../pricing/limits.ts";
-import { isObject, isRawNumber } from "../lib/json.ts";
+import { countJsonNodes, isObject, isRawNumber, countNodes, parseJsonText } from "../lib/json.ts";
 import { parseTimeNs } from "../lib/time.ts";
+import { pricingLimits } from "../pricing/limits.ts";
 
 /**
  * Readers of single values of a span body. Each takes any JSON value except null and returns the value to store,
@@ -154,3 +155,33 @@ export const version: Reader<string | number> = (value) => {
   if (typeof value === "number" || typeof value === "string") return value === "" ? undefined : value;
   return isRawNumber(value) ? value.rawJSON : new Problem("must be a number or a string");
 };
+
+/** Reads objects and lists sent as JSON text within JSON, as OpenTelemetry attributes carry them. */
+export type NestedJson = {
+  /** Returns the parsed tree; the text itself if it is not a tree; a `Problem` if it is too large. */
+  read(text: string): unknown;
+};
+
+/**
+ * `maxNodes` bounds the keys and values of all texts together: the request's own bound does not cover the content of
+ * strings.
+ */
+export function createNestedJson(maxNodes: number): NestedJson {
+  let nodesLeft = maxNodes;
+  return {
+    read(text) {
+      const first = text.trimStart().charAt(0);
+      if (first !== "{" && first !== "[") return text;
+      // A text has no more keys and values than characters. Counting a parsed tree is cheaper than counting text.
+      if (text.length > nodesLeft && countJsonNodes(Buffer.from(text), nodesLeft) > nodesLeft)
+        return new Problem(`must not bring a request over ${maxNodes} keys and values`);
+      const parsed = parseJsonText(text);
+      const nodes = parsed.ok ? countNodes(parsed.value, filterLimits.spanDepth, domainLimits.spanNodes) : undefined;
+      nodesLeft -= typeof nodes === "number" ? nodes : countJsonNodes(Buffer.from(text), nodesLeft);
+      if (!parsed.ok) return text;
+      if (nodes === "depth") return new Problem(`must not nest deeper than ${filterLimits.spanDepth} levels`);
+      if (nodes === "nodes") return new Problem(`must not hold more than ${domainLimits.spanNodes} values`);
+      return parsed.value;
+    },
+  };
+}

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ingestLimits } from "../../src/ingest/limits.ts";
 import { ndjsonLine, spanRow } from "../../src/storage/spans/contract/span-fixtures.ts";
-import { openSpanStore } from "../../src/storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../../src/storage/spans/clickhouse-span-store.ts";
 import { newDataDir, startServerProcess, type ServerProcess } from "../support/server-process.ts";
 import { always } from "../support/spans.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, expect, test } from "vitest";
 import { openControlDatabase } from "../../src/storage/control/open-control-database.ts";
-import { openSpanDatabase } from "../../src/storage/spans/drivers/open-span-store.ts";
+import { openSpanDatabase } from "../../src/storage/spans/clickhouse-span-store.ts";
 import { newDataDir, runAdminProcess, startServerProcess } from "../support/server-process.ts";
 import { createSpan, retrieveSpan } from "../support/spans.ts";
 

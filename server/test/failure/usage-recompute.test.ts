@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
-import { openSpanStore } from "../../src/storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../../src/storage/spans/clickhouse-span-store.ts";
 import { pathOf } from "../support/customers.ts";
 import { always, bodyOf, settle } from "../support/spans.ts";
 import { newDataDir, programEnvironment, programs, startServerProcess } from "../support/server-process.ts";

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { domainLimits } from "../../src/domain/limits.ts";
-import { createNestedJson } from "../../src/validation/nested-json.ts";
+import { createNestedJson } from "../../src/validation/field-readers.ts";
 import { decodeJsonTraces } from "../../src/ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../src/ingest/otlp/decode-protobuf.ts";
 import type { ExportRequest, OtlpSpan } from "../../src/ingest/otlp/export-request.ts";

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSpanStore } from "../../src/storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../../src/storage/spans/clickhouse-span-store.ts";
 
 /** An embedded span store with its tables and without spans: to make the tables takes a third of the start of a server. */
 export async function makeEmptySpans(path: string): Promise<void> {

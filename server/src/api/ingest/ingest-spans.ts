@@ -7,8 +7,13 @@ import { isObject } from "../../lib/json.ts";
 import { apiLimits } from "../limits.ts";
 import { httpLimits } from "../../http/limits.ts";
 import { presentOutcomes } from "../request-logs/bulk-create-spans.ts";
-import { originOf, readIdempotencyKey, readJsonBody } from "../request-logs/read-span-bodies.ts";
-import { unknownWarnings, warningsOf } from "../request-logs/unknown-warnings.ts";
+import {
+  originOf,
+  readIdempotencyKey,
+  readJsonBody,
+  unknownWarnings,
+  warningsOf,
+} from "../request-logs/span-ingest.ts";
 import { spanBody, spanExample } from "../request-logs/span-body.ts";
 
 const ingested = z

@@ -8,7 +8,7 @@ import { decodeJsonLogs } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufLogs } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
 import { httpLimits } from "../../http/limits.ts";
-import { originOf } from "../request-logs/read-span-bodies.ts";
+import { originOf } from "../request-logs/span-ingest.ts";
 import { otlpSuccess } from "./ingest-otlp-traces.ts";
 import { decodeExport, encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
 

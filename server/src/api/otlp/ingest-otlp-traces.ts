@@ -7,7 +7,7 @@ import { decodeJsonTraces } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
 import { httpLimits } from "../../http/limits.ts";
-import { originOf } from "../request-logs/read-span-bodies.ts";
+import { originOf } from "../request-logs/span-ingest.ts";
 import { decodeExport, encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
 
 const body = z

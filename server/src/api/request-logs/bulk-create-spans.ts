@@ -6,9 +6,8 @@ import type { RowOutcome, SpanIntake } from "../../ingest/accept/accept.ts";
 import { httpLimits } from "../../http/limits.ts";
 import { storageLimits } from "../../storage/limits.ts";
 import { bulkResult, presentResult, readRows } from "./bulk-rows.ts";
-import { originOf, readIdempotencyKey, readJsonBody } from "./read-span-bodies.ts";
+import { originOf, readIdempotencyKey, readJsonBody, unknownWarnings, warningsOf } from "./span-ingest.ts";
 import { spanBody, spanExample } from "./span-body.ts";
-import { unknownWarnings, warningsOf } from "./unknown-warnings.ts";
 
 const createResult = bulkResult.extend({ warnings: unknownWarnings }).meta({ id: "BulkCreateResult" });
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError, type ErrorCode, type FieldErrors } from "../../domain/errors.ts";
 import { isObject } from "../../lib/json.ts";
 import { storageLimits } from "../../storage/limits.ts";
-import { sentenceOf } from "./read-span-bodies.ts";
+import { sentenceOf } from "./span-ingest.ts";
 
 /** Requests with many independent rows in `logs`. */
 

@@ -6,7 +6,7 @@ import { isObject } from "../../lib/json.ts";
 import { httpLimits } from "../../http/limits.ts";
 import { storageLimits } from "../../storage/limits.ts";
 import { bulkResult, presentResult, readRows } from "./bulk-rows.ts";
-import { readJsonBody } from "./read-span-bodies.ts";
+import { readJsonBody } from "./span-ingest.ts";
 import {
   changeSpans,
   readSpanChange,

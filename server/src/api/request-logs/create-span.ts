@@ -5,9 +5,8 @@ import { endpoint } from "../../http/endpoint.ts";
 import type { SpanIntake } from "../../ingest/accept/accept.ts";
 import { isoTime } from "../../lib/time.ts";
 import { storageLimits } from "../../storage/limits.ts";
-import { originOf, readIdempotencyKey, readJsonBody, sentenceOf } from "./read-span-bodies.ts";
+import { originOf, readIdempotencyKey, readJsonBody, sentenceOf, unknownWarnings, warningsOf } from "./span-ingest.ts";
 import { spanBody, spanExample } from "./span-body.ts";
-import { unknownWarnings, warningsOf } from "./unknown-warnings.ts";
 
 const created = z
   .object({

@@ -4,7 +4,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { rawJson } from "../../http/reply.ts";
 import { httpLimits } from "../../http/limits.ts";
 import { columnsOf, presentSpan } from "./present-span.ts";
-import { readJsonBody } from "./read-span-bodies.ts";
+import { readJsonBody } from "./span-ingest.ts";
 import {
   changeSpans,
   readSpanChange,

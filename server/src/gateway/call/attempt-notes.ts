@@ -1,7 +1,8 @@
 import { gatewayLimits } from "../limits.ts";
-import { errorOfProblem } from "./client-answer.ts";
 import type { UpstreamProblem } from "../providers/provider.ts";
-import type { Attempt } from "../routing/plan.ts";
+import type { Attempt, PlanStep } from "../routing/plan.ts";
+import { errorOfProblem } from "./client-answer.ts";
+import type { UpstreamTimeouts } from "./exchange.ts";
 
 /** The outcome of one attempt, as the span lists it. `status_code` is the upstream's own, null if it sent none. */
 export type AttemptNote = {
@@ -52,4 +53,28 @@ function resultOf(
 /** The notes without the upstream's messages, which may quote content. */
 export function withoutMessages(notes: readonly AttemptNote[]): AttemptNote[] {
   return notes.map((note) => ({ ...note, error_message: note.error_message === null ? null : "The attempt failed." }));
+}
+
+/**
+ * The timeouts of one attempt. It leaves time for the models that may still be tried, within the deadlines of the route
+ * and of the call. A stream gets all remaining total time: once it has begun, no other model can answer.
+ * @param leftMs the time left for the whole call
+ */
+export function timesOf(
+  timeouts: UpstreamTimeouts,
+  leftMs: number,
+  { furtherModels, roomMs }: Pick<PlanStep, "furtherModels" | "roomMs">,
+  isStream: boolean,
+): UpstreamTimeouts {
+  const remainingMs = Math.max(1, leftMs);
+  const forOthersMs = Math.min(
+    timeouts.firstByteMs * furtherModels,
+    (remainingMs * furtherModels) / (furtherModels + 1),
+  );
+  const ownMs = Math.max(1, remainingMs - forOthersMs);
+  return {
+    firstByteMs: Math.min(timeouts.firstByteMs, ownMs, Math.max(1, roomMs)),
+    idleMs: timeouts.idleMs,
+    totalMs: isStream ? remainingMs : ownMs,
+  };
 }

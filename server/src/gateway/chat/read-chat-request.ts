@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ServiceError } from "../../domain/errors.ts";
 import { betaHeaders, routeProviderHeaders } from "../../domain/product-families.ts";
-import { countJsonNodes } from "../../lib/json-text.ts";
-import { exceedsShape, isObject, parseStrictJson } from "../../lib/json.ts";
+import { countJsonNodes, exceedsShape, isObject, parseStrictJson } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { filterLimits } from "../../filter/limits.ts";
 import { checkTokenBounds } from "../estimate/read-token-bounds.ts";

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { ServiceError } from "../../domain/errors.ts";
-import { answerHeaders } from "../call/answer-headers.ts";
+import { answerHeaders } from "../call/call-answer.ts";
 import { newLedger, applyParams, type CallLedger } from "../call/call-ledger.ts";
 import { errorOfService } from "../call/client-answer.ts";
 import type { GatewayCall } from "../call/operation.ts";

@@ -5,7 +5,7 @@ import type { ResponseWriter } from "../../http/response-writer.ts";
 import { parseObjectText } from "../../lib/json.ts";
 import { gatewayLimits } from "../limits.ts";
 import { sendToUpstream, type AttemptEnd, type AttemptRun } from "../call/attempt.ts";
-import { timesOf } from "../call/attempt-times.ts";
+import { timesOf } from "../call/attempt-notes.ts";
 import { ClientStream, errorOfProblem, openaiErrors, type CallError } from "../call/client-answer.ts";
 import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import type { Exchange } from "../call/exchange.ts";

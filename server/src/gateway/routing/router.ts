@@ -1,21 +1,26 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
 import type { ServiceError } from "../../domain/errors.ts";
-import { callerProviders } from "../credentials/caller-credentials.ts";
-import { findCredentials, type EnvironmentCredential } from "../credentials/credential-sources.ts";
+import { callerProviders, findCredentials, type EnvironmentCredential } from "../credentials/credential-sources.ts";
 import type { OpenSetting, StoredSettings, UnreadableSetting } from "../credentials/stored-settings.ts";
 import type { UsableCredential } from "../credentials/usable-credential.ts";
 import type { Catalogue } from "../models/catalogue.ts";
 import type { RelayedOperation } from "../providers/provider.ts";
 import type { Operation } from "../providers/quirks.ts";
-import { badParam, excludedProviders, listCandidates, type Candidate } from "./list-candidates.ts";
+import {
+  badParam,
+  excludedProviders,
+  listCandidates,
+  modelName,
+  resolveModel,
+  type Candidate,
+  type ModelAt,
+} from "./candidates.ts";
 import { lostCredential, noCredential } from "./no-credential.ts";
 import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
 import { providerName } from "./provider-names.ts";
 import { customProvider } from "./provider-table.ts";
 import { quirksAt } from "./vendor-hosts.ts";
-import { modelName, resolveModel, type ModelAt } from "./resolve-model.ts";
-import { readRetryPolicy } from "./retry.ts";
-import { runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
+import { readRetryPolicy, runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
 
 export type Router = {
   /**

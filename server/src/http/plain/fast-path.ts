@@ -1,13 +1,17 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { bySecond } from "../../lib/by-second.ts";
+import { bySecond } from "../../lib/time.ts";
 import { TurnQueue } from "../../lib/turn-queue.ts";
-import { httpLimits } from "../limits.ts";
+import type { BodyReservation } from "../body-memory.ts";
 import type { ClientAddresses } from "../client-address.ts";
-import type { Incoming } from "../incoming.ts";
+import { tooLarge } from "../content-coding.ts";
+import { forwarded, lineOf, type ForwardedHeader, type Incoming } from "../incoming.ts";
+import { httpLimits } from "../limits.ts";
+import { busy, ClientDisconnected } from "../read-body.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 import type { Route } from "../serve.ts";
-import { PlainConnection } from "./plain-connection.ts";
+import { PlainResponse, type PlainResponseOptions } from "./plain-response.ts";
+import { readPlainHead, type PlainHead } from "./read-head.ts";
 
 /** The fast path: serves plain requests of known paths; see `createFastPath`. */
 export type FastPath = {
@@ -78,4 +82,201 @@ export function createFastPath(
       for (const connection of connections) connection.close(isLate);
     },
   };
+}
+
+type PlainConnectionOptions = {
+  /** Serves a request; returns false if the fast path has no route at its path. */
+  serve: (incoming: Incoming, response: PlainResponse) => boolean;
+  answers: Pick<PlainResponseOptions, "keepsAlive" | "date">;
+  addresses: ClientAddresses;
+  /** Passes the connection to Node, with unread bytes put back. */
+  delegate: (socket: Socket) => void;
+  onClose: (connection: PlainConnection) => void;
+};
+
+const none = Buffer.alloc(0);
+
+/**
+ * One connection, while it carries only plain requests, one after the other. A request is served once it is complete;
+ * until then none of its bytes are consumed, so that the connection can be passed to Node at any time between two
+ * requests.
+ */
+class PlainConnection {
+  readonly #socket: Socket;
+  readonly #options: PlainConnectionOptions;
+  #bytes: Buffer = none;
+  /** The head of the request whose body is incomplete. */
+  #head: PlainHead | undefined;
+  #response: PlainResponse | undefined;
+  /** When it began to wait for a request, or for the rest of one; by the monotonic clock, in milliseconds. */
+  #sinceMs = performance.now();
+  #served = 0;
+  #isReading = false;
+  /** A response announced that the connection closes: later requests are not served. */
+  #isOver = false;
+  /** The number of chunks that make up the buffered bytes. */
+  #pieces = 0;
+  readonly #answerOptions: PlainResponseOptions;
+
+  constructor(socket: Socket, options: PlainConnectionOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#answerOptions = { ...options.answers, onEnd: (goesOn) => this.#onAnswered(goesOn) };
+    socket.on("data", this.#onData).on("end", this.#onEnd).on("error", this.#onError).on("close", this.#onClose);
+  }
+
+  /** Called periodically: enforces how long a connection may be idle. */
+  sweep(nowMs: number): void {
+    if (this.#response !== undefined) return;
+    const waitedMs = nowMs - this.#sinceMs;
+    const isIdle = this.#bytes.length === 0 && this.#served > 0;
+    if (isIdle) {
+      if (waitedMs > httpLimits.keepAliveMs) this.#socket.destroy();
+    } else if (waitedMs > httpLimits.plainWaitMs) this.#delegate();
+  }
+
+  /** Closes the connection, unless a response is in progress and `isLate` is false. */
+  close(isLate: boolean): void {
+    if (isLate || this.#response === undefined) this.#socket.destroy();
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    if (this.#isOver) return;
+    this.#pieces += 1;
+    if (this.#bytes.length === 0) {
+      if (this.#response === undefined) this.#sinceMs = performance.now();
+      this.#bytes = bytes;
+    } else this.#bytes = Buffer.concat([this.#bytes, bytes]);
+    if (this.#response !== undefined) {
+      // A few pipelined requests are buffered here; the others wait in the network.
+      if (this.#bytes.length > httpLimits.plainBodyBytes) this.#socket.pause();
+      return;
+    }
+    this.#read();
+    // Each chunk costs a copy of those before it: a sender of many small ones goes to Node.
+    if (this.#pieces > httpLimits.plainPieces && this.#response === undefined) this.#delegate();
+  };
+
+  /** Serves the buffered requests in order. */
+  #read(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (!this.#isOver && this.#response === undefined && this.#bytes.length > 0) {
+      const head = this.#head ?? readPlainHead(this.#bytes);
+      if (head === "partial") break;
+      if (head === "other") return this.#delegate();
+      const end = head.headBytes + head.bodyBytes;
+      if (this.#bytes.length < end) {
+        this.#head = head;
+        break;
+      }
+      if (!this.#serve(head, this.#bytes.subarray(head.headBytes, end))) return this.#delegate();
+      this.#bytes = end === this.#bytes.length ? none : this.#bytes.subarray(end);
+      this.#head = undefined;
+      this.#pieces = this.#bytes.length === 0 ? 0 : 1;
+    }
+    this.#isReading = false;
+  }
+
+  #serve(head: PlainHead, body: Buffer | undefined): boolean {
+    const response = new PlainResponse(this.#socket, this.#answerOptions);
+    this.#response = response;
+    this.#served += 1;
+    const isServed = this.#options.serve(new PlainRequest(head, body, this.#socket, this.#options.addresses), response);
+    if (!isServed) {
+      this.#response = undefined;
+      this.#served -= 1;
+    }
+    return isServed;
+  }
+
+  #onAnswered(goesOn: boolean): void {
+    this.#response = undefined;
+    if (!goesOn) {
+      this.#isOver = true;
+      this.#bytes = none;
+      this.#socket.end();
+      return;
+    }
+    this.#sinceMs = performance.now();
+    if (this.#socket.isPaused()) this.#socket.resume();
+    if (this.#bytes.length > 0) this.#read();
+  }
+
+  #delegate(): void {
+    const socket = this.#socket;
+    socket.off("data", this.#onData).off("end", this.#onEnd).off("error", this.#onError).off("close", this.#onClose);
+    this.#options.onClose(this);
+    // Paused, so that the bytes put back stay buffered until Node listens.
+    socket.pause();
+    if (this.#bytes.length > 0) socket.unshift(this.#bytes);
+    this.#bytes = none;
+    this.#options.delegate(socket);
+    socket.resume();
+  }
+
+  /** A client that closed its side does not wait for a response either; Node's server behaves the same. */
+  readonly #onEnd = (): void => void this.#socket.destroy();
+  readonly #onError = (): void => void this.#socket.destroy();
+
+  readonly #onClose = (): void => {
+    // A request with an incomplete body is still counted and logged, as one whose client disconnected.
+    if (this.#response === undefined && this.#head !== undefined) this.#serve(this.#head, undefined);
+    this.#response?.markDisconnected();
+    this.#options.onClose(this);
+  };
+}
+
+/** A complete request. */
+class PlainRequest implements Incoming {
+  readonly method = "POST";
+  readonly url: string;
+  readonly headers: PlainHead["headers"];
+  /** Undefined if the client disconnected before it was complete. */
+  readonly wholeBody: Buffer | undefined;
+  readonly #socket: Socket;
+  readonly #addresses: ClientAddresses;
+
+  constructor({ path, headers }: PlainHead, body: Buffer | undefined, socket: Socket, addresses: ClientAddresses) {
+    this.url = path;
+    this.headers = headers;
+    this.wholeBody = body;
+    this.#socket = socket;
+    this.#addresses = addresses;
+  }
+
+  get ip(): string {
+    return this.#addresses.of(this.#socket.remoteAddress ?? "", lineOf(this.headers["x-forwarded-for"]));
+  }
+
+  get protocol(): string {
+    return this.#forwarded("x-forwarded-proto") ?? "http";
+  }
+
+  get host(): string {
+    return this.#forwarded("x-forwarded-host") ?? this.headers.host ?? "";
+  }
+
+  get prefix(): string {
+    return this.#forwarded("x-forwarded-prefix") ?? "";
+  }
+
+  isComplete(): boolean {
+    return true;
+  }
+
+  readBody(maxBytes: number, reservation: BodyReservation): Promise<Buffer> {
+    const bytes = this.wholeBody;
+    if (bytes === undefined) return Promise.reject(new ClientDisconnected());
+    if (bytes.length > maxBytes) return Promise.reject(tooLarge(maxBytes, "request body"));
+    return reservation.take(bytes.length) ? Promise.resolve(bytes) : Promise.reject(busy());
+  }
+
+  drain(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #forwarded(name: ForwardedHeader): string | undefined {
+    return forwarded(this.#addresses, this.#socket.remoteAddress ?? "", this.headers, name);
+  }
 }

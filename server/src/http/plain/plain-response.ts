@@ -1,6 +1,6 @@
 import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
-import { fieldNameOf, isFieldValue } from "../../lib/header-text.ts";
+import { fieldNameOf, isFieldValue } from "../../lib/header-fields.ts";
 import { httpLimits } from "../limits.ts";
 import type { ResponseWriter } from "../response-writer.ts";
 

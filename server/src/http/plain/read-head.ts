@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { findByte, findHeadEnd, isBlank, startsAlike } from "../../lib/header-bytes.ts";
-import { fieldNameOf } from "../../lib/header-text.ts";
+import { fieldNameOf, findByte, findHeadEnd, isBlank, startsAlike } from "../../lib/header-fields.ts";
 import { httpLimits } from "../limits.ts";
 
 /** The head of a request that the fast path serves. */

@@ -7,7 +7,7 @@ import type { SelectedRows } from "../fan-out/fan-out.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "../../pricing/price-book.ts";
 import type { ErasedCustomers } from "./erased-customers.ts";
-import { createNestedJson } from "../../validation/nested-json.ts";
+import { createNestedJson } from "../../validation/field-readers.ts";
 import { normalizeSpan, type NormalizedSpan, type NormalizeResult, type SpanOrigin } from "../normalize/normalize.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import { addReduced } from "./reduce-call.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SpanRow } from "../../domain/span.ts";
 import { ingestLimits } from "../limits.ts";
-import { openSpanStore } from "../../storage/spans/drivers/open-span-store.ts";
+import { openSpanStore } from "../../storage/spans/clickhouse-span-store.ts";
 import { newOrganization, spanRow } from "../../storage/spans/contract/span-fixtures.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { createReadBack } from "./read-back.ts";

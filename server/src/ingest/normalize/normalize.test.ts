@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { SpanRow } from "../../domain/span.ts";
 import { parseJson } from "../../lib/json.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
-import { createNestedJson } from "../../validation/nested-json.ts";
+import { createNestedJson } from "../../validation/field-readers.ts";
 import { normalizeSpan, type NormalizedSpan, type SpanOrigin } from "./normalize.ts";
 
 const prices = createPriceBook({ maxModels: 100 });

@@ -1,24 +1,19 @@
 import type { FieldErrors } from "../../domain/errors.ts";
+import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "../../domain/identity.ts";
 import type { Environment } from "../../domain/principal.ts";
-import { isObject } from "../../lib/json.ts";
 import { spanStatusOf } from "../../domain/span-status.ts";
 import { messageLogTypes, type SpanRow } from "../../domain/span.ts";
-import type { Usage } from "../../domain/usage.ts";
 import { indexMetadata } from "../../filter/metadata-index.ts";
-import { pricingLimits } from "../../pricing/limits.ts";
-import type { Price, PriceBook } from "../../pricing/price-book.ts";
-import { assuming, sellerOf, versions } from "../../pricing/receipt.ts";
-import type { NestedJson } from "../../validation/nested-json.ts";
-import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "../../domain/identity.ts";
+import { isObject } from "../../lib/json.ts";
+import { maxTimeNs, minTimeNs, storedTime } from "../../lib/time.ts";
 import { withOpenAiCalls } from "../../messages/tool-calls.ts";
+import type { PriceBook } from "../../pricing/price-book.ts";
+import { sellerOf } from "../../pricing/receipt.ts";
+import type { NestedJson } from "../../validation/field-readers.ts";
 import { withoutContent } from "./omit-content.ts";
+import { placeChoices, placeResponseItems } from "./place-answers.ts";
 import { readBody, type BodyValues } from "./read-body.ts";
-import { readUsage } from "./read-usage.ts";
-import { placeChoices } from "./place-choices.ts";
-import { placeResponseItems } from "./response-items.ts";
-import { readTimes } from "./read-times.ts";
-import { usageDetailsOf } from "../../pricing/usage-details.ts";
-import { storedTime } from "../../lib/time.ts";
+import { placeUsage, priceOf, readUsage } from "./place-usage.ts";
 import { rowOfValues, type OpenRow } from "./row-of-values.ts";
 import { gatewayFields, serviceLogMethods } from "./wire-fields.ts";
 
@@ -216,70 +211,6 @@ function isSameJson(text: unknown, value: unknown): boolean {
   return (typeof text === "string" ? text : JSON.stringify(text)) === json;
 }
 
-function priceOf(
-  values: BodyValues,
-  organizationId: string,
-  usage: Usage | undefined,
-  { timestampNs, prices }: { timestampNs: bigint; prices: PriceBook },
-): (Price & { source: "stated" | "computed" }) | undefined {
-  const call = usage && {
-    organizationId,
-    model: values.model ?? "",
-    provider: values.provider_id ?? "",
-    usage,
-    timestampNs,
-    unitPrices: { prompt: values.prompt_unit_price, completion: values.completion_unit_price },
-  };
-  if (values.cost !== undefined) {
-    const beside = call && prices.compare(values.cost, call);
-    return { costUsd: values.cost, version: "", receipt: beside?.receipt ?? "", unpriced: "", source: "stated" };
-  }
-  if (values.cache_hit === true) {
-    const receipt = assuming("", "cache_hit");
-    return { costUsd: 0, version: versions.cacheHit, receipt, unpriced: "", source: "computed" };
-  }
-  if (!call) return undefined;
-  const price = prices.price(call);
-  const receipt = values.usage_is_estimated === true ? assuming(price.receipt, "estimate") : price.receipt;
-  return { ...price, receipt, source: "computed" };
-}
-
-function placeUsage(
-  row: OpenRow,
-  values: BodyValues,
-  usage: Usage | undefined,
-  price: ReturnType<typeof priceOf>,
-): void {
-  if (price) {
-    if (price.costUsd !== undefined) {
-      row.cost = price.costUsd;
-      row.cost_source = price.source;
-    }
-    if (price.version !== "") row.price_version = price.version;
-    if (price.receipt !== "") row.cost_details = price.receipt;
-    if (price.unpriced !== "") row.unpriced = decodeURIComponent(price.unpriced);
-  }
-  if (!usage) return;
-  row.prompt_tokens = usage.input;
-  row.completion_tokens = usage.output;
-  row.total_tokens = usage.total;
-  row.prompt_cache_hit_tokens = usage.cacheRead;
-  row.prompt_cache_creation_tokens = usage.cacheWrite;
-  row.reasoning_tokens = usage.reasoning;
-  row.tokens_per_second ??= tokensPerSecond(usage.output, row.latency);
-  // Tier and region of a `usage` object are kept in that object: only those of `usage_details` are added here.
-  const { service_tier, region } = values.usage_details ?? {};
-  const counts = usageDetailsOf(usage);
-  if ((counts ?? service_tier ?? region) === undefined) return;
-  const usage_details = { ...counts, service_tier, region };
-  row.extra = { ...(row.extra as Record<string, unknown> | undefined), usage_details };
-}
-
-function tokensPerSecond(output: number | undefined, latency: number | null | undefined): number | undefined {
-  const rate = output === undefined || !latency ? undefined : output / latency;
-  return rate !== undefined && rate <= pricingLimits.countMax ? rate : undefined;
-}
-
 function placeMetadata(row: OpenRow, metadata: Record<string, unknown> | undefined): void {
   if (!metadata) return;
   const keys = Object.keys(metadata);
@@ -303,4 +234,36 @@ function isReserved(key: string): boolean {
 /** Undefined members count as absent: rows are read by member, and written as JSON. */
 function asRow(row: OpenRow): SpanRow {
   return row as SpanRow;
+}
+
+type SpanTimes = {
+  /** The END of the span, as in the interface. */
+  timestampNs: bigint;
+  startNs: bigint;
+  /** Seconds, never negative; undefined if unknown. */
+  latency: number | undefined;
+  /** Whether the stated end is before the stated start. */
+  isReversed: boolean;
+};
+
+/**
+ * Completes the times of a span. Stated times are kept as sent, even if clocks disagree: an end before the start gives
+ * no latency, and a warning. A latency of 0, as some exporters send for a root, is replaced by end minus start.
+ */
+function readTimes(
+  { timestamp, start_time, latency }: Pick<BodyValues, "timestamp" | "start_time" | "latency">,
+  receivedNs: bigint,
+): SpanTimes {
+  const stated = latency === undefined ? undefined : BigInt(Math.round(latency * 1e9));
+  const timestampNs = timestamp ?? (start_time === undefined ? receivedNs : clampNs(start_time + (stated ?? 0n)));
+  const startNs = start_time ?? clampNs(timestampNs - (stated ?? 0n));
+  const between = timestamp !== undefined && start_time !== undefined ? timestamp - start_time : undefined;
+  const isReversed = between !== undefined && between < 0n;
+  const computed = between === undefined || isReversed ? undefined : Number(between) / 1e9;
+  const known = latency === undefined || latency === 0 ? (computed ?? latency) : latency;
+  return { timestampNs, startNs, latency: known, isReversed };
+}
+
+function clampNs(ns: bigint): bigint {
+  return ns < minTimeNs ? minTimeNs : ns > maxTimeNs ? maxTimeNs : ns;
 }

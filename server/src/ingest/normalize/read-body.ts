@@ -4,8 +4,7 @@ import { exceedsShape, isObject } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { filterLimits } from "../../filter/limits.ts";
 import { httpLimits } from "../../http/limits.ts";
-import { list, object, Problem } from "../../validation/field-readers.ts";
-import type { NestedJson } from "../../validation/nested-json.ts";
+import { list, object, Problem, type NestedJson } from "../../validation/field-readers.ts";
 import { silentMembers, wireFields, type DerivedValues, type PlainValues } from "./wire-fields.ts";
 
 export type BodyValues = PlainValues & DerivedValues;

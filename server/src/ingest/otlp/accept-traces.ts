@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { domainLimits } from "../../domain/limits.ts";
 import { ingestLimits } from "../limits.ts";
 import type { RowOutcome, SpanIntake } from "../accept/accept.ts";
-import { createNestedJson, type NestedJson } from "../../validation/nested-json.ts";
+import { createNestedJson, type NestedJson } from "../../validation/field-readers.ts";
 import type { SpanOrigin } from "../normalize/normalize.ts";
 import { callEvents, isAroundCall } from "./details-events.ts";
 import type { ExportRequest, OtlpEvent, OtlpSpan, ScopeItems } from "./export-request.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { domainLimits } from "../../domain/limits.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
-import { createNestedJson } from "../../validation/nested-json.ts";
+import { createNestedJson } from "../../validation/field-readers.ts";
 import { normalizeSpan } from "../normalize/normalize.ts";
 import { wireFields } from "../normalize/wire-fields.ts";
 import { conventions } from "./conventions/list.ts";

@@ -1,6 +1,5 @@
 import { isRawNumber } from "../../lib/json.ts";
-import type { NestedJson } from "../../validation/nested-json.ts";
-import { Problem } from "../../validation/field-readers.ts";
+import { Problem, type NestedJson } from "../../validation/field-readers.ts";
 import type { AttributeValue, Attributes } from "./export-request.ts";
 
 const cachedTrees = 32;

@@ -3,7 +3,7 @@ import type { SpanRow } from "../../domain/span.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
-import { createNestedJson } from "../../validation/nested-json.ts";
+import { createNestedJson } from "../../validation/field-readers.ts";
 import { normalizeSpan } from "../normalize/normalize.ts";
 import { bodyOfRow } from "./body-of-row.ts";
 

@@ -1,5 +1,4 @@
-import { countJsonNodes } from "../../lib/json-text.ts";
-import { isObject, isRawNumber, parseJson, rawJson, type RawNumber } from "../../lib/json.ts";
+import { countJsonNodes, isObject, isRawNumber, parseJson, rawJson, type RawNumber } from "../../lib/json.ts";
 import { ingestLimits } from "../limits.ts";
 import {
   createBudget,

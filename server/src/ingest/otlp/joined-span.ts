@@ -3,7 +3,7 @@ import { formatTimeNs, maxTimeNs } from "../../lib/time.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { ingestLimits } from "../limits.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
-import { createNestedJson } from "../../validation/nested-json.ts";
+import { createNestedJson } from "../../validation/field-readers.ts";
 import { serviceLogMethods } from "../normalize/wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import { bodyOfRow } from "./body-of-row.ts";

@@ -1,5 +1,5 @@
 import { domainLimits } from "../../domain/limits.ts";
-import { createNestedJson } from "../../validation/nested-json.ts";
+import { createNestedJson } from "../../validation/field-readers.ts";
 import type { AttributeValue, Attributes, OtlpEvent, OtlpSpan } from "./export-request.ts";
 import { mapSpan, type SpanBody } from "./map-span.ts";
 

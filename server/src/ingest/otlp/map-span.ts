@@ -2,10 +2,9 @@ import { normalizeUsage, type CountOfUsage, type RawUsage } from "../../domain/u
 import { domainLimits } from "../../domain/limits.ts";
 import { ingestLimits } from "../limits.ts";
 import { maxTimeNs } from "../../lib/time.ts";
-import { Problem } from "../../validation/field-readers.ts";
-import { createNestedJson, type NestedJson } from "../../validation/nested-json.ts";
 import * as read from "../../validation/field-readers.ts";
-import { usageDetailsOf } from "../../pricing/usage-details.ts";
+import { Problem, createNestedJson, type NestedJson } from "../../validation/field-readers.ts";
+import { usageDetailsOf } from "../../pricing/buckets.ts";
 import { wireFields } from "../normalize/wire-fields.ts";
 import { AttributeBag, asText } from "./attribute-bag.ts";
 import type { SpanContent, SpanView, UsageTable } from "./convention.ts";

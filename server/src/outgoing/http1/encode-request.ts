@@ -1,4 +1,4 @@
-import { fieldNameOf, isFieldValue, isToken } from "../../lib/header-text.ts";
+import { fieldNameOf, isFieldValue, isToken } from "../../lib/header-fields.ts";
 import { ExchangeError } from "./errors.ts";
 
 /** A request whose body is in memory, so that its length is known and it can be sent again. */

@@ -1,12 +1,11 @@
 import type { Socket } from "node:net";
-import { outgoingLimits } from "../limits.ts";
 import type { Connector } from "../address-guard.ts";
+import { outgoingLimits } from "../limits.ts";
 import { Call } from "./call.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import { encodeRequest, type OutgoingRequest } from "./encode-request.ts";
 import { ExchangeError } from "./errors.ts";
 import type { ExchangeHandler } from "./exchange-handler.ts";
-import { IdleConnections } from "./idle-connections.ts";
 
 /** The connections to one origin, and the calls that wait for one. */
 export class OriginPool implements ConnectionOwner {
@@ -163,4 +162,44 @@ export class OriginPool implements ConnectionOwner {
 
 function poolClosed(): ExchangeError {
   return new ExchangeError("CONNECTION_CLOSED", "the connections are being closed");
+}
+
+/** Idle connections. The most recently used one is taken first, so that surplus ones expire. */
+class IdleConnections {
+  readonly #connections: { connection: Connection; untilMs: number }[] = [];
+  #sweep: NodeJS.Timeout | undefined;
+
+  add(connection: Connection, idleMs: number): void {
+    this.#connections.push({ connection, untilMs: performance.now() + idleMs });
+    this.#sweep ??= setTimeout(() => this.#closeExpired(), outgoingLimits.upstreamIdleSweepMs).unref();
+  }
+
+  /** Expiry is also checked here: a blocked event loop has not run the sweep. */
+  take(): Connection | undefined {
+    for (;;) {
+      const last = this.#connections.pop();
+      if (last === undefined || last.untilMs > performance.now()) return last?.connection;
+      last.connection.destroy();
+    }
+  }
+
+  remove(connection: Connection): void {
+    const index = this.#connections.findIndex((each) => each.connection === connection);
+    if (index !== -1) this.#connections.splice(index, 1);
+  }
+
+  closeAll(): void {
+    for (const { connection } of this.#connections.splice(0)) connection.destroy();
+    clearTimeout(this.#sweep);
+    this.#sweep = undefined;
+  }
+
+  #closeExpired(): void {
+    const now = performance.now();
+    for (const { connection, untilMs } of Array.from(this.#connections)) if (untilMs <= now) connection.destroy();
+    this.#sweep =
+      this.#connections.length === 0
+        ? undefined
+        : setTimeout(() => this.#closeExpired(), outgoingLimits.upstreamIdleSweepMs).unref();
+  }
 }

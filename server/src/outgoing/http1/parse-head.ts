@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { findByte, isBlank } from "../../lib/header-bytes.ts";
-import { fieldNameOf } from "../../lib/header-text.ts";
+import { fieldNameOf, findByte, isBlank } from "../../lib/header-fields.ts";
 import { outgoingLimits } from "../limits.ts";
 import { badAnswer } from "./errors.ts";
 

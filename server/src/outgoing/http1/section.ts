@@ -1,4 +1,4 @@
-import { startsAlike } from "../../lib/header-bytes.ts";
+import { startsAlike } from "../../lib/header-fields.ts";
 import { outgoingLimits } from "../limits.ts";
 import { badAnswer } from "./errors.ts";
 

@@ -5,7 +5,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { ControlLocation } from "../control/open-control-database.ts";
 import { copyDatabase, joinJournals } from "../journal/copy-journal.ts";
 import { lockNode, NodeLockError } from "../journal/node-lock.ts";
-import type { SpansLocation } from "../spans/drivers/open-span-store.ts";
+import type { SpansLocation } from "../spans/clickhouse-span-store.ts";
 import { copyFile, copyFolder, flush } from "./copy-folder.ts";
 import { nameEngineFiles } from "./engine-files.ts";
 import { isFileError } from "./file-errors.ts";

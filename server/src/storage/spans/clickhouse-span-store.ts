@@ -1,5 +1,8 @@
 import { editFields } from "../../domain/span-edit.ts";
-import type { SpanDatabase } from "./drivers/span-database.ts";
+import type { Secret } from "../../lib/secret.ts";
+import { openEmbeddedDatabase } from "./drivers/embedded-database.ts";
+import { openHttpDatabase } from "./drivers/http-database.ts";
+import type { SpanDatabase, SpanDatabaseOptions } from "./drivers/span-database.ts";
 import { migrateSpans } from "./migrations/migrate.ts";
 import { buildSums, listDueSums } from "./queries/build-sums.ts";
 import { deleteExpired } from "./queries/delete-expired.ts";
@@ -16,10 +19,16 @@ import { hydrateSpans } from "./queries/hydrate-spans.ts";
 import { countTraceNames, listCountedOf, listTraceNames } from "./queries/list-counted.ts";
 import { describeCustomers, listCustomers } from "./queries/list-customers.ts";
 import { listDivided } from "./queries/list-divided.ts";
+import { countReceived, listReceived } from "./queries/list-received.ts";
 import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
+import { listUnpriced } from "./queries/list-unpriced.ts";
 import { readMedia, sweepMedia } from "./queries/media.ts";
+import { finishSums, planSums, readSumsState, resetSums, acquireSumsLease } from "./queries/plan-sums.ts";
+import { readUsageFacts } from "./queries/read-usage-facts.ts";
+import { readVersions } from "./queries/read-versions.ts";
+import { repriceSpans } from "./queries/reprice-spans.ts";
 import { findSpan, findSpans, retrieveSpan } from "./queries/retrieve-span.ts";
 import {
   countTraceSpans,
@@ -30,19 +39,13 @@ import {
   retrieveTraces,
   weighTrace,
 } from "./queries/retrieve-trace.ts";
-import { finishSums, planSums, readSumsState, resetSums, acquireSumsLease } from "./queries/plan-sums.ts";
-import { readVersions } from "./queries/read-versions.ts";
-import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { groupScores, summarizeScores } from "./queries/score-figures.ts";
-import { repriceSpans } from "./queries/reprice-spans.ts";
-import { countReceived, listReceived } from "./queries/list-received.ts";
-import { listUnpriced } from "./queries/list-unpriced.ts";
+import { byIds, readEdits } from "./queries/span-edits.ts";
 import { facetSpans } from "./queries/span-facets.ts";
 import { spanSeries } from "./queries/span-series.ts";
 import { anyOf, splitSeries } from "./queries/split-series.ts";
-import { byIds, readEdits } from "./queries/span-edits.ts";
-import { traceSeries } from "./queries/trace-series.ts";
 import { summarizeSpans } from "./queries/summarize-spans.ts";
+import { traceSeries } from "./queries/trace-series.ts";
 import { unnameCustomer } from "./queries/unname-customer.ts";
 import type { SpanStore } from "./span-store.ts";
 import type { SpanSums } from "./span-sums.ts";
@@ -158,4 +161,30 @@ function createSums(database: SpanDatabase): SpanSums {
     resetSums: () => resetSums(database),
     readSumsState: (signal) => readSumsState(database, signal),
   };
+}
+
+/** Where spans are stored, read from SPANWAY_SPANS_URL by config.ts. `url` is the origin only. */
+export type SpansLocation =
+  | { kind: "chdb"; path: string }
+  | {
+      kind: "clickhouse";
+      url: string;
+      username: string;
+      password: Secret;
+      database: string;
+      /** Spreads the tables over the cluster with this name. */
+      cluster: string | null;
+      /** Settings for inserts, by the engine's names. */
+      inserts?: Record<string, string>;
+    };
+
+/** Opens the store without changing its tables: call `migrate` next. */
+export function openSpanStore(location: SpansLocation, options: SpanDatabaseOptions = {}): SpanStore {
+  return createSpanStore(openSpanDatabase(location, options));
+}
+
+/** Opens the database that the store runs on. */
+export function openSpanDatabase(location: SpansLocation, options: SpanDatabaseOptions = {}): SpanDatabase {
+  if (location.kind === "chdb") return openEmbeddedDatabase(location.path, options);
+  return openHttpDatabase({ ...location, password: location.password.reveal() }, options);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestClickHouse, type TestClickHouse } from "../../../test/support/clickhouse-http-server.ts";
 import { Secret } from "../../lib/secret.ts";
 import { describeSeveralWriters } from "./contract/several-writers-contract.ts";
-import { openSpanDatabase, openSpanStore, type SpansLocation } from "./drivers/open-span-store.ts";
+import { openSpanDatabase, openSpanStore, type SpansLocation } from "./clickhouse-span-store.ts";
 import { ndjsonLine, newOrganization, spanRow, timeAt } from "./contract/span-fixtures.ts";
 import { describeSpanStore } from "./contract/span-store-contract.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { openSpanStore } from "./drivers/open-span-store.ts";
+import { openSpanStore } from "./clickhouse-span-store.ts";
 import { describeSpanStore } from "./contract/span-store-contract.ts";
 
 const path = mkdtempSync(join(tmpdir(), "spanway-spans-"));

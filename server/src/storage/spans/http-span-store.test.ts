@@ -6,7 +6,7 @@ import { startTestClickHouse } from "../../../test/support/clickhouse-http-serve
 import type { TestClickHouse } from "../../../test/support/clickhouse-http-server.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { QueryBounds } from "./drivers/span-database.ts";
-import { openSpanDatabase, openSpanStore, type SpansLocation } from "./drivers/open-span-store.ts";
+import { openSpanDatabase, openSpanStore, type SpansLocation } from "./clickhouse-span-store.ts";
 import { SpanInsertError } from "./span-store.ts";
 import type { SpanStore } from "./span-store.ts";
 import { describeSeveralWriters } from "./contract/several-writers-contract.ts";

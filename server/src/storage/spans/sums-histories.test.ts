@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
 import { expectSame, History, runPass, selections, step } from "./contract/sums-contract.ts";
-import { openSpanStore } from "./drivers/open-span-store.ts";
+import { openSpanStore } from "./clickhouse-span-store.ts";
 import type { SpanStore } from "./span-store.ts";
 
 const path = mkdtempSync(join(tmpdir(), "spanway-sums-"));

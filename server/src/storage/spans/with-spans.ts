@@ -1,5 +1,5 @@
 import { lockStopped } from "../journal/node-lock.ts";
-import { openSpanStore, type SpansLocation } from "./drivers/open-span-store.ts";
+import { openSpanStore, type SpansLocation } from "./clickhouse-span-store.ts";
 import type { SpanStore } from "./span-store.ts";
 
 /**

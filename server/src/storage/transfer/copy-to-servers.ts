@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
 import { openControlDatabase, type ControlLocation } from "../control/open-control-database.ts";
 import { lockStopped } from "../journal/node-lock.ts";
-import { openSpanDatabase, type SpansLocation } from "../spans/drivers/open-span-store.ts";
+import { openSpanDatabase, type SpansLocation } from "../spans/clickhouse-span-store.ts";
 import { migrateSpans } from "../spans/migrations/migrate.ts";
 import { copyControl, refuseTaken } from "./copy-control.ts";
 import { copySpans, type CopiedTable } from "./copy-spans.ts";

@@ -11,14 +11,12 @@ import { releaseMemory } from "./memory-release.ts";
 import { createEmbeddedStream } from "./embedded-stream.ts";
 import { killOnAbort } from "./kill-on-abort.ts";
 import { createInsertFile } from "./insert-file.ts";
-import { createProbeCache } from "./probe-cache.ts";
+import { createProbeCache, trackSideTables, createResendTracker } from "./write-watches.ts";
 import { createMergePause } from "./merge-pause.ts";
 import { createPassMemory } from "./pass-memory.ts";
 import { createQueryGate } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
-import { createResendTracker } from "./resend-tracker.ts";
-import { trackSideTables } from "./side-table-tracker.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
 import {
   buildSettings,

@@ -1,10 +1,8 @@
 import type { ExportFormat, WriteBytes } from "../span-export.ts";
 import type { SpanBatch, StatementParams } from "../span-store.ts";
 import { storageLimits } from "../../limits.ts";
-import type { ProbeCache } from "./probe-cache.ts";
+import type { ProbeCache, SideTableTracker, ResendTracker } from "./write-watches.ts";
 import type { PassMemory } from "./pass-memory.ts";
-import type { ResendTracker } from "./resend-tracker.ts";
-import type { SideTableTracker } from "./side-table-tracker.ts";
 
 /** The port that queries need from an engine. Implemented by `embedded-database.ts` and `http-database.ts`. */
 export type SpanDatabase = {

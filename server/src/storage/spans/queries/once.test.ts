@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createResendTracker } from "../drivers/resend-tracker.ts";
-import { trackSideTables } from "../drivers/side-table-tracker.ts";
+import { createResendTracker, trackSideTables } from "../drivers/write-watches.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { WriteBytes } from "../span-export.ts";
 import type { Counts } from "./counted-spans.ts";

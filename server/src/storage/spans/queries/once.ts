@@ -1,6 +1,5 @@
 import { storageLimits } from "../../limits.ts";
-import type { ProbeKind } from "../drivers/resend-tracker.ts";
-import { probeKinds } from "../drivers/resend-tracker.ts";
+import { probeKinds, type ProbeKind } from "../drivers/write-watches.ts";
 import type { SpanDatabase } from "../drivers/span-database.ts";
 import type { WriteBytes } from "../span-export.ts";
 import { paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";

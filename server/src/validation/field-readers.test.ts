@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { filterLimits } from "../filter/limits.ts";
-import { Problem } from "./field-readers.ts";
-import { createNestedJson } from "./nested-json.ts";
+import { Problem, createNestedJson } from "./field-readers.ts";
 
 test.each([
   ["a tree", '{"a":[1,2]}', 5],

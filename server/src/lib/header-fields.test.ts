@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fieldNameOf, isFieldValue, isToken } from "./header-text.ts";
+import { fieldNameOf, findByte, findHeadEnd, isFieldValue, isToken } from "./header-fields.ts";
 
 /** Common header names in some spelling with a suffix, and texts that may be invalid names. */
 const texts = fc.oneof(
@@ -33,4 +33,27 @@ test("a field value takes Latin-1 without control characters", () => {
   const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
   expect(unfit).toEqual([...range(0, 9), ...range(10, 32), 127, ...range(256, 384)]);
   expect([isToken(""), fieldNameOf(""), isFieldValue("")]).toEqual([false, undefined, true]);
+});
+
+const lines = fc
+  .array(fc.constantFrom("a", "bc", "\r", "\n", "\r\n", "\r\n\r", "\n\r\n"))
+  .map((parts) => parts.join(""));
+
+test("the end of a head is its first blank line", () => {
+  fc.assert(
+    fc.property(lines, (text) => {
+      expect(findHeadEnd(Buffer.from(text))).toBe(text.indexOf("\r\n\r\n"));
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("a byte is found only before the end", () => {
+  fc.assert(
+    fc.property(lines, fc.nat(20), fc.nat(20), (text, at, length) => {
+      const end = Math.max(at, Math.min(text.length, at + length));
+      const found = text.slice(0, end).indexOf("\r", at);
+      expect(findByte(Buffer.from(text), 0x0d, at, end)).toBe(found === -1 ? end : found);
+    }),
+  );
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gatewayLimits } from "../limits.ts";
-import { BufferedReply } from "./buffered-reply.ts";
+import { BufferedReply } from "../call/attempt.ts";
 
 test("returns the whole response, from one piece or many", () => {
   for (const pieces of [[], ["one"], ["a", "", "bc"]]) {

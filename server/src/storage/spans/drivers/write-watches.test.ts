@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createProbeCache } from "./probe-cache.ts";
+import { createProbeCache } from "./write-watches.ts";
 
 describe("the result of a probe query", () => {
   it("is cached until rows are written", async () => {

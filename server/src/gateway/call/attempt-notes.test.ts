@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timesOf } from "./attempt-times.ts";
+import { timesOf } from "./attempt-notes.ts";
 
 const timeouts = { firstByteMs: 600, idleMs: 60, totalMs: 1_800 };
 

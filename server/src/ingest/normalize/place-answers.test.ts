@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { domainLimits } from "../../domain/limits.ts";
 import { createPriceBook } from "../../pricing/price-book.ts";
-import { createNestedJson } from "../../validation/nested-json.ts";
+import { createNestedJson } from "../../validation/field-readers.ts";
 import { normalizeSpan } from "./normalize.ts";
 
 const prices = createPriceBook({ maxModels: 100 });

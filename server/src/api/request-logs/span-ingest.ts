@@ -1,10 +1,12 @@
 import { hash } from "node:crypto";
+import { z } from "zod";
 import { badBody, ServiceError, type FieldErrors } from "../../domain/errors.ts";
-import type { Environment, Principal } from "../../domain/principal.ts";
-import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
-import { countJsonNodes } from "../../lib/json-text.ts";
-import { parseJson } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
+import type { Environment, Principal } from "../../domain/principal.ts";
+import { httpLimits } from "../../http/limits.ts";
+import type { RowOutcome } from "../../ingest/accept/accept.ts";
+import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
+import { countJsonNodes, parseJson } from "../../lib/json.ts";
 
 /** The JSON of a raw body. @throws ServiceError `invalid_request`, `payload_too_large` */
 export function readJsonBody(bytes: Buffer): unknown {
@@ -54,4 +56,20 @@ export function sentenceOf(errors: FieldErrors): string {
   return Object.entries(errors)
     .flatMap(([field, messages]) => messages.map((message) => `${field} ${message}`))
     .join("; ");
+}
+
+/** For responses to ingested spans. */
+export const unknownWarnings = z.array(z.string()).optional().meta({
+  description: "Names members that are not fields of spans and were ignored. Absent if there are none.",
+});
+
+/** The value of a misspelled field is lost: the sender gets a warning. */
+export function warningsOf(outcomes: readonly RowOutcome[]): { warnings?: string[] } {
+  const names = new Set<string>();
+  for (const outcome of outcomes) {
+    if (!outcome.ok || outcome.unknown === undefined) continue;
+    for (const name of outcome.unknown) if (names.size < httpLimits.unknownMembersNamed) names.add(name);
+  }
+  if (names.size === 0) return {};
+  return { warnings: [...names].map((name) => `${name} is not a field of spans and was passed over`) };
 }
