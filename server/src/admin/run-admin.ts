@@ -10,16 +10,18 @@ import {
   type Options,
   type StoreCommand,
 } from "./command.ts";
-import { backupCommands } from "./backup-commands.ts";
-import { journalCommands } from "./journal-commands.ts";
+import {
+  backupCommands,
+  journalCommands,
+  quarantineCommands,
+  usageCommands,
+  secretKeyCommands,
+} from "./stored-data-commands.ts";
 import { keyCommands } from "./key-commands.ts";
 import { memberCommands } from "./member-commands.ts";
 import { organizationCommands } from "./organization-commands.ts";
 import { priceCommands } from "./price-commands.ts";
 import { priceTableCommands } from "./price-table-commands.ts";
-import { quarantineCommands } from "./quarantine-commands.ts";
-import { secretKeyCommands } from "./secret-key-commands.ts";
-import { usageCommands } from "./usage-commands.ts";
 import { userCommands } from "./user-commands.ts";
 
 const commands: readonly Command[] = [

@@ -31,8 +31,7 @@ import { createPools, type Pools } from "../outgoing/pools.ts";
 import { openCallSpool } from "../storage/journal/call-spool.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
-import { createCacheMetrics } from "../telemetry/cache-metrics.ts";
-import { createGatewayMetrics, type GatewayMetrics } from "../telemetry/gateway-metrics.ts";
+import { createCacheMetrics, createGatewayMetrics, type GatewayMetrics } from "../telemetry/gateway-metrics.ts";
 
 export type Gateway = Pick<Routing, "models" | "providerSettings" | "knownProviders"> & {
   calls: CallRunner;

@@ -21,9 +21,12 @@ import { ingestLimits } from "../ingest/limits.ts";
 import type { TraceDeletionStore } from "../storage/control/trace-deletion-store.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
-import { watchDeletedTraces } from "../telemetry/deleted-trace-metrics.ts";
-import { createFanOutMetrics, watchSubscribers } from "../telemetry/fan-out-metrics.ts";
-import { createIngestMetrics } from "../telemetry/ingest-metrics.ts";
+import {
+  watchDeletedTraces,
+  createFanOutMetrics,
+  watchSubscribers,
+  createIngestMetrics,
+} from "../telemetry/ingest-metrics.ts";
 
 export type IngestParts = {
   journal: Journal;

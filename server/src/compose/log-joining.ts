@@ -10,7 +10,7 @@ import { scheduleJob } from "../jobs/schedule.ts";
 import { adoptedFolder } from "../storage/backup/export-journal.ts";
 import type { Journal } from "../storage/journal/journal.ts";
 import { openPendingLogRecords } from "../storage/journal/pending-log-records.ts";
-import { watchLogEvents } from "../telemetry/log-event-metrics.ts";
+import { watchLogEvents } from "../telemetry/ingest-metrics.ts";
 
 type LogJoiningParts = {
   config: Pick<Config, "dataDir">;

@@ -18,7 +18,7 @@ import type { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { OrganizationStore } from "../storage/control/organization-store.ts";
-import { watchPasswords } from "../telemetry/password-metrics.ts";
+import { watchPasswords } from "../telemetry/node-metrics.ts";
 
 export type People = {
   authenticator: CachingAuthenticator;

@@ -1,5 +1,5 @@
-import { countUsage } from "../domain/count-usage.ts";
-import { isPlain } from "../domain/is-plain.ts";
+import { countUsage, isPlain } from "../domain/count-usage.ts";
+import { gatewayLogMethod, hasContent, type SpanRow } from "../domain/span.ts";
 import { isSameCount, ownCount, type UsageCount } from "../domain/usage-fact.ts";
 import { parseTimeNs } from "../lib/time.ts";
 import { storageLimits } from "../storage/limits.ts";
@@ -165,4 +165,66 @@ export function extentOf({ name, facts }: CountedTrace): ExtentRow | undefined {
   if (lengthNs <= BigInt(storageLimits.narrowTraceS) * 1_000_000_000n) return undefined;
   const { organizationId: organization_id, environment, trace_unique_id } = name;
   return { organization_id, environment, trace_unique_id, first, last, received_at: received };
+}
+
+/** Whether a call belongs to another trace of the same environment. */
+export const isElsewhere = (called: CountedTrace, trace: CountedTrace): boolean =>
+  called !== trace && called.name.environment === trace.name.environment;
+
+/**
+ * Sets the customer and thread of gateway calls that this trace names. Returns the called traces for which that is a
+ * change.
+ */
+export function setReporters(
+  trace: CountedTrace,
+  counts: ReadonlyMap<string, UsageCount>,
+  named: ReadonlyMap<string, CountedTrace>,
+): CountedTrace[] {
+  const changed: CountedTrace[] = [];
+  for (const fact of trace.facts.values()) {
+    const id = fact.gateway_log_id;
+    const called = id === "" ? undefined : named.get(id);
+    const count = counts.get(fact.unique_id);
+    if (called === undefined || count === undefined || !isElsewhere(called, trace)) continue;
+    const { customer_identifier, thread_identifier } = count;
+    const before = called.reporters.get(id);
+    if (before?.customer_identifier === customer_identifier && before.thread_identifier === thread_identifier) continue;
+    called.setReporter(id, { customer_identifier, thread_identifier });
+    changed.push(called);
+  }
+  return changed;
+}
+
+/** The columns of an accepted row that decide what its span counts for, in the form in which the store returns them. */
+export function factOfRow(row: SpanRow): StoredFact {
+  return {
+    environment: row.environment,
+    trace_unique_id: row.trace_unique_id ?? "",
+    received_at: row.received_at ?? row.timestamp,
+    version: BigInt(row.version),
+    unique_id: row.unique_id,
+    timestamp: row.timestamp,
+    start_time: row.start_time ?? row.timestamp,
+    span_unique_id: row.span_unique_id ?? "",
+    span_parent_id: row.span_parent_id ?? "",
+    log_type: row.log_type ?? "",
+    is_gateway: row.log_method === gatewayLogMethod,
+    has_content: hasContent(row),
+    is_failed: row.status === "failed" || Number(row.status_code ?? 0) >= 400,
+    model: row.model ?? "",
+    response_id: row.response_id ?? "",
+    gateway_log_id: row.gateway_log_id ?? "",
+    scope_name: row.scope_name ?? "",
+    prompt_tokens: numberOf(row.prompt_tokens),
+    completion_tokens: numberOf(row.completion_tokens),
+    total_tokens: numberOf(row.total_tokens),
+    cost: row.cost ?? null,
+    is_stated: row.cost_source === "stated",
+    customer_identifier: row.customer_identifier ?? "",
+    thread_identifier: row.thread_identifier ?? "",
+  };
+}
+
+function numberOf(value: number | string | null | undefined): number | null {
+  return value === undefined || value === null ? null : Number(value);
 }

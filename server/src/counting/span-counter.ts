@@ -14,13 +14,14 @@ import {
   extentOf,
   rowOfChange,
   applyChanges,
+  isElsewhere,
+  setReporters,
+  factOfRow,
   type Change,
   type ExtentRow,
   type IsErased,
 } from "./count-rows.ts";
-import { factOfRow } from "./fact-of-row.ts";
 import { standingVersions } from "./standing-versions.ts";
-import { isElsewhere, setReporters } from "./set-reporters.ts";
 import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-memory.ts";
 
 /**

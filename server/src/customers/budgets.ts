@@ -1,12 +1,13 @@
+import type { WebhookEvent } from "../delivery/events.ts";
 import { customerLimits, type Customer, type CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
 import { isObject } from "../lib/json.ts";
+import type { ControlStoreSet } from "../storage/control/control-stores.ts";
+import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { AuditLimits } from "./audit-limits.ts";
 import type { CallRates } from "./call-rates.ts";
 import { readCustomerChange, type CustomerChange } from "./fields.ts";
-import type { ControlWatch } from "../storage/control/control-watch.ts";
-import type { ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { Budgets as Bounds, ReachedBudget, ReserveOutcome, SpendLedger, PublishReached } from "./ledger-queue.ts";
 import { isoOf, limitInfo, type LimitInfo } from "./limit-info.ts";
 import { amountOf, budgetOf } from "./money.ts";
@@ -279,4 +280,37 @@ function usdOfUnpriced({ unpriced_calls }: Customer): number {
 
 function shown(usd: number | null): string {
   return String(Number((usd ?? 0).toPrecision(6)));
+}
+
+/**
+ * `customer_budget_limit_reached`: the customer, the budget and its state. Sent once, and again after the budget was
+ * raised.
+ */
+export function budgetEvent({ customer, budget, limitInfo }: BudgetReached): WebhookEvent {
+  const { organization_id, environment, customer_identifier, email, name } = customer;
+  const { period_budget, period_usage, period_start, period_end, total_budget, total_usage, reserved } = limitInfo;
+  return {
+    type: "customer_budget_limit_reached",
+    organizationId: organization_id,
+    environment,
+    id: JSON.stringify([
+      customer_identifier,
+      ...(budget === "period" ? [period_start, period_budget] : [total_budget]),
+    ]),
+    payload: {
+      unique_organization_id: organization_id,
+      environment,
+      customer_identifier,
+      email,
+      name,
+      budget: `${budget}_budget`,
+      period_budget,
+      period_usage,
+      period_start,
+      period_end,
+      total_budget,
+      total_usage,
+      reserved,
+    },
+  };
 }

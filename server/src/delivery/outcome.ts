@@ -1,6 +1,6 @@
 import type { Delivery } from "../domain/webhook.ts";
 import type { DeliveryOutcome } from "../storage/control/delivery-store.ts";
-import { nextAttemptMs } from "./retry.ts";
+import { deliveryLimits } from "./limits.ts";
 import type { SendResult } from "./send.ts";
 
 /** The state of a delivery after an attempt with this result. */
@@ -35,4 +35,27 @@ export function putBack(delivery: Delivery, nowMs: number): DeliveryOutcome {
   const next_attempt_at = new Date(nowMs).toISOString();
   const before = { last_attempt_at, response_status, response_body, error };
   return { id, attempts, status: "pending", isAttempt: false, next_attempt_at, ...before };
+}
+
+/**
+ * When to retry after `attempts` failures, in ms since the epoch; undefined if that would be after `endMs`. The delay
+ * triples each time, from seconds to hours, with jitter so that deliveries that failed together are not retried
+ * together. The receiver's Retry-After is honoured within these bounds.
+ */
+function nextAttemptMs(options: {
+  attempts: number;
+  nowMs: number;
+  endMs: number;
+  retryAfterMs?: number | undefined;
+  /** Within [0, 1). */
+  random: number;
+}): number | undefined {
+  const { attempts, nowMs, endMs, retryAfterMs = 0, random } = options;
+  const backoffMs = Math.min(
+    deliveryLimits.webhookRetryMaxMs,
+    deliveryLimits.webhookRetryMinMs * 3 ** Math.min(attempts - 1, 32),
+  );
+  const requestedMs = Math.min(deliveryLimits.webhookRetryMaxMs, retryAfterMs);
+  const next = nowMs + Math.max(backoffMs * (0.8 + 0.4 * random), requestedMs);
+  return next <= endMs ? next : undefined;
 }

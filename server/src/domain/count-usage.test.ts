@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countUsage } from "./count-usage.ts";
-import { isPlain } from "./is-plain.ts";
+import { countUsage, isPlain } from "./count-usage.ts";
 import { ownCount, type UsageFact } from "./usage-fact.ts";
 
 let next = 0;

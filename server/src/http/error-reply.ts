@@ -1,9 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { anthropicErrorBody } from "../domain/anthropic-errors.ts";
 import { errorCodes, ServiceError, wholeBody, type ErrorCode, type FieldErrors } from "../domain/errors.ts";
-import { missingResource } from "./missing-resource.ts";
 import { content, reply, type Reply } from "./reply.ts";
-import { encodeRpcStatus, rpcCodes } from "./rpc-status.ts";
 
 /**
  * The shapes an error body may have:
@@ -162,4 +160,82 @@ function nestByDots(errors: FieldErrors): Nested {
     else node[last] = [...messages];
   }
   return root;
+}
+
+/** Resources that a server may lack temporarily, by the error codes that report it. */
+const resources: ReadonlyArray<readonly [codes: RegExp, resource: string]> = [
+  // File systems, SQLite (13 is SQLITE_FULL), Postgres and ClickHouse (243 is NOT_ENOUGH_SPACE).
+  [/^(?:ENOSPC|EDQUOT|SQLITE_FULL|53100|243)$/, "its disk is full"],
+  [/^(?:EMFILE|ENFILE)$/, "it has no file descriptors left"],
+  // Postgres: connection exceptions, shutdown and restart, too many connections; sockets.
+  [
+    /^(?:08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/,
+    "its database does not answer",
+  ],
+];
+
+/** Errors of `pg` that have no code. */
+const messages: ReadonlyArray<readonly [message: RegExp, resource: string]> = [
+  [
+    /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client (?:has encountered a connection error|was closed))/,
+    "its database does not answer",
+  ],
+  [/database or disk is full|No space left on device|MDB_MAP_FULL/, "its disk is full"],
+  [/too many open files/i, "it has no file descriptors left"],
+];
+
+const maxCauses = 8;
+
+/** Returns the missing resource that caused an error; undefined for every other error. */
+export function missingResource(error: unknown): string | undefined {
+  let cause = error;
+  for (let depth = 0; cause instanceof Error && depth < maxCauses; depth += 1) {
+    const { code, errcode, message } = cause as Error & { code?: unknown; errcode?: unknown };
+    for (const [codes, resource] of resources) {
+      if (typeof code === "string" && codes.test(code)) return resource;
+      if (errcode === 13) return "its disk is full";
+    }
+    const found = messages.find(([pattern]) => pattern.test(message));
+    if (found !== undefined) return found[1];
+    ({ cause } = cause);
+  }
+  return undefined;
+}
+
+/** https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto */
+const rpcCodes: Record<ErrorCode, number> = {
+  invalid_request: 3,
+  organization_blocked: 7,
+  unauthorized: 16,
+  forbidden: 7,
+  not_found: 5,
+  method_not_allowed: 12,
+  conflict: 10,
+  payload_too_large: 3,
+  query_too_large: 8,
+  unsupported_media_type: 3,
+  expectation_failed: 3,
+  validation_failed: 3,
+  too_many_rows: 3,
+  upstream_failed: 14,
+  rate_limited: 8,
+  internal: 13,
+  unavailable: 14,
+};
+
+/** A google.rpc.Status in protobuf: field 1 is the code (varint), field 2 the message (length-delimited). */
+function encodeRpcStatus(code: number, message: string): Buffer {
+  const text = Buffer.from(message, "utf8");
+  return Buffer.concat([Buffer.from([0x08, code, 0x12, ...varint(text.length)]), text]);
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest > 0x7f) {
+    bytes.push((rest & 0x7f) | 0x80);
+    rest >>>= 7;
+  }
+  bytes.push(rest);
+  return bytes;
 }

@@ -1,18 +1,22 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { createServer, type Socket } from "node:net";
+import { once } from "node:events";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { Registry } from "prom-client";
 import { ServiceError } from "../domain/errors.ts";
 import { FairGate, type FairGateBounds } from "../lib/fair-gate.ts";
-import { httpLimits } from "./limits.ts";
 import type { Audit } from "./audit.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { BodyMemory } from "./body-memory.ts";
 import { createClientAddresses, type ProxyTrust } from "./client-address.ts";
-import type { CorsOrigins } from "./cors.ts";
 import { RequestContext } from "./context.ts";
+import type { CorsOrigins } from "./cors.ts";
 import type { AnyEndpoint } from "./endpoint.ts";
-import type { Kernel } from "./kernel.ts";
 import { incomingOf } from "./incoming.ts";
+import type { Kernel } from "./kernel.ts";
+import { httpLimits } from "./limits.ts";
 import { createHttpMetrics, type HttpMetrics } from "./metrics.ts";
 import { mount } from "./mount.ts";
 import type { BuiltPage } from "./page/built-page.ts";
@@ -20,7 +24,6 @@ import { pageRoutes } from "./page/page-route.ts";
 import { createFastPath } from "./plain/fast-path.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { serve, type Route } from "./serve.ts";
-import { answerUnreadable, problemOfHead } from "./unreadable.ts";
 
 export type HttpServerOptions = {
   endpoints: readonly AnyEndpoint[];
@@ -218,4 +221,51 @@ function refusal(error: ServiceError, { pattern, dialect }: Omit<Route, "answer"
       throw error;
     },
   };
+}
+
+/** Responses by the error code of Node's parser; every other error means that the bytes are not an HTTP request. */
+const answers: Record<string, readonly [status: string, detail: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time."],
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The request headers are too large."],
+};
+const notHttp = ["400 Bad Request", "This is not a valid HTTP request."] as const;
+
+/** Responds to bytes that are not an HTTP request, or to a request whose head or body did not arrive in time. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = answers[error.code ?? ""] ?? notHttp;
+  const body = JSON.stringify({ detail, code: "invalid_request", message: detail });
+  socket.write(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\nx-request-id: ${randomUUID()}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+  socket.destroySoon();
+}
+
+/** Node stores the response that is being written on its socket; a second response in the middle would corrupt it. */
+function isAnswering(socket: Socket & { _httpMessage?: { headersSent: boolean } | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
+}
+
+/** Returns the error of a request that the parser accepted; Node would refuse it too, but without a body. */
+function problemOfHead({ httpVersion, headers }: IncomingMessage): ServiceError | undefined {
+  if (httpVersion === "1.1" && headers.host === undefined) {
+    return new ServiceError("invalid_request", "An HTTP/1.1 request must have a Host header.");
+  }
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
+    return new ServiceError("expectation_failed", "The only supported Expect header is 100-continue.");
+  }
+  return undefined;
+}
+
+/** Rejects with the system's error if the address cannot be listened on. Checked before the rest of the startup. */
+export async function canListen(address: { host: string; port: number }): Promise<void> {
+  const server = createServer();
+  server.listen(address);
+  await once(server, "listening");
+  server.close();
+  await once(server, "close");
 }

@@ -1,12 +1,13 @@
+import { domainLimits } from "../domain/limits.ts";
 import { effectiveRetentionDays } from "../domain/organization.ts";
 import { randomToken } from "../lib/random-token.ts";
-import { jobsLimits } from "./limits.ts";
 import type { AuditStore } from "../storage/control/audit-store.ts";
 import type { LeaseStore } from "../storage/control/lease-store.ts";
 import type { OrganizationStore } from "../storage/control/organization-store.ts";
 import type { ScoreStore } from "../storage/control/score-store.ts";
 import type { Expired } from "../storage/spans/expired-spans.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
+import { jobsLimits } from "./limits.ts";
 
 const dayMs = 86_400_000;
 
@@ -75,3 +76,11 @@ async function deleteSpans(
 }
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+/** Deletes media that no span refers to any more. Recent media may belong to spans that are still in a journal. */
+export async function sweepUnusedMedia(
+  { spans, now }: { spans: Pick<SpanStore, "sweepMedia">; now: () => number },
+  signal: AbortSignal,
+): Promise<void> {
+  await spans.sweepMedia(now() - domainLimits.mediaUnusedMs, signal);
+}

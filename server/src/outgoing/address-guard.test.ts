@@ -5,9 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isWithin, parseIp } from "../lib/ip-address.ts";
 import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
 import { outgoingLimits } from "./limits.ts";
-import { AddressRefused, createAddressGuard, type Resolve } from "./address-guard.ts";
+import { AddressRefused, createAddressGuard, isPublicAddress, type Resolve } from "./address-guard.ts";
 import { createPools, type HostTrust } from "./pools.ts";
-import { isPublicAddress } from "./public-address.ts";
 
 const isPublic = (text: string): boolean => {
   const address = parseIp(text);

@@ -73,3 +73,107 @@ export function createIngestMetrics(
     }),
   };
 }
+
+/** Metrics of the dispatch of stored spans to subscribers. */
+export type FanOutMetrics = { failures: Counter<"subscriber">; missed: Counter };
+
+export function createFanOutMetrics(
+  registry: Registry,
+  kept: { stats(): { entries: number; bytes: number } },
+): FanOutMetrics {
+  const registers = [registry];
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const created: Gauge = new Gauge({ name, help, registers, collect: () => created.set(read()) });
+  };
+  gauge(
+    "spanway_fan_out_entries",
+    "Stored requests whose spans are not dispatched to all subscribers yet",
+    () => kept.stats().entries,
+  );
+  gauge("spanway_fan_out_bytes", "Bytes of these requests", () => kept.stats().bytes);
+  return {
+    failures: new Counter({
+      name: "spanway_fan_out_failures_total",
+      help: "Failures of a subscriber to consume spans, which were retried",
+      labelNames: ["subscriber"],
+      registers,
+    }),
+    missed: new Counter({
+      name: "spanway_fan_out_read_back_total",
+      help: "Spans that a subscriber has to read back from the store, because too many waited",
+      registers,
+    }),
+  };
+}
+
+type Waiting = { subscriber: string; entries: number; sinceMs: number | undefined };
+
+/** How far each subscriber is behind the stored spans. @param waiting times are those of `performance.now` */
+export function watchSubscribers(registry: Registry, waiting: () => readonly Waiting[]): void {
+  const gauge = (name: string, help: string, read: (of: Waiting) => number): void => {
+    const collect = () => {
+      for (const of of waiting()) created.set({ subscriber: of.subscriber }, read(of));
+    };
+    const created = new Gauge({ name, help, labelNames: ["subscriber"], registers: [registry], collect });
+  };
+  gauge(
+    "spanway_fan_out_waiting_entries",
+    "Stored requests whose spans a subscriber has not consumed yet",
+    ({ entries }) => entries,
+  );
+  gauge("spanway_fan_out_lag_seconds", "How long the first of these has waited", ({ sinceMs }) =>
+    sinceMs === undefined ? 0 : (performance.now() - sinceMs) / 1_000,
+  );
+}
+
+/** The number of remembered deleted traces, and whether it has reached its bound. */
+export function watchDeletedTraces(
+  registry: Registry,
+  deletedTraces: { stats(): { traces: number; evicted: number } },
+): void {
+  const registers = [registry];
+  const traces: Gauge = new Gauge({
+    name: "spanway_deleted_traces",
+    help: "Traces deleted within the last day that this node remembers",
+    registers,
+    collect: () => traces.set(deletedTraces.stats().traces),
+  });
+  const evicted: Counter = new Counter({
+    name: "spanway_deleted_traces_forgotten_total",
+    help: "Deleted traces that were forgotten within the day because there were too many",
+    registers,
+    collect() {
+      evicted.reset();
+      evicted.inc(deletedTraces.stats().evicted);
+    },
+  });
+}
+
+/** Log records that wait for their spans. */
+export function watchLogEvents(
+  registry: Registry,
+  events: { stats(): { spans: number; bytes: number; refused: number } },
+): void {
+  const registers = [registry];
+  const spans: Gauge = new Gauge({
+    name: "spanway_log_events_spans",
+    help: "Spans that log records wait for",
+    registers,
+    collect: () => spans.set(events.stats().spans),
+  });
+  const bytes: Gauge = new Gauge({
+    name: "spanway_log_events_bytes",
+    help: "Bytes of log records that wait for their spans",
+    registers,
+    collect: () => bytes.set(events.stats().bytes),
+  });
+  const refusals: Counter = new Counter({
+    name: "spanway_log_events_refusals_total",
+    help: "Exports refused because too many log records waited or could not be written",
+    registers,
+    collect() {
+      refusals.reset();
+      refusals.inc(events.stats().refused);
+    },
+  });
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeEvent } from "../../src/gateway/providers/bedrock/event-stream.fixture.ts";
-import { completionChunks } from "../../src/gateway/stream/completion-chunks.ts";
+import { completionChunks } from "../../src/gateway/stream/stream-source.ts";
 import { blockedPrompt } from "../../src/gateway/providers/gemini/answers.fixture.ts";
 import {
   chunk,

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { watchControl, type ControlWatch } from "../../src/storage/control/control-watch.ts";
-import { createControlMetrics } from "../../src/telemetry/control-metrics.ts";
+import { createControlMetrics } from "../../src/telemetry/store-metrics.ts";
 
 export const staleMs = 600_000;
 

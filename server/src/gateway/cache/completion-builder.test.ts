@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { completionChunks } from "../stream/completion-chunks.ts";
+import { completionChunks } from "../stream/stream-source.ts";
 import { CompletionBuilder } from "./completion-builder.ts";
 
 type Row = Record<string, unknown>;

@@ -15,7 +15,7 @@ export type RedisStoreOptions = {
   redis: RedisCommands;
   /**
    * Seals the answers: readers of Redis, its replicas or its dumps learn only sizes and times. Each answer opens only
-   * under its own key, a digest that includes the organization (answer-key.ts).
+   * under its own key, a digest that includes the organization (`answerKey`).
    */
   box: ByteBox;
   /** Called each time that Redis failed, was late, or returned something unreadable. */

@@ -2,9 +2,10 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { ServiceError } from "../../domain/errors.ts";
 import { formatUuid } from "../../domain/identity.ts";
 import { logIdHeaders } from "../../domain/product-families.ts";
+import { secondsOf } from "../../lib/time.ts";
 import type { PriceBook } from "../../pricing/price-book.ts";
+import { readUsageObject } from "../../pricing/usage-object.ts";
 import type { AttemptEnd } from "./attempt.ts";
-import { breakdownOf } from "./breakdown.ts";
 import { costOfCall, isRecorded, type CallLedger } from "./call-ledger.ts";
 import type { CallRecord } from "./call-record.ts";
 import {
@@ -164,4 +165,34 @@ function headersOfLogId(id: string): OutgoingHttpHeaders {
 /** Names come from callers: characters that are not allowed in a header are replaced with `?`. */
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?");
+}
+
+/**
+ * The `request_breakdown` of a response: what the span records, sent to the caller right away. Times are in seconds,
+ * cost is in USD.
+ */
+function breakdownOf(
+  ledger: CallLedger,
+  { costUsd, elapsedMs }: { costUsd: number | null; elapsedMs: number },
+): Record<string, unknown> {
+  const usage = ledger.usage && readUsageObject(ledger.usage);
+  return {
+    prompt_tokens: usage?.input ?? null,
+    completion_tokens: usage?.output ?? null,
+    cost: ledger.isCached ? 0 : costUsd,
+    prompt_messages: ledger.request["messages"] ?? [],
+    completion_message: ledger.messages[0] ?? null,
+    model: ledger.model,
+    cached: ledger.isCached,
+    timestamp: new Date(ledger.startedAtMs + elapsedMs).toISOString(),
+    status_code: 200,
+    stream: ledger.stream,
+    latency: secondsOf(elapsedMs),
+    scores: {},
+    category: "",
+    metadata: ledger.params.metadata ?? {},
+    routing_time: secondsOf(ledger.routedMs ?? 0),
+    full_request: ledger.request,
+    sentiment_score: 0,
+  };
 }

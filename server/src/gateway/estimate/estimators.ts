@@ -1,12 +1,12 @@
-import type { PriceBook } from "../../pricing/price-book.ts";
 import type { Usage } from "../../domain/usage.ts";
+import { isObject } from "../../lib/json.ts";
+import type { PriceBook } from "../../pricing/price-book.ts";
 import { tierOf } from "../../pricing/usage-object.ts";
 import type { Operation } from "../providers/quirks.ts";
 import type { Plan } from "../routing/plan.ts";
 import { completionCeiling } from "./completion-ceiling.ts";
 import { inputAudioTokens, playingSeconds } from "./media-ceiling.ts";
 import { promptCeiling } from "./prompt-ceiling.ts";
-import { searchCeiling } from "./search-ceiling.ts";
 
 /** The highest usage of a call: tokens, and seconds of a recording for models priced by time. */
 export type UsageCeiling = {
@@ -145,3 +145,22 @@ const nothing: Usage = {
   audioInput: undefined,
   audioOutput: undefined,
 };
+
+/** Searches per response without a limit: reasoning models make about eight. */
+const usualSearches = 10;
+
+/** Web search tools, by their type at OpenAI and Anthropic, or their member name at Google. */
+const searchTool = /^(web_?search|google_?search|google_?maps)/i;
+
+/** The most searches, each of which is charged, that a request lets its provider make. */
+function searchCeiling({ tools }: Record<string, unknown>): number {
+  let searches = 0;
+  for (const tool of Array.isArray(tools) ? (tools as unknown[]) : []) {
+    if (!isObject(tool)) continue;
+    const names = typeof tool["type"] === "string" ? [tool["type"]] : Object.keys(tool);
+    if (!names.some((name) => searchTool.test(name))) continue;
+    const { max_uses } = tool;
+    searches += typeof max_uses === "number" && max_uses >= 0 ? max_uses : usualSearches;
+  }
+  return searches;
+}

@@ -4,8 +4,7 @@ import { createSseSplitter } from "../../lib/sse.ts";
 import { createChatDigest } from "../chat/chat-digest.ts";
 import { fromAnthropic } from "../providers/anthropic/reply.ts";
 import { createAnthropicReader } from "../providers/anthropic/stream.ts";
-import { readNamedUser } from "./named-user.ts";
-import { recordedRequest } from "./recorded-request.ts";
+import { readNamedUser, recordedRequest } from "./messages.ts";
 import { wholeAsEvents } from "./whole-as-events.ts";
 
 const facts = { model: "claude", id: "msg", created: 0 };

@@ -1,25 +1,25 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
-import { isObject, parseJson } from "../../lib/json.ts";
+import { anthropicErrorBody, anthropicErrorStatus } from "../../domain/anthropic-errors.ts";
 import { domainLimits } from "../../domain/limits.ts";
-import { gatewayLimits } from "../limits.ts";
+import { isObject, parseJson, parseObjectText } from "../../lib/json.ts";
+import { readRequest as readMessages } from "../../messages/request.ts";
 import { blockOf, blockOfStream } from "../call/blocked-answer.ts";
 import { applyParams, recordReply, type CallLedger } from "../call/call-ledger.ts";
-import { createChatDigest, type ChatDigest } from "../chat/chat-digest.ts";
-import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
-import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
+import { errorOfProblem, type CallError, type ErrorForm } from "../call/client-answer.ts";
 import type { OutgoingCall } from "../call/exchange.ts";
 import type { AnswerReader, CallOperation, CallRequest, GatewayCall } from "../call/operation.ts";
+import { createChatDigest, type ChatDigest } from "../chat/chat-digest.ts";
+import { readMembers, readRouteHeaders } from "../chat/read-chat-request.ts";
+import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
+import { gatewayLimits } from "../limits.ts";
 import { readProblem } from "../providers/anthropic/problem.ts";
 import { fromAnthropic } from "../providers/anthropic/reply.ts";
 import { anthropicVersion, keyHeader, messagesUrl } from "../providers/anthropic/request.ts";
 import { createAnthropicReader } from "../providers/anthropic/stream.ts";
 import { BadReply, type RelayedOperation, type Target, type UpstreamProblem } from "../providers/provider.ts";
-import { readMembers, readRouteHeaders } from "../chat/read-chat-request.ts";
 import { checkModelName, checkStreamFlag, readJsonReply } from "../request/read-json-request.ts";
 import { readServiceParams, type ServiceParams } from "../request/service-params.ts";
-import { anthropicErrors } from "./errors.ts";
-import { readNamedUser } from "./named-user.ts";
-import { recordedRequest } from "./recorded-request.ts";
+import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import { wholeAsEvents } from "./whole-as-events.ts";
 
 /** Anthropic's Messages API: bytes are forwarded unchanged in both directions. */
@@ -203,4 +203,96 @@ function readMessageStream(
     },
   };
   return { digest, events };
+}
+
+/** The customer that `metadata.user_id` of a request names, and the session if it contains one. */
+type NamedUser = { customer?: string; session?: string };
+
+/**
+ * The earlier form of Claude Code: `user_<device>_account_<account>_session_<session>`; the account is empty with an
+ * API key.
+ */
+const joinedIds = /^user_([0-9a-f]{16,})_account_([\w-]*)_session_([\w-]+)$/i;
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/**
+ * Claude Code puts device, account and session into one id, today as JSON. The account, or else the device, is the
+ * customer: the whole id would make each session a customer.
+ */
+export function readNamedUser(metadata: unknown): NamedUser {
+  const id = isObject(metadata) ? metadata["user_id"] : undefined;
+  if (typeof id !== "string" || id === "") return {};
+  const [, device = "", account = "", session] = joinedIds.exec(id) ?? [];
+  if (session !== undefined) return { customer: account || device, session };
+  const parts = id.startsWith("{") ? parseObjectText(id) : undefined;
+  const { device_id, account_uuid, session_id } = parts ?? {};
+  const [customer, named] = [[account_uuid, device_id], [session_id]].map((ids) => ids.find(isText));
+  if (customer === undefined && named === undefined) return { customer: id };
+  return { ...(customer !== undefined && { customer }), ...(named !== undefined && { session: named }) };
+}
+
+/** The recorded form of a Messages API request: its members under OpenAI's chat names. */
+export function recordedRequest(members: Record<string, unknown>): Record<string, unknown> {
+  const { stop_sequences: stop, tool_choice: choice } = members;
+  const { prompt, tools } = readMessages(members) ?? {};
+  const { max_tokens, temperature, top_p } = members;
+  return {
+    max_tokens,
+    temperature,
+    top_p,
+    ...(prompt !== undefined && { messages: prompt }),
+    ...(tools !== undefined && { tools }),
+    ...(isObject(choice) && { tool_choice: choiceOf(choice) }),
+    ...(stop !== undefined && { stop }),
+  };
+}
+
+function choiceOf({ type, name }: Record<string, unknown>): unknown {
+  if (type === "any") return "required";
+  return type === "tool" ? { type: "function", function: { name } } : type;
+}
+
+/**
+ * Errors in the form of Anthropic's API (ADR 0034). The upstream's error is forwarded unchanged, except errors about
+ * the key, which is not the caller's.
+ */
+function anthropicErrors(requestId: string): ErrorForm {
+  const publicError = (error: CallError): CallError => ({
+    ...error,
+    status: error.status === 424 ? statusOfFault(error) : error.status,
+    headers: { "request-id": requestId, ...error.headers },
+  });
+  const ofProblem = (problem: UpstreamProblem): CallError => {
+    const error = errorOfProblem(problem);
+    if (problem.kind === "credential") return publicError(ofCredential(error));
+    const status = problem.status === 200 ? anthropicErrorStatus(problem.type) : problem.status;
+    // Statuses that HTTP does not define are not forwarded.
+    if (status === undefined || status < 400 || status > 599) return publicError(error);
+    const { answer } = problem;
+    if (answer === undefined) return publicError({ ...error, status });
+    return publicError({ ...error, status, body: answer.text, headers: { ...error.headers, ...answer.headers } });
+  };
+  const body = ({ body: stated, status, message }: CallError): string =>
+    stated ?? JSON.stringify(anthropicErrorBody({ status, message }, requestId));
+  return {
+    ofProblem,
+    ofBreak: ofProblem,
+    adapted: publicError,
+    body,
+    event: (error) => `event: error\ndata: ${body(error).replace(/\r\n?|\n/g, "\ndata: ")}\n\n`,
+  };
+}
+
+/** Anthropic's API has no 424: its clients retry after a status of 500 and above. */
+function statusOfFault({ code }: CallError): number {
+  return code === "timeout" || code === "upstream_timeout" ? 504 : 502;
+}
+
+function ofCredential(error: CallError): CallError {
+  const isOutOfCredit = error.code === "upstream_out_of_credit";
+  const message = isOutOfCredit ? "The account of the credential in use is out of credit." : error.message;
+  return { ...error, message, headers: { ...error.headers, "x-should-retry": "false" } };
 }

@@ -18,8 +18,7 @@ import {
 import { lostCredential, noCredential } from "./no-credential.ts";
 import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
 import { providerName } from "./provider-names.ts";
-import { customProvider } from "./provider-table.ts";
-import { quirksAt } from "./vendor-hosts.ts";
+import { customProvider, quirksAt } from "./provider-table.ts";
 import { readRetryPolicy, runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
 
 export type Router = {

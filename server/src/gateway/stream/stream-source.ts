@@ -1,14 +1,13 @@
 import { isObject, mayBeObject, parseJson } from "../../lib/json.ts";
 import { createSseSplitter, plainBlock, SseBlockTooLong, type SseReader } from "../../lib/sse.ts";
-import { gatewayLimits } from "../limits.ts";
-import { ChunkRepair } from "./chunk-repair.ts";
-import { createChunkTemplate } from "./chunk-template.ts";
 import type { ChatDigest } from "../chat/chat-digest.ts";
-import { completionChunks } from "./completion-chunks.ts";
-import { EventRun } from "./event-run.ts";
+import { gatewayLimits } from "../limits.ts";
 import { readErrorWithin } from "../providers/openai/problem.ts";
 import { usageOf } from "../providers/openai/usage.ts";
 import type { ChatStreamTranslator, StreamStep, UpstreamProblem } from "../providers/provider.ts";
+import { ChunkRepair } from "./chunk-repair.ts";
+import { createChunkTemplate } from "./chunk-template.ts";
+import { EventRun } from "./event-run.ts";
 
 /** Receives the parts of an upstream's stream in order; nothing after `onDone` or `onProblem`. */
 export type StreamSink = {
@@ -195,4 +194,30 @@ export function createTranslatedSource(
       if (!isOver) take(translator.end(), true);
     },
   };
+}
+
+/**
+ * A whole completion as the chunks of a stream: per choice one with the message and one with the finish reason, then
+ * the usage.
+ */
+export function completionChunks(completion: Record<string, unknown>): Array<Record<string, unknown>> {
+  const { id, choices: listed, usage, ...rest } = completion;
+  const head = { id, ...rest, object: "chat.completion.chunk" };
+  const choices = Array.isArray(listed) ? (listed as unknown[]).filter(isObject) : [];
+  return [
+    ...choices.flatMap(({ index, message, finish_reason, ...rest }) => [
+      { ...head, choices: [{ index, delta: deltaOf(message), finish_reason: null, ...rest }] },
+      { ...head, choices: [{ index, delta: {}, finish_reason }] },
+    ]),
+    ...(isObject(usage) ? [{ ...head, choices: [], usage }] : []),
+  ];
+}
+
+/** Each tool call of a delta has an index. */
+function deltaOf(message: unknown): Record<string, unknown> {
+  if (!isObject(message)) return {};
+  const calls = message["tool_calls"];
+  if (!Array.isArray(calls)) return message;
+  const tool_calls = (calls as unknown[]).map((call, index) => (isObject(call) ? { index, ...call } : call));
+  return { ...message, tool_calls };
 }

@@ -1,9 +1,10 @@
-import { isObject, parseJson } from "../../lib/json.ts";
-import { gatewayLimits } from "../limits.ts";
+import { isObject, parseJson, parseObjectText } from "../../lib/json.ts";
 import type { CallLedger } from "../call/call-ledger.ts";
-import { readErrorWithin } from "../providers/openai/problem.ts";
-import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { WholeReply } from "../call/operation.ts";
+import { gatewayLimits } from "../limits.ts";
+import { readErrorWithin, problemOfEvent } from "../providers/openai/problem.ts";
+import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
+import type { EventReader } from "../stream/event-source.ts";
 
 /**
  * Stores the text of a transcription in the ledger, and its billing basis: tokens, or the duration that the upstream
@@ -32,7 +33,7 @@ export function readTranscription(
 }
 
 /** Stores the text up to the recorded length. Called again as the text grows. */
-export function takeText(text: string, ledger: CallLedger): void {
+function takeText(text: string, ledger: CallLedger): void {
   const recorded =
     text.length > gatewayLimits.recordedChars ? text.slice(0, gatewayLimits.recordedChars).toWellFormed() : text;
   if (recorded !== text) ledger.warnings = ["the transcription was too long to be recorded completely"];
@@ -40,7 +41,7 @@ export function takeText(text: string, ledger: CallLedger): void {
 }
 
 /** `{type: "duration", seconds}`, `{type: "tokens", input_tokens, …}`, and the `duration` of `verbose_json`. */
-export function takeUsage({ usage, duration }: Record<string, unknown>, ledger: CallLedger): void {
+function takeUsage({ usage, duration }: Record<string, unknown>, ledger: CallLedger): void {
   const stated = isObject(usage) ? secondsOf(usage["seconds"]) : undefined;
   ledger.audioSeconds = stated ?? secondsOf(duration) ?? ledger.audioSeconds;
   if (!isObject(usage) || typeof usage["input_tokens"] !== "number") return;
@@ -62,4 +63,31 @@ const cueTimes = new RegExp(String.raw`^[ \t]*${clock}[ \t]+-->[ \t]+(?:(\d+):)?
 function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof seconds === "number" && Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
+}
+
+/**
+ * Reads OpenAI's transcription stream: `transcript.text.delta` with a `delta` each, speakers as
+ * `transcript.text.segment`, and `transcript.text.done` with the whole `text` and the `usage`. The ledger always
+ * contains the text so far, as the stream may break off.
+ */
+export function readTranscriptStream(ledger: CallLedger): EventReader {
+  let text = "";
+  return {
+    take: ({ data }) => {
+      const event = data === undefined ? undefined : parseObjectText(data);
+      if (event === undefined) return {};
+      const { type } = event;
+      if (type === "error" || event["error"]) return { problem: problemOfEvent(event) };
+      if (type === "transcript.text.done") {
+        takeText(typeof event["text"] === "string" ? event["text"] : text, ledger);
+        takeUsage(event, ledger);
+        return { isDone: true };
+      }
+      if (type === "transcript.text.delta" && typeof event["delta"] === "string") {
+        if (text.length <= gatewayLimits.recordedChars) text += event["delta"];
+        takeText(text, ledger);
+      }
+      return { hasContent: type === "transcript.text.delta" || type === "transcript.text.segment" };
+    },
+  };
 }

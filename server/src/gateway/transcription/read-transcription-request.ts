@@ -1,8 +1,7 @@
 import { extname } from "node:path";
 import { ServiceError } from "../../domain/errors.ts";
-import { isObject } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
-import { isLanguage } from "./languages.ts";
+import { isObject } from "../../lib/json.ts";
 import { isServiceParam } from "../request/service-params.ts";
 import type { Form, FormFile } from "./read-form.ts";
 
@@ -143,4 +142,19 @@ function readTemperature(value: unknown): number | undefined {
 
 function bad(param: string, message: string): ServiceError {
   return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
+}
+
+const names = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
+
+/**
+ * Whether a code names a language: ISO 639-1, or ISO 639-3 for a language without a two-letter code, with an optional
+ * region or script. `auto` lets the model detect the language.
+ */
+function isLanguage(code: string): boolean {
+  if (code === "auto") return true;
+  try {
+    return names.of(code.replaceAll("_", "-")) !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -11,7 +11,7 @@ import type { Attempt } from "../routing/plan.ts";
 import type { Router } from "../routing/router.ts";
 import { readServiceParams } from "../request/service-params.ts";
 import { membersOf } from "./form-members.ts";
-import { readTranscriptStream } from "./read-stream.ts";
+import { readTranscriptStream, readTranscription } from "./read-reply.ts";
 import { readForm, type FormFile } from "./read-form.ts";
 import {
   checkLanguage,
@@ -19,7 +19,6 @@ import {
   readTranscriptionRequest,
   type TranscriptionRequest,
 } from "./read-transcription-request.ts";
-import { readTranscription } from "./read-reply.ts";
 import { captureForm } from "./capture-form.ts";
 import { writeForm } from "./write-form.ts";
 

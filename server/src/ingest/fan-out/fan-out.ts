@@ -11,7 +11,7 @@ import {
   type RetainedEntry,
   type MissedRange,
 } from "../../storage/journal/retained-entries.ts";
-import type { FanOutMetrics } from "../../telemetry/fan-out-metrics.ts";
+import type { FanOutMetrics } from "../../telemetry/ingest-metrics.ts";
 import type { ErasedCustomers } from "../accept/erased-customers.ts";
 import { createConsumer, type Consumer } from "./consumer.ts";
 import type { ReadBack } from "./read-back.ts";

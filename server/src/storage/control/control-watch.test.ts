@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { createControlMetrics } from "../../telemetry/control-metrics.ts";
+import { createControlMetrics } from "../../telemetry/store-metrics.ts";
 import { watchControl } from "./control-watch.ts";
 
 function watchOf(ping: () => Promise<void>, patienceMs = 2_000) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { storageLimits } from "../limits.ts";
-import type { ControlMetrics } from "../../telemetry/control-metrics.ts";
+import type { ControlMetrics } from "../../telemetry/store-metrics.ts";
 
 /** Data that may be served from memory while the control store does not respond. */
 export type StaleKind = "key" | "provider_settings" | "customer" | "budget";

@@ -6,7 +6,7 @@ import { Migrator } from "kysely/migration";
 import { describe, expect, test } from "vitest";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../../../test/support/postgres.ts";
 import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
-import { missingResource } from "../../http/missing-resource.ts";
+import { missingResource } from "../../http/error-reply.ts";
 import { Secret } from "../../lib/secret.ts";
 import { controlOutage } from "./control-outage.ts";
 import { createControlStores } from "./control-stores.ts";

@@ -23,12 +23,11 @@ import { countReceived, listReceived } from "./queries/list-received.ts";
 import { listSpans } from "./queries/list-spans.ts";
 import { listThreads } from "./queries/list-threads.ts";
 import { listTraces, matchTraces } from "./queries/list-traces.ts";
-import { listUnpriced } from "./queries/list-unpriced.ts";
+import { listUnpriced, repriceSpans } from "./queries/reprice-spans.ts";
 import { readMedia, sweepMedia } from "./queries/media.ts";
 import { finishSums, planSums, readSumsState, resetSums, acquireSumsLease } from "./queries/plan-sums.ts";
 import { readUsageFacts } from "./queries/read-usage-facts.ts";
 import { readVersions } from "./queries/read-versions.ts";
-import { repriceSpans } from "./queries/reprice-spans.ts";
 import { findSpan, findSpans, retrieveSpan } from "./queries/retrieve-span.ts";
 import {
   countTraceSpans,

@@ -1,14 +1,13 @@
 import { isObject } from "../../../lib/json.ts";
-import type { AttributeBag } from "../attribute-bag.ts";
-import type { Convention } from "../convention.ts";
-import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
-import { wordIn } from "../../../messages/json-word.ts";
 import { plainText } from "../../../messages/blocks.ts";
+import { wordIn } from "../../../messages/json-word.ts";
 import { containsMessages, toMessages, type Message } from "../../../messages/message.ts";
 import { readRequest, type Request } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
-import { completedBy } from "../../../messages/richer.ts";
 import { toolOf, toolsOf } from "../../../messages/tool-calls.ts";
+import type { AttributeBag } from "../attribute-bag.ts";
+import type { Convention } from "../convention.ts";
+import { indexedIn, takeIndexed, type IndexedItem } from "../indexed-keys.ts";
 
 /** GenAI before 1.37 as OpenLLMetry writes it: `gen_ai.prompt.N.role`, `gen_ai.completion.N.content` … */
 export const genAiIndexed: Convention = {
@@ -143,4 +142,20 @@ function parsedSchema(given: unknown): unknown {
   } catch {
     return given;
   }
+}
+
+/**
+ * Completes messages with ids, names and calls from another form of the same messages. They count as the same if their
+ * roles are equal; otherwise the first form is returned unchanged.
+ */
+function completedBy(messages: readonly Message[], other: readonly Message[]): Message[] {
+  const areSame = messages.length === other.length && messages.every(({ role }, index) => role === other[index]?.role);
+  if (!areSame) return [...messages];
+  return messages.map((message, index) => {
+    const { content, ...more } = other[index] ?? message;
+    // Some instrumentations encode the content a second time.
+    const isQuoted = typeof content === "string" && message.content === JSON.stringify(content);
+    const isOpen = message.content === "" || message.content === null;
+    return { ...more, ...message, ...((isQuoted || (isOpen && content !== "")) && { content }) };
+  });
 }

@@ -1,5 +1,5 @@
+import { performance } from "node:perf_hooks";
 import type { Session } from "chdb";
-import { loopBusyShare } from "../../../lib/loop-busy-share.ts";
 import { storageLimits } from "../../limits.ts";
 
 /**
@@ -105,4 +105,15 @@ async function countParts(session: Session): Promise<{ small: number; underWay: 
   );
   const [small = 0, underWay = 0] = result.text().trim().split("\t").map(Number);
   return { small, underWay };
+}
+
+/** Each call returns the share of the time since the previous call in which the event loop was busy, from 0 to 1. */
+function loopBusyShare(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
 }

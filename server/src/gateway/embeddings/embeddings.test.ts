@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { convertVectors } from "./convert-vectors.ts";
+import { convertVectors } from "./embeddings.ts";
 
 const vector = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { minLength: 1, maxLength: 20 });
 const itemOf = (embedding: unknown, index = 0) => ({ object: "embedding", index, embedding });

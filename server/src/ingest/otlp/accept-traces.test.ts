@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OtlpSpan } from "./export-request.ts";
-import { restoreParents } from "./restore-parents.ts";
+import { restoreParents } from "./accept-traces.ts";
 
 type Given = { name: string; kind?: string; path?: string; fromMs: number; toMs: number };
 

@@ -5,7 +5,7 @@ import { createPriceBook } from "../../pricing/price-book.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
 import { createNestedJson } from "../../validation/field-readers.ts";
 import { normalizeSpan } from "../normalize/normalize.ts";
-import { bodyOfRow } from "./body-of-row.ts";
+import { bodyOfRow } from "./joined-span.ts";
 
 const prices = createPriceBook({ maxModels: 100 });
 const origin = {

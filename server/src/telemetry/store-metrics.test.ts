@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { afterEach, expect, test, vi } from "vitest";
-import { createSumsMetrics } from "./sums-metrics.ts";
+import { createSumsMetrics } from "./store-metrics.ts";
 
 afterEach(() => vi.useRealTimers());
 

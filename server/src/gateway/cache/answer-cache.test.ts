@@ -4,7 +4,7 @@ import { canonicalJson } from "../../lib/canonical-json.ts";
 import { openaiShaped } from "../providers/quirks.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { ServiceParams } from "../request/service-params.ts";
-import { answerKeys, type CacheableCall } from "./answer-key.ts";
+import { answerKeys, type CacheableCall } from "./answer-cache.ts";
 
 const secret = new Uint8Array(32).fill(1);
 const origin = { organization_id: "org", environment: "prod" } as const;
