@@ -5,7 +5,7 @@ import { createByteBox } from "../auth/sealed-box.ts";
 import { composeRouting, type Routing } from "./routing.ts";
 import type { Config } from "../config/config.ts";
 import { createChat } from "../gateway/chat/chat.ts";
-import type { Budgets } from "../gateway/call/budgets.ts";
+import type { Budgets } from "../gateway/call/admit-call.ts";
 import { createAnswerCache, type AnswerCache } from "../gateway/cache/answer-cache.ts";
 import { createMemoryStore } from "../gateway/cache/memory-store.ts";
 import { createRedisStore, type RedisCommands } from "../gateway/cache/redis-store.ts";

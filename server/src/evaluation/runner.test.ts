@@ -8,7 +8,7 @@ import type { ControlStores } from "../storage/control/control-stores.ts";
 import { createQueueCapacity } from "../ingest/fan-out/queue-capacity.ts";
 import { createSpanCatalogue } from "../filter/span-fields.ts";
 import { createActiveAutomations, type ActiveAutomations } from "./active-automations.ts";
-import { createRunQueue, isSampled } from "./enqueue-runs.ts";
+import { createRunQueue, isSampled } from "./span-subscribers.ts";
 import type { Evaluate, EvaluationOutcome } from "./evaluate.ts";
 import { testEvaluator, testLog } from "./evaluation.fixture.ts";
 import { evaluationLimits } from "./limits.ts";

@@ -1,7 +1,5 @@
-import type { SpanColumn, SpanRow } from "../domain/span.ts";
-import { spanColumns } from "../domain/span.ts";
+import { spanColumns, spanStatusWords, type SpanColumn, type SpanRow } from "../domain/span.ts";
 import { environments } from "../domain/principal.ts";
-import { spanStatusWords } from "../domain/span-status.ts";
 import { cleanText, isObject } from "../lib/json.ts";
 import { domainLimits } from "../domain/limits.ts";
 import { filterLimits } from "./limits.ts";

@@ -13,8 +13,7 @@ import { errorReply, type Dialect } from "./error-reply.ts";
 import type { Kernel } from "./kernel.ts";
 import { admit, checkBody, checkParams, run } from "./perform.ts";
 import { busy, ClientDisconnected } from "./read-body.ts";
-import { jsonPayload, Reply } from "./reply.ts";
-import { send } from "./send.ts";
+import { jsonPayload, Reply, send } from "./reply.ts";
 import { validateQuery } from "./validate.ts";
 
 /** The handler behind one method and path. */

@@ -1,9 +1,8 @@
 import { lookup as resolve, type LookupAddress } from "node:dns";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP, type LookupFunction, type OnReadOpts, type Socket } from "node:net";
 import { buildConnector } from "undici";
 import type { AllowedUpstream } from "../domain/allowed-upstream.ts";
 import { isWithin, parseIp, type IpAddress } from "../lib/ip-address.ts";
-import { sharedReads } from "./http1/shared-reads.ts";
 import { outgoingLimits } from "./limits.ts";
 
 /**
@@ -187,3 +186,20 @@ const isIn = (address: IpAddress, { address: base, prefixBits }: Network): boole
 
 const isInAny = (address: IpAddress, networks: readonly Network[]): boolean =>
   networks.some((each) => isIn(address, each));
+
+const bufferBytes = 64 * 1024;
+
+/**
+ * Socket options with which all sockets read into one buffer: each read is processed before the next begins. Unlike the
+ * default, no buffer is allocated per read, most of which would be nearly empty, and `pause` stops reading immediately
+ * instead of after 64 KiB more. Sockets emit `data` as usual, with bytes that the listener owns.
+ */
+export function sharedReads(): OnReadOpts {
+  return {
+    buffer: Buffer.allocUnsafeSlow(bufferBytes),
+    callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
+      this.emit("data", Buffer.from(buffer.subarray(0, bytes)));
+      return true;
+    },
+  };
+}

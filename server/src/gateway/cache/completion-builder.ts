@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import { withoutIndexes } from "../stream/number-items.ts";
-import { usageOf } from "../providers/openai/usage.ts";
+import { usageOf } from "../providers/openai/read-reply.ts";
 
 /** Members whose pieces are concatenated. For any other text the last one counts. */
 const pieces: ReadonlySet<string> = new Set([

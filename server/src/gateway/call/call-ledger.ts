@@ -3,9 +3,9 @@ import { newIdentity, spanIdentity } from "../../domain/identity.ts";
 import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
 import { readUsageObject } from "../../pricing/usage-object.ts";
 import { isObject } from "../../lib/json.ts";
-import type { AttemptNote } from "./attempt-notes.ts";
+import type { AttemptNote } from "./attempt.ts";
 import type { ChatDigest } from "../chat/chat-digest.ts";
-import { usageOf, usageWithTier } from "../providers/openai/usage.ts";
+import { usageOf, usageWithTier } from "../providers/openai/read-reply.ts";
 import type { Target, UpstreamProblem } from "../providers/provider.ts";
 import type { Recorder } from "../record/recorder.ts";
 import { answerChars, promptChars } from "../request/prompt-size.ts";
@@ -42,7 +42,7 @@ export type CallLedger = {
   hasPlan: boolean;
   provider: string;
   attempts: number;
-  /** See attempt-notes.ts: empty as long as no attempt failed. */
+  /** See `noteAttempt`: empty as long as no attempt failed. */
   attemptNotes: AttemptNote[];
   /** When the first attempt began. */
   routedMs: number | undefined;

@@ -1,5 +1,5 @@
 import type { PriceBook } from "../../pricing/price-book.ts";
-import type { Admission } from "./budgets.ts";
+import type { Admission } from "./admit-call.ts";
 import {
   costOfCall,
   isPaid,

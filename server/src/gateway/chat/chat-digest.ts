@@ -2,7 +2,7 @@ import { isObject } from "../../lib/json.ts";
 import { gatewayLimits } from "../limits.ts";
 import { TextAccumulator } from "../stream/text-accumulator.ts";
 import { withoutIndexes } from "../stream/number-items.ts";
-import { usageOf, usageWithTier } from "../providers/openai/usage.ts";
+import { usageOf, usageWithTier } from "../providers/openai/read-reply.ts";
 
 /**
  * The content of a stream, collected from its chunks: the messages as a whole reply would contain them, and the usage.

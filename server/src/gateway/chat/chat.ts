@@ -17,7 +17,7 @@ import type {
 import { gatewayLimits } from "../limits.ts";
 import { echo, echoChunks } from "../providers/echo/echo.ts";
 import { openaiCall } from "../providers/openai/request.ts";
-import { usageOf } from "../providers/openai/usage.ts";
+import { usageOf } from "../providers/openai/read-reply.ts";
 import {
   BadReply,
   type CallFacts,

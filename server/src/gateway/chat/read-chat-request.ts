@@ -4,7 +4,6 @@ import { betaHeaders, routeProviderHeaders } from "../../domain/product-families
 import { countJsonNodes, exceedsShape, isObject, parseStrictJson } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { filterLimits } from "../../filter/limits.ts";
-import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
 import type { CallerBody } from "../providers/openai/request.ts";
 import { isServiceParam, type ServiceParams } from "../request/service-params.ts";
 
@@ -142,4 +141,21 @@ function within(name: string, value: unknown, min: number, max: number): void {
 
 function bad(param: string, message: string): ServiceError {
   return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });
+}
+
+const bounds = ["max_tokens", "max_completion_tokens", "max_output_tokens", "n"];
+
+/**
+ * Requires whole numbers for limits on generated tokens. The budget reservation depends on them, so no provider may
+ * read them differently.
+ * @throws ServiceError `invalid_request` naming the parameter
+ */
+export function checkTokenBounds(members: Record<string, unknown>): void {
+  for (const name of bounds) {
+    const value = members[name];
+    if (value === undefined || value === null) continue;
+    if (Number.isSafeInteger(value) && (value as number) > 0) continue;
+    const message = "must be a whole number of at least 1";
+    throw new ServiceError("invalid_request", `${name} ${message}.`, { errors: { [name]: [message] } });
+  }
 }

@@ -4,7 +4,7 @@ import { createPriceBook } from "../../pricing/price-book.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { costOf } from "../record/usage-report.ts";
 import { estimateCost, usageCeiling } from "./estimators.ts";
-import { checkTokenBounds } from "./read-token-bounds.ts";
+import { checkTokenBounds } from "../chat/read-chat-request.ts";
 
 const prices = createPriceBook({ maxModels: 100 });
 const atMs = Date.parse("2026-03-10T12:00:00Z");

@@ -9,15 +9,14 @@ import { errorOfProblem, type CallError, type ErrorForm } from "../call/client-a
 import type { OutgoingCall } from "../call/exchange.ts";
 import type { AnswerReader, CallOperation, CallRequest, GatewayCall } from "../call/operation.ts";
 import { createChatDigest, type ChatDigest } from "../chat/chat-digest.ts";
-import { readMembers, readRouteHeaders } from "../chat/read-chat-request.ts";
-import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
+import { checkTokenBounds, readMembers, readRouteHeaders } from "../chat/read-chat-request.ts";
+import { checkModelName, checkStreamFlag, readJsonReply } from "../request/read-json-request.ts";
 import { gatewayLimits } from "../limits.ts";
 import { readProblem } from "../providers/anthropic/problem.ts";
 import { fromAnthropic } from "../providers/anthropic/reply.ts";
 import { anthropicVersion, keyHeader, messagesUrl } from "../providers/anthropic/request.ts";
 import { createAnthropicReader } from "../providers/anthropic/stream.ts";
 import { BadReply, type RelayedOperation, type Target, type UpstreamProblem } from "../providers/provider.ts";
-import { checkModelName, checkStreamFlag, readJsonReply } from "../request/read-json-request.ts";
 import { readServiceParams, type ServiceParams } from "../request/service-params.ts";
 import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import { wholeAsEvents } from "./whole-as-events.ts";

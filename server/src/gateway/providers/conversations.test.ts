@@ -6,7 +6,7 @@ import { anthropicTranslator } from "./anthropic/translator.ts";
 import { bedrockTranslator } from "./bedrock/translator.ts";
 import { anyDialect, type Dialect, messageMembers } from "./dialect.ts";
 import { geminiTranslator } from "./gemini/translator.ts";
-import { adaptChat } from "./openai/adapt-chat.ts";
+import { adaptChat } from "./openai/request.ts";
 import type { ChatTranslator, Target } from "./provider.ts";
 import { openaiShaped } from "./quirks.ts";
 import { call } from "./stream.fixture.ts";

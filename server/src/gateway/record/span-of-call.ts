@@ -1,6 +1,6 @@
 import { domainLimits } from "../../domain/limits.ts";
 import { httpLimits } from "../../http/limits.ts";
-import { withoutMessages } from "../call/attempt-notes.ts";
+import { withoutMessages } from "../call/attempt.ts";
 import { billedUsage, isPaid, type CallLedger } from "../call/call-ledger.ts";
 import { secondsOf, storedTime } from "../../lib/time.ts";
 import { builtInProvider } from "../routing/provider-table.ts";

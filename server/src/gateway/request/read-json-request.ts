@@ -1,14 +1,13 @@
 import { ServiceError } from "../../domain/errors.ts";
-import { isObject, parseJson } from "../../lib/json.ts";
 import { domainLimits } from "../../domain/limits.ts";
+import { isObject, parseJson } from "../../lib/json.ts";
 import { applyParams, type CallLedger } from "../call/call-ledger.ts";
-import { checkTokenBounds } from "../estimate/read-token-bounds.ts";
 import type { AnswerReader, CallRequest, GatewayCall, WholeReply } from "../call/operation.ts";
-import { readErrorWithin } from "../providers/openai/problem.ts";
+import { checkTokenBounds, readMembers, readRouteHeaders, withoutServiceParams } from "../chat/read-chat-request.ts";
+import { readErrorWithin } from "../providers/openai/read-reply.ts";
 import { openaiCall } from "../providers/openai/request.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { OpenaiOperation } from "../providers/quirks.ts";
-import { readMembers, readRouteHeaders, withoutServiceParams } from "../chat/read-chat-request.ts";
 import { readServiceParams } from "./service-params.ts";
 
 /** The common parts of operations that forward a JSON body: model, parameters, the call. */

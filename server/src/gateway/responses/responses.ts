@@ -1,10 +1,9 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
 import { blockProblem } from "../call/blocked-answer.ts";
 import type { CallLedger } from "../call/call-ledger.ts";
-import { problemOfEvent } from "../providers/openai/problem.ts";
+import { problemOfEvent, usageWithTier } from "../providers/openai/read-reply.ts";
 import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import type { AnswerReader, CallOperation, ReaderOptions } from "../call/operation.ts";
-import { usageWithTier } from "../providers/openai/usage.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import { badMember, checkStreamFlag, passJson, readJsonReply, readJsonRequest } from "../request/read-json-request.ts";
 import { createMarker, removeMarks, type KeyMark } from "./key-marks.ts";

@@ -2,7 +2,7 @@ import { isObject, parseJson, parseObjectText } from "../../lib/json.ts";
 import type { CallLedger } from "../call/call-ledger.ts";
 import type { WholeReply } from "../call/operation.ts";
 import { gatewayLimits } from "../limits.ts";
-import { readErrorWithin, problemOfEvent } from "../providers/openai/problem.ts";
+import { readErrorWithin, problemOfEvent } from "../providers/openai/read-reply.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { EventReader } from "../stream/event-source.ts";
 

@@ -1,8 +1,7 @@
 import type { FieldErrors } from "../../domain/errors.ts";
 import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "../../domain/identity.ts";
 import type { Environment } from "../../domain/principal.ts";
-import { spanStatusOf } from "../../domain/span-status.ts";
-import { messageLogTypes, type SpanRow } from "../../domain/span.ts";
+import { spanStatusOf, messageLogTypes, type SpanRow } from "../../domain/span.ts";
 import { indexMetadata } from "../../filter/metadata-index.ts";
 import { isObject } from "../../lib/json.ts";
 import { maxTimeNs, minTimeNs, storedTime } from "../../lib/time.ts";

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { outgoingLimits } from "../limits.ts";
 import { ChunkedBody } from "./chunked-body.ts";
 import { badAnswer, ExchangeError } from "./errors.ts";
-import { parseHead, type AnswerHead } from "./parse-head.ts";
-import { Section } from "./section.ts";
+import { parseHead, Section, type AnswerHead } from "./parse-head.ts";
 
 export type AnswerSink = {
   onHead(status: number, headers: IncomingHttpHeaders): void;

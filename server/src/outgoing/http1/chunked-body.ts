@@ -1,7 +1,6 @@
 import { outgoingLimits } from "../limits.ts";
 import { badAnswer } from "./errors.ts";
-import { parseFields } from "./parse-head.ts";
-import { Section } from "./section.ts";
+import { parseFields, Section } from "./parse-head.ts";
 
 const crlf = Buffer.from("\r\n");
 const [cr, lf, semicolon] = [0x0d, 0x0a, 0x3b];

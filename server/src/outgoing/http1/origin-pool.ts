@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
 import type { Connector } from "../address-guard.ts";
 import { outgoingLimits } from "../limits.ts";
-import { Call } from "./call.ts";
-import { Connection, type ConnectionOwner } from "./connection.ts";
+import { Call, Connection, type ConnectionOwner } from "./connection.ts";
 import { encodeRequest, type OutgoingRequest } from "./encode-request.ts";
 import { ExchangeError } from "./errors.ts";
 import type { ExchangeHandler } from "./exchange-handler.ts";

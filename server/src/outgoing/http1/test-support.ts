@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { buildConnector } from "undici";
 import { onTestFinished } from "vitest";
-import type { Connector } from "../address-guard.ts";
+import { sharedReads, type Connector } from "../address-guard.ts";
 import type { OutgoingRequest } from "./encode-request.ts";
 import type { ExchangeController } from "./exchange-handler.ts";
 import { OriginPool } from "./origin-pool.ts";
-import { sharedReads } from "./shared-reads.ts";
 
 /**
  * Called for each request as soon as bytes of it arrive: the connection's number, the bytes, and a socket to respond

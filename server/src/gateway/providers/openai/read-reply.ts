@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject, parseJson } from "../../../lib/json.ts";
 import type { UpstreamProblem } from "../provider.ts";
-import { usageOf, usageWithTier } from "./usage.ts";
 import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
 
 /** Reads a response with a status other than 2xx, in the error shapes of OpenAI-like providers. */
@@ -108,4 +107,22 @@ function isAboutMoney({ status, code, type, message }: UpstreamProblem): boolean
     (status === 400 || status === 429) &&
     /credit balance is too low|insufficient (?:funds|credits?|balance)/i.test(message)
   );
+}
+
+/** The usage of a chunk or of a complete response, if it has numbers; Groq also has it below `x_groq`. */
+export function usageOf(holder: Record<string, unknown>): Record<string, unknown> | undefined {
+  const own = holder["usage"];
+  if (isObject(own) && Object.values(own).some((value) => typeof value === "number")) return own;
+  const groq = holder["x_groq"];
+  return isObject(groq) && isObject(groq["usage"]) ? groq["usage"] : undefined;
+}
+
+/**
+ * OpenAI states the tier that served a call beside the usage; pricing expects it within the usage, as Anthropic has it.
+ */
+export function usageWithTier(
+  usage: Record<string, unknown>,
+  { service_tier }: Record<string, unknown>,
+): Record<string, unknown> {
+  return typeof service_tier === "string" && usage["service_tier"] === undefined ? { ...usage, service_tier } : usage;
 }

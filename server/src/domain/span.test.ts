@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { spanStatusOf } from "./span-status.ts";
+import { spanStatusOf } from "./span.ts";
 
 test.each(["error", "ERROR", "Error", "failed", "FAILED", "failure", " Failed "])("%j is a failure", (word) => {
   expect(spanStatusOf(word)).toBe("failed");
