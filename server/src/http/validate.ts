@@ -17,9 +17,12 @@ export function validate(
   return check(schema, value, code, validationWords);
 }
 
-/** Validates the parameters of a URL. An empty text counts as absent. */
+/**
+ * Validates the parameters of a URL. An empty text counts as absent, but the result has a member for it: readers of
+ * filters in the URL must know that it is a parameter.
+ */
 export function validateQuery(schema: z.ZodType, query: unknown): unknown {
-  const given = Object.entries(query as Record<string, unknown>).filter(([, value]) => value !== "");
+  const given = Object.entries(query as Record<string, unknown>).map(([name, value]) => [name, value || undefined]);
   return check(schema, Object.fromEntries(given), "invalid_request", queryWords);
 }
 
