@@ -70,6 +70,26 @@ browserTest("cost and latency of spans at 1280 pixels", async () => {
     .toBeLessThanOrEqual(laptop.width);
 });
 
+browserTest("the figures of spans beside an open one, from 1280 to 1600 pixels", async () => {
+  for (const width of [1280, 1400, 1600]) {
+    const page = await open("/logs?range=30d", { width, height: 800 });
+    await page.getByRole("gridcell", { name: "assistant turn" }).first().click();
+    await page.getByRole("complementary", { name: "The open span" }).waitFor();
+    await whole(page);
+    const grid = page.getByRole("grid", { name: "Spans" });
+    const heads = grid.getByRole("columnheader");
+    const titles = ["Time", "Status", "Name", "Model", "Tokens", "Cost", "Latency"];
+    await expect.poll(() => heads.filter({ hasText: /./ }).allInnerTexts()).toEqual(titles);
+    await expect
+      .poll(() => grid.evaluate(({ scrollWidth, parentElement }) => scrollWidth - (parentElement?.clientWidth ?? 0)))
+      .toBeLessThanOrEqual(0);
+    const cut = grid.locator("[role=gridcell]:has(time, .figures)");
+    await expect
+      .poll(() => cut.evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length))
+      .toBe(0);
+  }
+});
+
 browserTest("the example of a query on a phone", async () => {
   const page = await open("/logs", phone);
   const room = () =>
@@ -135,7 +155,7 @@ browserTest(
     await page.setViewportSize({ width: 1920, height: 800 });
     await expect.poll(() => widthOf("Model")).toBeGreaterThan(model + 50);
     expect(await widthOf("Cost")).toBe(cost);
-    await page.setViewportSize({ width: 1400, height: 800 });
+    await page.setViewportSize({ width: 1024, height: 800 });
     await grid.getByRole("row").nth(1).click();
     await page.getByRole("complementary", { name: "The open span" }).waitFor();
     const mask = () => grid.locator("..").evaluate((element) => getComputedStyle(element).maskImage);

@@ -36,7 +36,7 @@ export function LogsScreen(): ReactNode {
                 aria-label="Facets"
                 className={cx(
                   "w-56 shrink-0 overflow-auto border-r border-line bg-panel max-md:absolute max-md:inset-y-0 max-md:left-0 max-md:z-20",
-                  span !== undefined && "max-2xl:hidden",
+                  span !== undefined && "max-[1800px]:hidden",
                 )}
               >
                 <FacetsPanel scope={scope} onQuery={(q) => update({ q: q === "" ? undefined : q })} />
@@ -48,7 +48,7 @@ export function LogsScreen(): ReactNode {
       {span !== undefined && (
         <aside
           aria-label="The open span"
-          className="w-[min(720px,52%)] shrink-0 border-line-strong bg-panel lg:border-l max-lg:absolute max-lg:inset-0 max-lg:z-30 max-lg:w-full"
+          className="w-[clamp(428px,42%,720px)] shrink-0 border-line-strong bg-panel lg:border-l max-lg:absolute max-lg:inset-0 max-lg:z-30 max-lg:w-full"
         >
           <PanelBoundary key={span}>
             <SpanPanel

@@ -142,21 +142,44 @@ export function membersOf(columns: readonly Column[]): string {
 
 const growing: ReadonlySet<CellKind> = new Set(["name", "text", "id", "payload", "metadata"]);
 const growthMax = 240;
+const textWidthMin = 64;
+
+type Widths = Readonly<Record<string, number>>;
+
+/** The width of a column as chosen, or usually, and the least that it shrinks to so that all columns fit. */
+function widthsOf({ id, kind, width }: Column, chosen: Widths): { usual: number; least: number } {
+  const usual = clampWidth(chosen[id] ?? width);
+  return { usual, least: chosen[id] === undefined && growing.has(kind) ? Math.min(usual, textWidthMin) : usual };
+}
+
+/** The columns to show in `available` px: of those shown by default, the customer is left out if all others fit then. */
+export function fittingColumns(columns: readonly Column[], chosen: Widths, available: number): readonly Column[] {
+  const sum = (some: readonly Column[], of: "usual" | "least"): number =>
+    some.reduce((total, column) => total + widthsOf(column, chosen)[of], 0);
+  if (writeColumns(columns) !== undefined || sum(columns, "usual") <= available) return columns;
+  const others = columns.filter(({ id }) => id !== "customer_identifier");
+  return sum(others, "least") <= available ? others : columns;
+}
 
 /**
  * The left edge of each column, and the total width. Columns of text without a chosen width share what is free of
- * `available`.
+ * `available`, and shrink if all columns fit then.
  */
 export function placeColumns(
   columns: readonly Column[],
-  chosen: Readonly<Record<string, number>>,
+  chosen: Widths,
   available = 0,
 ): { lefts: number[]; widths: number[]; total: number } {
   const isGrowing = ({ id, kind }: Column): boolean => chosen[id] === undefined && growing.has(kind);
-  const usual = columns.map(({ id, width }) => clampWidth(chosen[id] ?? width));
-  const free = Math.max(0, available - usual.reduce((sum, width) => sum + width, 0));
-  const growth = Math.min(growthMax, Math.floor(free / Math.max(1, columns.filter(isGrowing).length)));
-  const each = columns.map((column, at) => (usual[at] ?? 0) + (isGrowing(column) ? growth : 0));
+  const all = columns.map((column) => widthsOf(column, chosen));
+  const free = available - all.reduce((sum, { usual }) => sum + usual, 0);
+  const growth = Math.min(growthMax, Math.floor(Math.max(0, free) / Math.max(1, columns.filter(isGrowing).length)));
+  const slack = all.reduce((sum, { usual, least }) => sum + usual - least, 0);
+  const shrunk = free < 0 && -free <= slack ? -free / slack : 0;
+  const each = columns.map((column, at) => {
+    const { usual, least } = all[at] ?? widthsOf(column, chosen);
+    return Math.floor(usual - (usual - least) * shrunk) + (isGrowing(column) ? growth : 0);
+  });
   let total = 0;
   const lefts = each.map((width) => {
     const left = total;

@@ -2,7 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useState, type ReactNode, type RefObject } from "react";
 import type { TimeZone } from "../../lib/time.ts";
 import { markEdges } from "../../ui/mark-edges.ts";
-import { chooseWidth, columnsWithin, placeColumns, type Column } from "./columns.ts";
+import { chooseWidth, columnsWithin, fittingColumns, placeColumns, type Column } from "./columns.ts";
 import type { LogRow } from "./row.ts";
 import type { Selection } from "./selection.ts";
 import { gutterWidth, rowHeight } from "./table-size.ts";
@@ -37,10 +37,10 @@ const rowPlaces = 256;
 
 /** A table of any size: only the visible rows and columns are rendered. */
 export function LogsTable(props: TableProps): ReactNode {
-  const { rows, columns, widths, scroller, selection, current, onEnd } = props;
-  const { places, first, ...shown } = useShownColumns(scroller, columns, widths);
+  const { rows, widths, scroller, selection, current, onEnd } = props;
+  const { fitting, places, first, ...shown } = useShownColumns(scroller, props.columns, widths);
   const onResize = (id: string, to?: number): void =>
-    props.onWidths(chooseWidth(columns, places.widths, widths, id, to));
+    props.onWidths(chooseWidth(fitting, places.widths, widths, id, to));
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -71,7 +71,7 @@ export function LogsTable(props: TableProps): ReactNode {
         role="grid"
         aria-label="Spans"
         aria-rowcount={rows.length + 1}
-        aria-colcount={columns.length + 1}
+        aria-colcount={fitting.length + 1}
         aria-multiselectable
         aria-busy={props.isStale}
         className="min-w-full"
@@ -110,15 +110,17 @@ export function LogsTable(props: TableProps): ReactNode {
   );
 }
 
-/** The columns that are visible, and a few on either side so that scrolling shows no gap. */
+/** The columns that fit, and of these the visible ones and a few on either side so that scrolling shows no gap. */
 function useShownColumns(scroller: TableProps["scroller"], columns: readonly Column[], chosen: TableProps["widths"]) {
   const { left, width } = useView(scroller);
-  const places = useMemo(() => placeColumns(columns, chosen, width - gutterWidth), [columns, chosen, width]);
+  const available = width - gutterWidth;
+  const fitting = useMemo(() => fittingColumns(columns, chosen, available), [columns, chosen, available]);
+  const places = useMemo(() => placeColumns(fitting, chosen, available), [fitting, chosen, available]);
   const { first, end } = columnsWithin(places, left - 200, width + 500);
-  const shown = useMemo(() => columns.slice(first, end), [columns, first, end]);
+  const shown = useMemo(() => fitting.slice(first, end), [fitting, first, end]);
   const lefts = useMemo(() => places.lefts.slice(first, end), [places, first, end]);
   const widths = useMemo(() => places.widths.slice(first, end), [places, first, end]);
-  return { places, first, columns: shown, lefts, widths };
+  return { fitting, places, first, columns: shown, lefts, widths };
 }
 
 /** What of the width is visible. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   chooseWidth,
   columnsWithin,
+  fittingColumns,
   findColumn,
   knownColumns,
   membersOf,
@@ -75,12 +76,32 @@ describe("columns", () => {
       expect(widthsIn(492 + 60, { model: 120, timestamp: 128 })).toEqual([128, 204, 120, 100]);
     });
 
+    test("shrink as far as all columns fit then, unless a width was chosen", () => {
+      expect(widthsIn(492 - 68)).toEqual([128, 104, 92, 100]);
+      expect(widthsIn(492 - 136)).toEqual([128, 64, 64, 100]);
+      expect(widthsIn(492 - 137)).toEqual([128, 144, 120, 100]);
+      expect(widthsIn(492 - 40, { model: 120 })).toEqual([128, 104, 120, 100]);
+    });
+
     test("keep their width where a column behind them gets another, which it loses again without one", () => {
       const placed = widthsIn(492 + 60);
       const chosen = chooseWidth(columns, placed, {}, "model", 200);
       expect(widthsIn(492 + 60, chosen)).toEqual([128, 174, 200, 100]);
       expect(widthsIn(5000, chooseWidth(columns, placed, chosen, "model", undefined))).toEqual([128, 174, 360, 100]);
     });
+  });
+
+  test.each([
+    ["enough", undefined, 812, true],
+    ["too little", undefined, 811, false],
+    ["the least for the others", undefined, 564, false],
+    ["less than that", undefined, 563, true],
+    ["too little, but they were chosen", "customer_identifier,cost", 100, true],
+  ])("the customer is shown where the room is %s", (_, chosen, available, isShown) => {
+    const columns = readColumns(chosen);
+    const shown = fittingColumns(columns, {}, available);
+    expect(shown).toEqual(isShown ? columns : columns.filter(({ id }) => id !== "customer_identifier"));
+    expect(isShown || placeColumns(shown, {}, available).total <= available).toBe(true);
   });
 
   test("the list requests the members that the columns show", () => {
