@@ -1,3 +1,4 @@
+import { contentColumns } from "../../../domain/span.ts";
 import type { SpanCondition, StatementParams } from "../span-store.ts";
 import { editedSpans, hasEdit, readsEdited, type SeenEdits } from "./edited-spans.ts";
 import type { Once } from "./once.ts";
@@ -15,6 +16,8 @@ export type CountedPart = {
   filter?: SpanCondition | undefined;
   /** The fields whose edits the statement has to see. */
   edits?: SeenEdits | undefined;
+  /** It may have very many spans. */
+  isLarge?: boolean;
 };
 
 /** The columns of `countedSpans` that say whom a span counts for. */
@@ -72,16 +75,28 @@ const sentIdentity = identityColumns.map((column) => `${column} AS sent_${column
 const andFilter = (filter: SpanCondition | undefined) => (filter === undefined ? "" : ` AND (${filter.sql})`);
 
 /** A filter that does not depend on whom spans count for is applied before the join, so fewer rows are joined. */
-function joinedSpans({ where, filter, edits }: CountedPart, once: Once, counts: "usage" | "all"): string {
+function joinedSpans(part: CountedPart, once: Once, counts: "usage" | "all"): string {
+  const { where, filter, edits } = part;
   const isLate = readsIdentity(filter);
   const demanded = isLate ? demandOfIdentity(filter) : undefined;
   if (demanded !== undefined) return spansOfIdentity({ where, filter, edits }, once, demanded.demand);
   const spans = statedSpans({ where, edits, filter: isLate ? undefined : filter }, once);
   const identity = counts === "usage" ? "" : identityColumns.map((column) => `, ${column} AS count_${column}`).join("");
   const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, counts_tokens AS count_tokens, cost AS count_cost${identity}
-    FROM span_counts FINAL WHERE ${where.sql}${counts === "usage" ? " AND changes_usage = 1" : ""}`;
+    FROM span_counts FINAL ${isLate ? "" : timesOf(part)} WHERE ${where.sql}${counts === "usage" ? " AND changes_usage = 1" : ""}`;
   const joined = join(spans, found, counts);
   return isLate ? `SELECT * FROM (${joined}) WHERE ${filter?.sql ?? "1"}` : joined;
+}
+
+/**
+ * Narrows the counts of a large part to the times of matching spans: joining those of all its spans takes longer, and
+ * memory for each. Not if the filter reads content: evaluating it twice would take longer still.
+ */
+function timesOf({ where, filter, edits = new Set(), isLarge }: CountedPart): string {
+  const columns = filter?.columns;
+  if (isLarge !== true || columns === undefined || readsEdited(filter, edits)) return "";
+  if (contentColumns.some((column) => columns.has(column))) return "";
+  return `PREWHERE timestamp GLOBAL IN (SELECT timestamp FROM spans WHERE ${where.sql}${andFilter(filter)})`;
 }
 
 function join(spans: string, found: string, counts: "usage" | "all"): string {

@@ -76,6 +76,15 @@ export async function findSums(
   };
 }
 
+/** Whether the window may have so many spans that reading fewer is worth more planning. */
+export async function isLargeWindow(
+  database: SpanDatabase,
+  { scope, window }: Pick<SpanSelection, "scope" | "window">,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  return await hasManySpans(database, await readLastPass(database, signal), { scope, window }, signal);
+}
+
 /** Whether the window may have so many spans that sums are faster, judged by the busiest slot of the organization. */
 async function hasManySpans(
   database: SpanDatabase,

@@ -6,7 +6,7 @@ import { countedCustomers, countedSpans, paramsOfParts, type Counts } from "./co
 import { readOnce, type Once } from "./once.ts";
 import { partOf } from "./selection.ts";
 import { metricsOf, selectMetrics } from "./span-metrics.ts";
-import { findSums } from "./stored-sums.ts";
+import { findSums, isLargeWindow } from "./stored-sums.ts";
 import { figuresOfSums, metricsOfSums } from "./sum-columns.ts";
 import { averageOf, isError, isUnpriced, rowUsage, sumOf, sumOfCost } from "./usage.ts";
 
@@ -42,7 +42,8 @@ export async function summarizeSpans(
     }, signal);
     return { ...figuresOf(row, [...sums, ...customers]), ...metricsOf(row, percentileMetrics) };
   }
-  const part = partOf(selection);
+  const isLarge = selection.filter !== undefined && (await isLargeWindow(database, selection, signal));
+  const part = { ...partOf(selection), isLarge };
   const parts = [part];
   const read = async (counts: Counts, selected: readonly string[], from: (once: Once, known: Counts) => string) => {
     const statement = async (once: Once, known: Counts) =>
