@@ -201,6 +201,7 @@ type WebhookParts = {
   webhookDirectory: WebhookDirectory;
   attempt: Attempt;
   hasMail: boolean;
+  publicUrl: string | undefined;
   refusalOf: RefusalOf;
 };
 

@@ -45,11 +45,13 @@ export type Delivery = {
   /** Sends once and immediately, bypassing the queue. */
   attempt: Attempt;
   hasMail: boolean;
+  /** Begins the links of tests, as those of alerts. */
+  publicUrl: string | undefined;
   refusalOf: RefusalOf;
 };
 
 export type DeliveryParts = {
-  config: Pick<Config, "allowPrivateUpstreams" | "traceQuietS" | "smtpUrl" | "smtpFrom">;
+  config: Pick<Config, "allowPrivateUpstreams" | "publicUrl" | "traceQuietS" | "smtpUrl" | "smtpFrom">;
   stores: ControlStores;
   spans: SpanStore;
   secretKey: Secret;
@@ -107,7 +109,7 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   ];
   const publishScores = createScoreEvents({ events, spans: parts.spans, presentScore: eventPayloads.presentScore });
   const surface = { deliverer, webhookSecrets: secrets, webhookDirectory: directory };
-  const sender = { attempt: createAttempt(sending), hasMail: sendMail !== undefined };
+  const sender = { attempt: createAttempt(sending), hasMail: sendMail !== undefined, publicUrl: config.publicUrl };
   const refusalOf = createRefusalOf(config.allowPrivateUpstreams);
   return { events, publishScores, subscribers, ...surface, ...sender, refusalOf };
 }

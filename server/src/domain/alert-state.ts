@@ -73,7 +73,7 @@ export function nextStatuses(
     }
     const isExpired = isUnseen(definition, status, measured.windowEnd, bounds.memoryMs);
     const value = isExpired ? null : measured.emptyValue;
-    take(withoutSpans(status.group, value), status, !isExpired && statuses.length < bounds.groups);
+    take(withoutSpans(definition, status.group, value), status, !isExpired && statuses.length < bounds.groups);
   }
   return { statuses, changes };
 }
@@ -156,8 +156,13 @@ function groupKey(group: AlertGroup): string {
   return JSON.stringify(group);
 }
 
-function withoutSpans(group: AlertGroup, value: number | null): AlertMeasurement {
-  return { group, value, number_of_requests: 0, previous_value: value, previous_number_of_requests: 0 };
+function withoutSpans(
+  { change_percentage }: AlertDefinition,
+  group: AlertGroup,
+  value: number | null,
+): AlertMeasurement {
+  const previous_value = change_percentage === null ? null : value;
+  return { group, value, number_of_requests: 0, previous_value, previous_number_of_requests: 0 };
 }
 
 function newStatus(group: AlertGroup, windowEnd: string): AlertGroupStatus {

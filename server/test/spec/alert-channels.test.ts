@@ -28,7 +28,7 @@ let app: AlertApp;
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
-  app = await startAlertApp();
+  app = await startAlertApp({ SPANWAY_PUBLIC_URL: "https://spanway.example" });
 });
 afterAll(async () => {
   await app.stop();
@@ -98,7 +98,9 @@ describe("channels", () => {
     const same = await prod.request("PATCH", `/api/alerts/${made.id}/`, { channels });
     expect(bodyOf(same)["channels"]).toEqual(channels);
     expect(bodyOf(await prod.post(`/api/alerts/${made.id}/test/`))["results"]).toMatchObject([{ is_delivered: true }]);
-    expect(receiver.on(path)).toHaveLength(2);
+    const texts = receiver.on(path).map(({ json }) => String(json["text"]));
+    expect(texts).toHaveLength(2);
+    for (const each of texts) expect(each).toContain(`https://spanway.example/alerts/${made.id}`);
     // It is not one of the organization's webhooks.
     expect((await prod.get("/api/webhooks/")).json).toEqual([]);
     expect((await prod.get(`/api/webhooks/${channels[0]!.id}/`)).status).toBe(404);
@@ -132,7 +134,12 @@ describe("channels", () => {
       expect(resultAt(url)).toMatchObject({ is_delivered: false, response_status: null, error: expect.any(String) });
     }
     expect(tested.text).not.toContain("secret-");
-    expect(receiver.on(good)[0]!.json).toMatchObject({ is_test: true, state: "triggered" });
+    expect(receiver.on(good)[0]!.json).toMatchObject({
+      is_test: true,
+      state: "triggered",
+      alert: { url: `https://spanway.example/alerts/${id}` },
+      spans_url: expect.stringMatching(/^https:\/\/spanway\.example\/api\/request-logs\/list\//),
+    });
     expect((await prod.post(`/api/alerts/${id}/test/`)).status).toBe(429);
     app.pass(apiLimits.alertTestEveryMs);
     expect((await prod.post(`/api/alerts/${id}/test/`)).status).toBe(200);

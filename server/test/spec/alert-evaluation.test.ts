@@ -62,6 +62,7 @@ describe("an evaluation", () => {
       value: 1,
       threshold: 0.9,
       window_end: rule.evaluated_until,
+      spans_url: expect.stringMatching(/^\/api\/request-logs\/list\//),
       is_test: false,
     });
     expect(event!.headers["x-spanway-event"]).toBe("alert_triggered");
@@ -109,6 +110,7 @@ describe("an evaluation", () => {
     app.pass(5 * minuteMs);
     const after = await evaluated(prod, made.id, rule.evaluated_until!);
     expect(after["group_counts"]).toEqual({ ok: 3, triggered: 0, no_data: 0 });
+    for (const state of after.states) expect(state).toMatchObject({ value: 0, previous_value: null });
     expect((await received(receiver, path, 4)).slice(2).map(({ json }) => json["type"])).toEqual([
       "alert_resolved",
       "alert_resolved",

@@ -24,6 +24,7 @@ export type AlertDeps = DefinitionDeps & {
   webhookDirectory: Pick<WebhookDirectory, "refresh">;
   attempt: Attempt;
   hasMail: boolean;
+  publicUrl: string | undefined;
   refusalOf: RefusalOf;
   nowMs: () => number;
 };

@@ -7,7 +7,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { apiLimits } from "../limits.ts";
 import { deliveryLimits } from "../../delivery/limits.ts";
-import { absolute, findOwnAlert, type AlertDeps } from "./alert-deps.ts";
+import { findOwnAlert, type AlertDeps } from "./alert-deps.ts";
 import { alertParams } from "./alert-schemas.ts";
 
 const result = z.object({
@@ -19,7 +19,7 @@ const result = z.object({
   error: z.string().nullable(),
 });
 
-export const testAlert = (deps: Pick<AlertDeps, "stores" | "attempt" | "nowMs">) =>
+export const testAlert = (deps: Pick<AlertDeps, "stores" | "attempt" | "publicUrl" | "nowMs">) =>
   endpoint({
     id: "test_alert",
     method: "POST",
@@ -35,17 +35,15 @@ export const testAlert = (deps: Pick<AlertDeps, "stores" | "attempt" | "nowMs">)
     params: alertParams,
     success: { status: 200, schema: z.object({ results: z.array(result) }) },
     errors: ["not_found", "rate_limited"],
-    handler: async ({ principal, params, url, signal }) => {
+    handler: async ({ principal, params, signal }) => {
       const alert = await findOwnAlert(deps, principal, params.id);
       const nowMs = deps.nowMs();
       await takeTurn(deps, alert, nowMs);
       const channels = await deps.stores.webhooks.listChannels(alert.unique_organization_id, [alert.id]);
-      const event = testEvent(alert, nowMs);
-      const spans_url = absolute(event.spans_url ?? "", url);
       const sent = {
         event_id: `msg_test_${randomUUID()}`,
         event_type: "alert_triggered" as const,
-        payload: payloadText({ ...event, spans_url }),
+        payload: payloadText(testEvent(alert, deps.publicUrl, nowMs)),
         expires_at: new Date(nowMs + deliveryLimits.webhookRetryMs).toISOString(),
       };
       const results = channels.map(async (channel) => {
@@ -65,7 +63,8 @@ async function takeTurn({ stores }: Pick<AlertDeps, "stores">, { id }: Alert, no
   throw new ServiceError("rate_limited", "This alert was tested a moment ago.", { retryAfterS });
 }
 
-function testEvent(alert: Alert, nowMs: number) {
+/** Has the links of a real event. */
+function testEvent(alert: Alert, publicUrl: string | undefined, nowMs: number) {
   const windowEnd = new Date(Math.floor(nowMs / 60_000) * 60_000).toISOString();
   const status: AlertGroupStatus = {
     group: {},
@@ -79,5 +78,5 @@ function testEvent(alert: Alert, nowMs: number) {
     told_at: null,
   };
   const change = { previous: "ok", status, event: "alert_triggered" } as const;
-  return alertEvent(alert, change, { windowEnd, publicUrl: undefined, isTest: true });
+  return alertEvent(alert, change, { windowEnd, publicUrl, isTest: true });
 }
