@@ -76,6 +76,23 @@ describe("rules", () => {
     expect((await prod.get(path)).status).toBe(404);
   });
 
+  test("are listed in pages, newest first", async () => {
+    const { prod } = await app.newOrganization();
+    const made: Row[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      made.push(await newAlert(prod));
+      app.pass(1);
+    }
+    const first = (await prod.get("/api/alerts/?page_size=2")).json as ListAnswer;
+    const second = (await prod.get(String(first.next))).json as ListAnswer;
+    expect([first.count, first.previous, second.count, second.next]).toEqual([3, null, 3, null]);
+    const listed = [...first.results, ...second.results].map(({ id }) => id);
+    expect(listed).toEqual(made.map(({ id }) => id).reverse());
+    const past = await prod.get("/api/alerts/?page=9");
+    expect([past.status, (past.json as ListAnswer).results]).toEqual([200, []]);
+    expect((await prod.get("/api/alerts/?page=0")).status).toBe(400);
+  });
+
   test("of a key watch its environment, and the other environment's key cannot change them", async () => {
     const { prod, test: testKey } = await app.newOrganization();
     await send(app, prod, spansOf(3));
