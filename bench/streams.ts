@@ -116,7 +116,7 @@ async function pacedStreams(options: Map<string, string>): Promise<object> {
     spanway_first_token_ms_p50: round(percentile(through.firstTokenMs, 0.5)),
     direct_first_token_ms_p99: round(percentile(straight.firstTokenMs, 0.99)),
     spanway_first_token_ms_p99: round(percentile(through.firstTokenMs, 0.99)),
-    streams_begun: through.begun,
+    streams_begun: through.started,
     streams_finished: through.finished,
     processors_used: round(busy),
     rss_mib_first_third_p50: Math.round(percentile(memory.slice(0, third), 0.5)),

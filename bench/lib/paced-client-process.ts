@@ -15,7 +15,7 @@ export type PacedLoad = {
  * Time from the request to the first token, for each stream that started while all others were running; and counts of
  * all streams.
  */
-export type PacedResult = { firstTokenMs: number[]; begun: number; finished: number; failures: number };
+export type PacedResult = { firstTokenMs: number[]; started: number; finished: number; failures: number };
 
 process.once("message", (load: PacedLoad) => void run(load).then((result) => process.send?.(result)));
 
@@ -26,7 +26,7 @@ async function run({ url, headers, body, streams, seconds, streamSeconds }: Pace
   );
   const head = `POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${lines.join("")}\r\n`;
   const request = Buffer.concat([Buffer.from(head), body]);
-  const result: PacedResult = { firstTokenMs: [], begun: 0, finished: 0, failures: 0 };
+  const result: PacedResult = { firstTokenMs: [], started: 0, finished: 0, failures: 0 };
   const began = performance.now();
   const settledAt = began + streamSeconds * 1000;
   const endsAt = began + seconds * 1000;
@@ -38,7 +38,7 @@ async function run({ url, headers, body, streams, seconds, streamSeconds }: Pace
       let sentAt = 0;
       let waits = false;
       const send = (): void => {
-        result.begun += 1;
+        result.started += 1;
         waits = true;
         sentAt = performance.now();
         socket.write(request);

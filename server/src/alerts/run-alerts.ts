@@ -17,7 +17,7 @@ export function createAlertTurns({
   evaluate: (together: readonly Alert[], signal: AbortSignal) => Promise<void>;
   now: () => number;
 }): (signal: AbortSignal) => Promise<void> {
-  const underWay = new Set<string>();
+  const running = new Set<string>();
   const served = new Set<string>();
   const claim = (except: Iterable<string>) => {
     const nowMs = now();
@@ -25,13 +25,13 @@ export function createAlertTurns({
     return alerts.claim({ now: new Date(nowMs).toISOString(), until, except: [...except] });
   };
   const claimNext = async (): Promise<Alert[]> => {
-    let claimed = served.size === 0 ? [] : await claim(underWay.union(served));
+    let claimed = served.size === 0 ? [] : await claim(running.union(served));
     if (claimed.length === 0) {
       served.clear();
-      claimed = await claim(underWay);
+      claimed = await claim(running);
     }
     for (const { unique_organization_id: organization } of claimed) {
-      underWay.add(organization);
+      running.add(organization);
       served.add(organization);
     }
     return claimed;
@@ -51,7 +51,7 @@ export function createAlertTurns({
       try {
         await evaluate(together, signal);
       } finally {
-        for (const alert of together) underWay.delete(alert.unique_organization_id);
+        for (const alert of together) running.delete(alert.unique_organization_id);
       }
       // The pause lets reads of waiting users run in between.
       if (!isLate(together, startedMs)) await rest(Math.min(now() - startedMs, alertsLimits.alertPauseMs), signal);

@@ -12,13 +12,13 @@ export type LimitInfo = {
   /** The limit that refused the call. */
   reason: "period_budget" | "total_budget" | "rate_limit" | "unpriced_call" | null;
   period_budget: number | null;
-  /** Spent in the period, without calls under way. */
+  /** Spent in the period, without calls in progress. */
   period_usage: number | null;
   period_start: string | null;
   period_end: string | null;
   total_budget: number | null;
   total_usage: number | null;
-  /** Reserved for calls under way, including this one if it was admitted. */
+  /** Reserved for calls in progress, including this one if it was admitted. */
   reserved: number | null;
   /** The highest expected cost of the call; null if its price is unknown. */
   estimate: number | null;
@@ -30,7 +30,7 @@ export type LimitInfo = {
   limits: Limit[];
 };
 
-/** One budget: the amount spent, and the amount including all calls under way, with this one if it was admitted. */
+/** One budget: the amount spent, and the amount including all calls in progress, with this one if it was admitted. */
 type Limit = {
   name: "customer_budget" | "customer_total_budget";
   current_value: number;

@@ -26,7 +26,7 @@ export type Deliverer = {
   due(webhookIds: Iterable<number>): void;
   /** Attempts in flight. */
   inFlight(): number;
-  /** Bytes of claimed deliveries that have not begun. */
+  /** Bytes of claimed deliveries that have not started. */
   aheadBytes(): number;
   /** Resolves when nothing is in flight and nothing is due; for tests. */
   idle(): Promise<void>;

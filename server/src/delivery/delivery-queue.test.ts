@@ -139,7 +139,7 @@ const failure = {
   error: "late",
 };
 
-describe("changes while deliveries are under way", () => {
+describe("changes while deliveries are in progress", () => {
   test("after a rotation, both secrets sign what waited, and only the new one a day later", async () => {
     const { events, deliverer, receiver, stores, directory, hook, clock, pass } = await bench();
     const webhook = await hook();

@@ -69,12 +69,12 @@ describe("claims of a webhook", () => {
   test("begin in order, as many at a time as the webhook takes", () => {
     const endpoint = new Endpoint(1);
     endpoint.claimed(deliveries(first + 1), farMs);
-    const begun: unknown[] = [];
+    const started: unknown[] = [];
     for (let next = endpoint.next(0); next !== undefined; next = endpoint.next(0)) {
-      begun.push(next.id);
+      started.push(next.id);
       endpoint.inFlight += 1;
     }
-    expect(begun).toEqual(Array.from({ length: first }, (_, id) => id));
+    expect(started).toEqual(Array.from({ length: first }, (_, id) => id));
     expect([endpoint.waiting, endpoint.drop().length, endpoint.waiting, endpoint.waitingBytes]).toEqual([1, 1, 0, 0]);
   });
 

@@ -82,7 +82,7 @@ async function judge(
   count: number,
   { cost, nodes = 1, ...request }: Record<"most" | "cost" | "budget", number> & { nodes?: number },
 ) {
-  let [made, underWay, peak] = [0, 0, 0];
+  let [made, inFlight, peak] = [0, 0, 0];
   const budgets = Array.from({ length: nodes }, newNode);
   const requests = await newRequests(count, request);
   const { signal } = new AbortController();
@@ -91,9 +91,9 @@ async function judge(
       const budget = budgets[index % nodes]!;
       if ((await budget.enter(each, signal)) === "spent") return;
       made += 1;
-      peak = Math.max(peak, (underWay += 1));
+      peak = Math.max(peak, (inFlight += 1));
       await sleep(10);
-      underWay -= 1;
+      inFlight -= 1;
       budget.made(each);
       await sleep(3);
       await stores.transaction(({ judgementLedger }) => judgementLedger.settle([{ ...each, microUsd: cost }]));

@@ -28,7 +28,7 @@ type Waiting = {
   reject: (error: unknown) => void;
 };
 
-type Line = { waiting: Waiting[]; underWay: number; isWorked: boolean; changes: number; wake: () => void };
+type Line = { waiting: Waiting[]; inFlight: number; isWorked: boolean; changes: number; wake: () => void };
 
 /** @param reserve reserves in a transaction, for the current day */
 export function createJudgeBudget(
@@ -36,18 +36,18 @@ export function createJudgeBudget(
 ): JudgeBudget {
   const lines = new Map<string, Line>();
 
-  const change = (automationId: string, underWay = 0): void => {
+  const change = (automationId: string, inFlight = 0): void => {
     const line = lines.get(automationId);
     if (line === undefined) return;
-    line.underWay += underWay;
+    line.inFlight += inFlight;
     line.changes += 1;
     line.wake();
-    if (line.underWay === 0 && !line.isWorked) lines.delete(automationId);
+    if (line.inFlight === 0 && !line.isWorked) lines.delete(automationId);
   };
 
   /** Admits or refuses as many of the first as possible now. False: they wait. */
   const admit = async (line: Line): Promise<boolean> => {
-    const first = line.waiting.slice(0, evaluationLimits.judgesPerOrganization - line.underWay);
+    const first = line.waiting.slice(0, evaluationLimits.judgesPerOrganization - line.inFlight);
     const [{ request } = {}] = first;
     if (request === undefined) return false;
     const leave = (waiting: readonly Waiting[]) => line.waiting.splice(0, waiting.length);
@@ -55,7 +55,7 @@ export function createJudgeBudget(
       const { automationId, budget } = request;
       const judgements = first.map(({ request: { runId, attempt, most } }) => ({ runId, attempt, most }));
       const { admitted, isSpent } = await reserve({ automationId, budget, judgements });
-      line.underWay += admitted.length;
+      line.inFlight += admitted.length;
       for (const { resolve } of leave(first.slice(0, admitted.length))) resolve("go");
       if (isSpent) for (const { resolve } of leave(first)) resolve("spent");
       return isSpent || admitted.length > 0;
@@ -94,7 +94,7 @@ export function createJudgeBudget(
 }
 
 function newLine(): Line {
-  return { waiting: [], underWay: 0, isWorked: false, changes: 0, wake: () => undefined };
+  return { waiting: [], inFlight: 0, isWorked: false, changes: 0, wake: () => undefined };
 }
 
 /**

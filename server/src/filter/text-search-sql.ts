@@ -124,8 +124,8 @@ function mayContainSql(within: Within, needle: string, texts: readonly string[],
 function anchoredSql(within: Within, one: JsonNeedle): string {
   const { value, scope, flags, toPattern } = within;
   const pattern = matchSql(value, [boundaryPattern(one, toPattern)], { flags, scope });
-  const begun = [` ${one.text}`, `"${one.text}`];
-  return spellingsOf(within, begun) === undefined ? pattern : both("OR", [literalSql(within, begun), pattern]);
+  const starts = [` ${one.text}`, `"${one.text}`];
+  return spellingsOf(within, starts) === undefined ? pattern : both("OR", [literalSql(within, starts), pattern]);
 }
 
 /**

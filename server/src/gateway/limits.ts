@@ -61,7 +61,7 @@ export const gatewayLimits = {
   audioFileBytes: 25 * MiB,
   formFields: 256,
   formFieldBytes: 1 * MiB,
-  /** One whole response of an upstream. */
+  /** One complete response of an upstream. */
   upstreamReplyBytes: 64 * MiB,
   /** Bytes buffered before the first content of a stream. Beyond them the stream is forwarded without content. */
   bufferedStreamBytes: 256 * KiB,

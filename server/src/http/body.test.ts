@@ -234,14 +234,14 @@ describe("failing uploads", () => {
     await stillServes();
   });
 
-  const begun = "POST /large HTTP/1.1\r\nhost: x\r\n";
+  const partial = "POST /large HTTP/1.1\r\nhost: x\r\n";
   test.each([
-    { name: "stalls", first: `${begun}content-length: 10\r\n\r\nabc`, rest: "" },
-    { name: "is large", first: `${begun}content-length: ${64 * MiB}\r\n\r\n`, rest: "a".repeat(64_000) },
-    { name: "has chunks", first: `${begun}transfer-encoding: chunked\r\n\r\n`, rest: "1\r\na\r\n" },
+    { name: "stalls", first: `${partial}content-length: 10\r\n\r\nabc`, rest: "" },
+    { name: "is large", first: `${partial}content-length: ${64 * MiB}\r\n\r\n`, rest: "a".repeat(64_000) },
+    { name: "has chunks", first: `${partial}transfer-encoding: chunked\r\n\r\n`, rest: "1\r\na\r\n" },
     {
       name: "follows another request",
-      first: `${begun}content-length: 1\r\n\r\na${begun}content-length: 1000\r\n\r\n`,
+      first: `${partial}content-length: 1\r\n\r\na${partial}content-length: 1000\r\n\r\n`,
       rest: "a",
     },
   ])("an upload that $name and does not arrive in time is 408", async ({ first, rest }) => {

@@ -42,23 +42,23 @@ async function start(reads: Partial<FairGateBounds>) {
   const waiting = async (count: number): Promise<void> => {
     while (!(await server.registry.metrics()).includes(`http_reads_waiting ${count}`)) await sleep(5);
   };
-  const begun = async (count: number): Promise<void> => {
+  const started = async (count: number): Promise<void> => {
     while (reading.length < count) await sleep(5);
   };
-  return { ...server, get, reading, waiting, begun };
+  return { ...server, get, reading, waiting, started };
 }
 
 test("a burst of reads is queued fairly by organization, and never delays other requests", async () => {
-  const { get, reading, waiting, begun } = await start({});
+  const { get, reading, waiting, started } = await start({});
   const answers = [get("/read/a1/")];
-  await begun(1);
+  await started(1);
   for (const [at, [name, key]] of [["a2"], ["a3"], ["b1", "key-b1"]].entries()) {
     answers.push(get(`/read/${name}/`, key));
     await waiting(at + 1);
   }
   expect(await (await get("/other/")).json()).toBe("at once");
   for (let at = 0; at < answers.length; at += 1) {
-    await begun(at + 1);
+    await started(at + 1);
     reading[at]?.finish();
   }
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -69,9 +69,9 @@ test.each([
   ["full", { maxWaiting: 0 }],
   ["late", { maxWaitMs: 30 }],
 ])("a read that the queue refuses (%s) is 503 with Retry-After, and counted", async (reason, bounds) => {
-  const { get, reading, begun, registry } = await start(bounds);
+  const { get, reading, started, registry } = await start(bounds);
   const first = get("/read/a1/");
-  await begun(1);
+  await started(1);
   const refused = await get("/read/a2/");
   expect(refused.status).toBe(503);
   expect(refused.headers.get("retry-after")).toBe("2");
@@ -82,23 +82,23 @@ test.each([
 });
 
 test("slow reads of one organization leave places for reads of another, which start immediately", async () => {
-  const { get, reading, begun, waiting } = await start({ maxInFlight: 10, maxWaiting: 100, sharesSlots: true });
+  const { get, reading, started, waiting } = await start({ maxInFlight: 10, maxWaiting: 100, sharesSlots: true });
   const answers = Array.from({ length: 20 }, (_, at) => get(`/read/a${at}/`));
   await waiting(12);
   answers.push(get("/read/b/", "key-b1"));
-  await begun(9);
+  await started(9);
   expect(reading.at(-1)?.path).toBe("b");
   for (let at = 0; at < answers.length; at += 1) {
-    await begun(at + 1);
+    await started(at + 1);
     reading[at]?.finish();
   }
   expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
 test("a disconnected caller leaves the queue", async () => {
-  const { get, reading, begun, waiting } = await start({});
+  const { get, reading, started, waiting } = await start({});
   const first = get("/read/a1/");
-  await begun(1);
+  await started(1);
   const leaving = new AbortController();
   const left = get("/read/a2/", "key-a1", leaving.signal).catch(() => "left");
   await waiting(1);

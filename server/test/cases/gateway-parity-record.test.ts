@@ -35,18 +35,18 @@ const good = ({ operation, isStream }: GatewayWay): Script =>
 
 /** Makes a call and disconnects while the upstream pauses after `sent`. All tests share the organization. */
 async function leave(way: GatewayWay, sent: string, customer: string): Promise<Row> {
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   gateway.upstream.script(async (connection) => {
     await connection.write(sent);
-    begun.resolve();
+    started.resolve();
     await connection.closed(5_000);
     return undefined;
   });
-  await leaveOnce(way, begun.promise, customer, { retries: 0 });
+  await leaveOnce(way, started.promise, customer, { retries: 0 });
   return await settled(customer);
 }
 
-async function leaveOnce(way: GatewayWay, begun: Promise<void>, customer: string, members: Row): Promise<void> {
+async function leaveOnce(way: GatewayWay, started: Promise<void>, customer: string, members: Row): Promise<void> {
   const { operation, isStream } = way;
   const all = { model: operation.model, customer_identifier: customer, ...members };
   const { bytes, type, headers } = operation.body({ ...all, ...(isStream && { stream: true }) });
@@ -59,7 +59,7 @@ async function leaveOnce(way: GatewayWay, begun: Promise<void>, customer: string
   })
     .then((response) => response.text())
     .catch(() => "");
-  await begun;
+  await started;
   await sleep(50);
   left.abort();
   await request;
@@ -94,7 +94,7 @@ function moneyOf({ operation }: GatewayWay, span: Row): Row {
   return { usage_is_estimated, isPaid: Number(cost) > 0, isCharged: Math.abs(Number(charged) - Number(cost)) < 1e-9 };
 }
 
-const begunMoneyOf = ({ operation }: GatewayWay): Row =>
+const startedMoneyOf = ({ operation }: GatewayWay): Row =>
   operation.name === "transcription"
     ? { usage_is_estimated: null, cost: null, charged: 0 }
     : { usage_is_estimated: true, isPaid: true, isCharged: true };
@@ -140,7 +140,7 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
   test("a caller who disconnects pays for the started response", async () => {
     const span = await leave(way, isStream ? streamHead + operation.begin : `${head(200)} `, `${name} leaves`);
     expect(span).toMatchObject({ status_code: 499, failed: true, attempts: null });
-    expect(moneyOf(way, span)).toEqual(begunMoneyOf(way));
+    expect(moneyOf(way, span)).toEqual(startedMoneyOf(way));
     expect(span["prompt_tokens"]).toEqual((isStream ? operation.counted : undefined) ?? span["prompt_tokens"]);
   });
 
@@ -173,7 +173,7 @@ describe.each(streamed)("P19: %s", (name, way) => {
   test("a caller who disconnects before the first content pays for the started response", async () => {
     const span = await leave(way, streamHead + operation.opening, `${name} leaves early`);
     expect(span).toMatchObject({ status_code: 499, failed: true, time_to_first_token: null });
-    expect(moneyOf(way, span)).toEqual(begunMoneyOf(way));
+    expect(moneyOf(way, span)).toEqual(startedMoneyOf(way));
     expect(span["prompt_tokens"]).toEqual(operation.counted ?? span["prompt_tokens"]);
   });
 

@@ -127,11 +127,11 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
 
   test("a caller who disconnects: 499, and the upstream call is aborted", async () => {
     const { operation, isStream } = way;
-    const begun = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
     const disconnected = Promise.withResolvers<boolean>();
     gateway.upstream.script(async (connection) => {
       await connection.write(isStream ? streamHead + operation.begin : `${head(200)} `);
-      begun.resolve();
+      started.resolve();
       disconnected.resolve(await connection.closed(5_000));
       return undefined;
     });
@@ -151,7 +151,7 @@ describe.each(gatewayWays)("P19: %s", (name, way) => {
     })
       .then((response) => response.text())
       .catch(() => "");
-    await begun.promise;
+    await started.promise;
     await sleep(50);
     left.abort();
     await request;

@@ -126,7 +126,7 @@ test("what a process that dies had reserved comes back, and what was spent stays
   const path = newFolder();
   const first = await start(path);
   upstream.script(costly());
-  // Two are spent, two are under way when it dies, of five that the budget has room for.
+  // Two are spent, two are in progress when it dies, of five that the budget has room for.
   const params = { total_budget: 5.1 * callCost };
   expect(await statusesOf([call(first, "dies", params), call(first, "dies", params)])).toEqual([200, 200]);
   await expect
@@ -201,7 +201,7 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
     const opened = await call(one, "shared", customer);
     expect(opened.status).toBe(200);
 
-    // The other node dies with four calls under way.
+    // The other node dies with four calls in progress.
     const hangs: string[] = [];
     upstream.script(async (connection, request) => {
       hangs.push(request.path);
@@ -221,7 +221,7 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
     expect(count(await callBoth(20), 200)).toBe(5);
     await passHolds({ kind: "postgres", url: database.url });
     expect([4, 5]).toContain(count(await callBoth(20), 200));
-    // What is left is taken by one more, once nothing is under way.
+    // What is left is taken by one more, once nothing is in progress.
     const usage = async () => {
       await call(one, "shared", customer);
       return Number((await retrieveCustomer(one.prod, "shared"))["total_period_usage"]);

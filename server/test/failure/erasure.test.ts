@@ -190,7 +190,7 @@ test("M11: calls do not inherit a deleted customer, and those of before not who 
   expect(await retrieveCustomer(server.prod, "heir")).toMatchObject({ total_cost: 1, number_of_requests: 2 });
 }, 60_000);
 
-test("M11: a call that was under way is recorded without its customer, one that follows makes a new one", async () => {
+test("M11: a call that was in progress is recorded without its customer, one that follows makes a new one", async () => {
   const call = (customer_identifier: string) =>
     server.prod.post("/v1/chat/completions", {
       model: "openai/gpt-4o-mini",
@@ -203,12 +203,12 @@ test("M11: a call that was under way is recorded without its customer, one that 
     await notified.promise;
     return answers(200, completion())(connection, request);
   });
-  const underWay = call("called");
+  const pending = call("called");
   await expect.poll(() => upstream.requests.length, { timeout: 5_000 }).toBe(1);
   expect(await retrieveCustomer(server.prod, "called")).toMatchObject({ name: "Called", total_budget: 100 });
   await erase("called");
   notified.resolve();
-  const answer = await underWay;
+  const answer = await pending;
   expect(answer.status).toBe(200);
   const span = await retrieveSpan(server.prod, answer.headers.get("x-spanway-log-id"));
   expect([span["customer_identifier"], span["customer_params"] ?? null]).toEqual([null, null]);

@@ -24,7 +24,7 @@ test(`after ${rounds} kills during evaluation every log accepted before has its 
   let automation: Row | undefined;
   for (let round = 0; round < rounds; round += 1) {
     const server = await startServerProcess(dataDir.path);
-    // Slow enough that every kill finds some under way.
+    // Slow enough that every kill finds some in progress.
     const slow = "function main(i) { let n = 0; for (let k = 0; k < 2e5; k++) n += k % 7; return i.output.length }";
     automation ??= await newAutomation(server.prod, {
       evaluator_ids: [(await newEvaluator(server.prod, { code_config: { eval_code_snippet: slow } }))["id"]],
@@ -71,7 +71,7 @@ test("K4: an evaluation that ends its node every time fails, with a reason, and 
   });
   let crashes = 0;
   for (; crashes < 10 && (await failure(server.prod)) === undefined; crashes += 1) {
-    // Time for what is harmless; the deadly one is under way at the end of it, unless it has failed.
+    // Time for what is harmless; the deadly one is in progress at the end of it, unless it has failed.
     await sleep(1_500);
     await server.kill("SIGKILL");
     server = await startServerProcess(folder.path, env);

@@ -93,18 +93,18 @@ describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgr
 
   test("a start on one node and its end on another are one whole span, in either order", async () => {
     const group = randomUUID();
-    const begun = { start_time: new Date(Date.now() - 5_000).toISOString(), customer_identifier: group };
-    const ended = { ...begun, timestamp: new Date().toISOString() };
+    const started = { start_time: new Date(Date.now() - 5_000).toISOString(), customer_identifier: group };
+    const ended = { ...started, timestamp: new Date().toISOString() };
     const [first, second] = nodes.map(({ prod }) => prod) as [TestClient, TestClient];
     const [one, other] = [ids(), ids()];
     await Promise.all([
-      first.post("/api/request-logs/", start({ ...begun, ...one })),
+      first.post("/api/request-logs/", start({ ...started, ...one })),
       second.post("/api/request-logs/", complete({ ...ended, ...other })),
     ]);
     for (const client of [first, second]) await settle(client);
     await Promise.all([
       second.post("/api/request-logs/", complete({ ...ended, ...one })),
-      first.post("/api/request-logs/", start({ ...begun, ...other })),
+      first.post("/api/request-logs/", start({ ...started, ...other })),
     ]);
     const { spans, summary } = await stored(group);
     const whole = ["Fine.", 0.25];

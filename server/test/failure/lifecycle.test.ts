@@ -67,7 +67,7 @@ const metricOf = async (server: ServerProcess, name: string): Promise<number> =>
   Number(new RegExp(`^${name} (\\S+)$`, "m").exec((await server.prod.get("/metrics")).text)?.[1]);
 
 describe("SIGTERM", () => {
-  test("requests under way are finished, what was accepted is stored, the code is 0", async () => {
+  test("requests in progress are finished, what was accepted is stored, the code is 0", async () => {
     const dir = freshDir();
     const server = await start(dir);
     for (let i = 0; i < 50; i += 1) await server.prod.post("/api/request-logs/", { log_type: "chat", cost: 0.5 });

@@ -217,18 +217,18 @@ describe("before the first content", () => {
 });
 
 describe("after the first content", () => {
-  const begun = start + block + textEvent("Hello, is anybody there?");
+  const partial = start + block + textEvent("Hello, is anybody there?");
 
   test("an error event of the upstream is the last event, unchanged, and the usage is recorded", async () => {
     const failed =
       'event: error\ndata: {"type":"error", "error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
-    gateway.upstream.script(streams(begun, failed));
+    gateway.upstream.script(streams(partial, failed));
     const answer = await client.post(
       "/v1/messages",
       requestOf({ stream: true }),
       params({ fallback_models: ["claude-haiku-4-5"] }),
     );
-    expect(answer.text).toBe(begun + failed);
+    expect(answer.text).toBe(partial + failed);
     expect(gateway.upstream.requests).toHaveLength(1);
     expect(await spanOf(answer)).toMatchObject({
       status_code: 529,
@@ -240,10 +240,10 @@ describe("after the first content", () => {
   });
 
   test("a truncated stream ends in an error event of the gateway", async () => {
-    gateway.upstream.script(streams(begun));
+    gateway.upstream.script(streams(partial));
     const answer = await client.post("/v1/messages", requestOf({ stream: true }));
-    expect(answer.text.startsWith(begun)).toBe(true);
-    const last = /^event: error\ndata: (.*)\n\n$/.exec(answer.text.slice(begun.length));
+    expect(answer.text.startsWith(partial)).toBe(true);
+    const last = /^event: error\ndata: (.*)\n\n$/.exec(answer.text.slice(partial.length));
     expect(JSON.parse(last?.[1] ?? "")).toMatchObject(anthropicError("api_error", expect.any(String)));
     expect(await spanOf(answer)).toMatchObject({ status_code: 502, prompt_tokens: 3_700, failed: true });
   });
@@ -251,7 +251,7 @@ describe("after the first content", () => {
   test("a call whose caller disconnects is recorded with the partial content", async () => {
     const disconnected = Promise.withResolvers<boolean>();
     gateway.upstream.script(async (connection) => {
-      await connection.write(head(200, { "content-type": "text/event-stream" }) + begun);
+      await connection.write(head(200, { "content-type": "text/event-stream" }) + partial);
       disconnected.resolve(await connection.closed(5_000));
       return undefined;
     });

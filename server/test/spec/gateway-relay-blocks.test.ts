@@ -164,10 +164,10 @@ test("P3: a background response begins with its first item, because its caller m
 test("P3: a response that was too long to buffer, and partly sent, is passed on unchanged", async () => {
   const { whole, events } = responses.answer("");
   const instructions = "x".repeat(300_000);
-  const begun = event({ type: "response.created", response: { id: "resp_1", instructions, output: [] } });
-  script(responses, true, { whole, events: [begun, ...events.slice(1)] });
+  const created = event({ type: "response.created", response: { id: "resp_1", instructions, output: [] } });
+  script(responses, true, { whole, events: [created, ...events.slice(1)] });
   const answer = await send(responses, true, ["gpt-4o-mini"]);
-  expect(answer.text).toBe([begun, ...events.slice(1)].join(""));
+  expect(answer.text).toBe([created, ...events.slice(1)].join(""));
 });
 
 describe("a whole response to a stream request", () => {

@@ -147,7 +147,7 @@ describe("responses", () => {
   const requestOf = (members: Row = {}): Row => ({ model: "gpt-4o", input: "Say hello.", ...members });
   const event = (type: string, members: Row = {}): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
-  const begun = event("response.created", { response: { id: "resp_1" } });
+  const created = event("response.created", { response: { id: "resp_1" } });
   const delta = event("response.output_text.delta", { delta: "Hello." });
   const completed = event("response.completed", { response });
 
@@ -175,7 +175,7 @@ describe("responses", () => {
     const costly = { ...response, output: [...found, ...output], service_tier: "flex" };
     gateway.upstream.script(answers(200, costly));
     const whole = await span(await client.post("/api/responses", requestOf()));
-    gateway.upstream.script(streams(begun, delta, event("response.completed", { response: costly })));
+    gateway.upstream.script(streams(created, delta, event("response.completed", { response: costly })));
     const streamed = await span(await client.post("/api/responses", requestOf({ stream: true })));
     const tokensUsd = (60 * 2.5 + 40 * 1.25 + 10 * 10) / 1e6;
     for (const { cost } of [whole, streamed]) expect(cost).toBeCloseTo(tokensUsd / 2 + 0.01, 12);
@@ -185,25 +185,25 @@ describe("responses", () => {
     const refused = await client.post("/api/responses", requestOf({ background: true }));
     expect(refused).toMatchObject({ status: 400, json: { error: { param: "background" } } });
     expect(gateway.upstream.requests).toEqual([]);
-    gateway.upstream.script(streams(begun, delta, completed));
+    gateway.upstream.script(streams(created, delta, completed));
     expect((await client.post("/api/responses", requestOf({ background: true, stream: true }))).status).toBe(200);
     expect(sent()).toEqual(requestOf({ background: true, stream: true }));
   });
 
   test("stream byte for byte, and are recorded from the last event", async () => {
-    gateway.upstream.script(streams(begun, delta.slice(0, 20), delta.slice(20), completed));
+    gateway.upstream.script(streams(created, delta.slice(0, 20), delta.slice(20), completed));
     const answer = await client.post("/api/responses", requestOf({ stream: true }));
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
-    expect(answer.text).toBe(begun + delta + completed);
+    expect(answer.text).toBe(created + delta + completed);
     expect(await span(answer)).toMatchObject({
       log_type: "response",
       stream: true,
       prompt_tokens: 100,
       status_code: 200,
     });
-    gateway.upstream.script(streams(begun, delta, completed));
+    gateway.upstream.script(streams(created, delta, completed));
     const streamed = await client.post("/api/responses", requestOf({ stream: true, request_breakdown: true }));
-    const last = streamed.text.slice((begun + delta + completed).length);
+    const last = streamed.text.slice((created + delta + completed).length);
     expect(JSON.parse(last.slice("data: ".length))).toMatchObject({ request_breakdown: { prompt_tokens: 100 } });
   });
 
@@ -211,18 +211,18 @@ describe("responses", () => {
     const failed = event("response.failed", { response: { error: { code: "server_error", message: "Told so" } } });
     gateway.upstream.script((connection, request) => {
       const isFirst = gateway.upstream.requests.length === 1;
-      return (isFirst ? streams(begun, failed) : streams(begun, delta, completed))(connection, request);
+      return (isFirst ? streams(created, failed) : streams(created, delta, completed))(connection, request);
     });
     const saved = await client.post(
       "/api/responses",
       requestOf({ stream: true, retries: 0, fallback_models: ["gpt-4o-mini"] }),
     );
-    expect([saved.text, saved.headers.get("x-spanway-attempts")]).toEqual([begun + delta + completed, "2"]);
+    expect([saved.text, saved.headers.get("x-spanway-attempts")]).toEqual([created + delta + completed, "2"]);
     for (const end of [failed, ""]) {
-      gateway.upstream.script(streams(begun, delta, end));
+      gateway.upstream.script(streams(created, delta, end));
       const broken = await client.post("/api/responses", requestOf({ stream: true, fallback_models: ["gpt-4o-mini"] }));
-      expect(broken.text.startsWith(begun + delta)).toBe(true);
-      const error = JSON.parse(broken.text.slice((begun + delta).length + "data: ".length)) as Row;
+      expect(broken.text.startsWith(created + delta)).toBe(true);
+      const error = JSON.parse(broken.text.slice((created + delta).length + "data: ".length)) as Row;
       expect(error).toMatchObject({ error: { type: "upstream_error" } });
       expect(await span(broken)).toMatchObject({
         status_code: 424,
@@ -231,7 +231,7 @@ describe("responses", () => {
         usage_is_estimated: true,
       });
     }
-    gateway.upstream.script(streams(begun, failed));
+    gateway.upstream.script(streams(created, failed));
     expect((await client.post("/api/responses", requestOf({ stream: true, retries: 0 }))).status).toBe(424);
   });
 
@@ -240,7 +240,7 @@ describe("responses", () => {
     const failure = { id: "resp_1", status: "failed", error, usage, service_tier: "flex" };
     const costUsd = (60 * 2.5 + 40 * 1.25 + 10 * 10) / 1e6 / 2;
     const failed = event("response.failed", { response: failure });
-    for (const script of [answers(200, failure), streams(begun, failed), streams(begun, delta, failed)]) {
+    for (const script of [answers(200, failure), streams(created, failed), streams(created, delta, failed)]) {
       gateway.upstream.script(script);
       const stream = gateway.upstream.requests.length > 0;
       expect(await span(await client.post("/api/responses", requestOf({ stream, retries: 0 })))).toMatchObject({

@@ -265,11 +265,11 @@ describe("request_log", () => {
   test("an identical resend is not a new event; a fuller version is", async () => {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod);
-    const begun = { trace_unique_id: "t", span_unique_id: "s", input: "x", start_time: "2026-01-01T00:00:00Z" };
-    await prod.post("/api/request-logs/", begun);
+    const started = { trace_unique_id: "t", span_unique_id: "s", input: "x", start_time: "2026-01-01T00:00:00Z" };
+    await prod.post("/api/request-logs/", started);
     await firstOn(pathOf(made));
-    await prod.post("/api/request-logs/", begun);
-    await prod.post("/api/request-logs/", { ...begun, output: "y" });
+    await prod.post("/api/request-logs/", started);
+    await prod.post("/api/request-logs/", { ...started, output: "y" });
     await expect.poll(() => receiver.on(pathOf(made)).map(({ json }) => json["output"]), waiting).toEqual([null, "y"]);
     expect(await deliveriesOf(prod, made.id)).toHaveLength(2);
   });

@@ -253,7 +253,7 @@ export function describeAlertStores(driver: {
       expect((await historyOf(other)).count).toBe(0);
     });
 
-    test("forget a customer, also where an evaluation is under way", async () => {
+    test("forget a customer, also where an evaluation is in progress", async () => {
       const organization = await newOrganization();
       const made = await newAlert(organization);
       await driver.stores().transaction((set) => set.alerts.finish(result(made, 1)));

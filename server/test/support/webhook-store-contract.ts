@@ -294,7 +294,7 @@ export function describeWebhookStores(driver: {
       for (const { id } of [off, on]) await queue(organization, id, ["a", "b", "c"]);
       const abandon = (limit: number) => driver.stores().deliveries.abandon(off.id, limit);
       expect(await abandon(10)).toEqual([]);
-      const [underWay] = await claim(off.id, 1, 1);
+      const [inProgress] = await claim(off.id, 1, 1);
       await driver.stores().webhooks.update(organization, off.id, { active: false }, at(2));
       expect(await abandon(2)).toEqual([11, 11]);
       await driver.stores().webhooks.update(organization, off.id, { disabled_reason: "Gone." }, at(2));
@@ -309,7 +309,7 @@ export function describeWebhookStores(driver: {
       );
       expect((await logOf(organization, on.id)).every(({ status }) => status === "pending")).toBe(true);
 
-      const { id } = underWay!;
+      const { id } = inProgress!;
       const statusOf = async () => (await logOf(organization, off.id)).find((row) => row.id === id)?.status;
       const retry = { status: "pending" as const, next_attempt_at: at(9) };
       await driver.stores().deliveries.finish([outcome({ id, ...retry })]);

@@ -61,9 +61,9 @@ export const changePassword = (deps: {
         await set.users.setPassword(user.id, password_hash);
       });
       if (headers.authorization !== undefined) return deps.signedIn.begin({ id: user.id, password_hash });
-      const begun = await deps.browsers.begin({ id: user.id, password_hash });
-      const { expires_in, ends_at } = begun;
-      return reply(200, { expires_in, ends_at }, sessionHeaders({ headers, origins }, begun));
+      const session = await deps.browsers.begin({ id: user.id, password_hash });
+      const { expires_in, ends_at } = session;
+      return reply(200, { expires_in, ends_at }, sessionHeaders({ headers, origins }, session));
     },
   });
 

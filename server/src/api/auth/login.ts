@@ -62,12 +62,12 @@ export const login = (deps: {
         throw new ServiceError("unauthorized", "The e-mail address or the password is wrong.");
       }
       deps.throttle.succeeded(email, ip);
-      const begun = body.session === true ? await deps.browsers.begin(user) : await deps.signedIn.begin(user);
+      const session = body.session === true ? await deps.browsers.begin(user) : await deps.signedIn.begin(user);
       const organizationId = user.unique_organization_id;
       const entry = { principal: userPrincipal(user), action: "login", target: user.id, organizationId };
       await deps.audit({ ...entry, sent: undefined, ip, requestId });
-      if (!("id" in begun)) return begun;
+      if (!("id" in session)) return session;
       for (const former of sessionIdsIn(page)) await deps.browsers.end(former);
-      return reply(200, { expires_in: begun.expires_in, ends_at: begun.ends_at }, sessionHeaders(page, begun));
+      return reply(200, { expires_in: session.expires_in, ends_at: session.ends_at }, sessionHeaders(page, session));
     },
   });

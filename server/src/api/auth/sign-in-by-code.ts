@@ -44,14 +44,14 @@ export const signInByCode = (deps: {
         if (!isBrowser || !(error instanceof ServiceError)) throw error;
         return toLogin("throttled");
       }
-      const begun = await deps.browsers.beginByCode(query.code);
-      if (begun === undefined) {
+      const signIn = await deps.browsers.beginByCode(query.code);
+      if (signIn === undefined) {
         // A browser that followed the link before still has its session, or is asked for the password.
         if (isBrowser) return toLogin("used");
         throw new ServiceError("not_found", "The link was used or has expired. Sign in with the password.");
       }
       deps.throttle.succeeded(throttled, ip);
-      const { user, session } = begun;
+      const { user, session } = signIn;
       const organizationId = user.unique_organization_id;
       const entry = { principal: userPrincipal(user), action: "sign_in_by_code", target: user.id, organizationId };
       await deps.audit({ ...entry, sent: undefined, ip, requestId });

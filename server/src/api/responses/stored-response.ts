@@ -3,7 +3,7 @@ import { gatewayLogMethod, type SpanRow } from "../../domain/span.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { parseConditions } from "../../filter/parse.ts";
 import { toClickHouse } from "../../filter/to-clickhouse.ts";
-import { answerError, answerWhole } from "../../gateway/call/client-answer.ts";
+import { answerError, answerComplete } from "../../gateway/call/client-answer.ts";
 import type { ResponseOwner } from "../../gateway/responses/response-owners.ts";
 import type { StoredAction, StoredResponses } from "../../gateway/responses/stored-responses.ts";
 import type { Context } from "../../http/endpoint.ts";
@@ -64,7 +64,7 @@ export async function actOnStored(
   if (answer === undefined) return {} as never;
   const response = context.hijack();
   if ("error" in answer) answerError(response, answer.error, {}, (sendEnd) => sendEnd());
-  else answerWhole(response, 200, answer.bytes, { "x-spanway-provider": answer.provider }, (sendEnd) => sendEnd());
+  else answerComplete(response, 200, answer.bytes, { "x-spanway-provider": answer.provider }, (sendEnd) => sendEnd());
   return {} as never;
 }
 

@@ -83,14 +83,14 @@ async function presentPlaced(
 ): Promise<Reply | undefined> {
   const { organization, traceId, signal } = request;
   const scope = traceScope(place, organization.unique_organization_id);
-  const { stretch } = place;
+  const { range } = place;
   // The place counts resent spans twice. So if it looks too large, the exact weight is read.
   const isSlim =
-    request.isSlim || (isLarge(place) && isLarge(await spans.weighTrace({ scope, traceId, stretch }, signal)));
+    request.isSlim || (isLarge(place) && isLarge(await spans.weighTrace({ scope, traceId, range }, signal)));
   const form = formOf(request, isSlim);
   const columns = columnsFor(form, request.table);
   const trace = createTraceWriter(form, columns, request);
-  const query = { scope, traceId, stretch, columns, limit: storageLimits.treeSpans };
+  const query = { scope, traceId, range, columns, limit: storageLimits.treeSpans };
   await spans.readTraceSpans(query, (span) => trace.add(span), signal);
   const sums = trace.sums();
   if (sums === undefined) return undefined;

@@ -67,6 +67,6 @@ async function firstThere<T>(
 }
 
 function isSamePlace(before: TracePlace, after: TracePlace, isOneStatement: boolean): boolean {
-  const isWithin = after.stretch.first >= before.stretch.first && after.stretch.last <= before.stretch.last;
+  const isWithin = after.range.first >= before.range.first && after.range.last <= before.range.last;
   return isWithin && (isOneStatement || after.span_count === before.span_count);
 }

@@ -144,7 +144,7 @@ async function presentPage(
       {
         scope,
         traceId,
-        stretch: place.stretch,
+        range: place.range,
         columns,
         limit: pageSize,
         offset: (page - 1) * pageSize,

@@ -27,7 +27,7 @@ test("endless code of one organization delays another's by at most one run", asy
   let endlessDone = 0;
   for (const one of endless) void one.then(() => (endlessDone += 1));
   expect(await run("const main = () => 1", {}, "guest")).toEqual({ ok: true, json: "1" });
-  // Both threads were running one, and each may have begun another.
+  // Both threads were running one, and each may have started another.
   expect(endlessDone).toBeLessThanOrEqual(4);
   await Promise.all(endless);
 });

@@ -47,7 +47,7 @@ export function createAnswerCache(deps: AnswerCacheDeps): AnswerCache {
 }
 
 /** Finish reasons of a complete answer; each provider has its own words for others. */
-const whole: ReadonlySet<unknown> = new Set(["stop", "tool_calls", "function_call", "eos"]);
+const completeReasons: ReadonlySet<unknown> = new Set(["stop", "tool_calls", "function_call", "eos"]);
 
 type CallParts = {
   call: CacheableCall;
@@ -90,7 +90,7 @@ export class CallCache {
   watch(digest: ChatDigest): ChatDigest {
     const builder = new CompletionBuilder(gatewayLimits.cacheEntryBytes);
     this.#builder = builder;
-    const { addText: _notWhole, ...rest } = digest;
+    const { addText: _addText, ...rest } = digest;
     return {
       ...rest,
       add(chunk) {
@@ -133,7 +133,7 @@ export class CallCache {
     const { n } = this.#parts.call.request.body.members;
     if (!Array.isArray(choices) || choices.length < (typeof n === "number" ? n : 1)) return false;
     return (choices as unknown[]).every(
-      (choice) => isObject(choice) && isObject(choice["message"]) && whole.has(choice["finish_reason"]),
+      (choice) => isObject(choice) && isObject(choice["message"]) && completeReasons.has(choice["finish_reason"]),
     );
   }
 }

@@ -21,7 +21,7 @@ type Members = Record<string, unknown>;
 type Choice = { message: Members; finish_reason: string | null; rest: Members };
 
 /**
- * Accumulates the chunks of a stream into the equivalent whole completion, with all its members. Unlike the record it
+ * Accumulates the chunks of a stream into the equivalent complete completion, with all its members. Unlike the record it
  * never omits anything: it gives up instead.
  */
 export class CompletionBuilder {
@@ -134,12 +134,12 @@ function asParts(name: string, known: unknown): unknown[] {
   return name === "content" && typeof known === "string" ? withText([], known) : [];
 }
 
-/** Restores a whole message: tool calls without an index, and with a role. */
+/** Restores a complete message: tool calls without an index, and with a role. */
 function finished(message: Members): Members {
   const { tool_calls: calls } = message;
-  const whole: Members = { role: "assistant", content: null, ...message };
-  for (const name in whole) if (Array.isArray(whole[name])) whole[name] = withoutIndexes(name, whole[name]);
-  if (!Array.isArray(calls)) return whole;
+  const complete: Members = { role: "assistant", content: null, ...message };
+  for (const name in complete) if (Array.isArray(complete[name])) complete[name] = withoutIndexes(name, complete[name]);
+  if (!Array.isArray(calls)) return complete;
   const inOrder = (calls as unknown[]).filter(isObject).sort((a, b) => Number(a["index"]) - Number(b["index"]));
-  return { ...whole, tool_calls: inOrder.map(({ index: _index, ...call }) => ({ type: "function", ...call })) };
+  return { ...complete, tool_calls: inOrder.map(({ index: _index, ...call }) => ({ type: "function", ...call })) };
 }

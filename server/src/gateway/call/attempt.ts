@@ -7,11 +7,11 @@ import type { Attempt, PlanStep } from "../routing/plan.ts";
 import type { StreamSink, StreamSource } from "../stream/stream-source.ts";
 import { errorOfProblem } from "./client-answer.ts";
 import { Exchange, type ExchangeSink, type OutgoingCall, type UpstreamTimeouts } from "./exchange.ts";
-import type { AnswerReader, WholeReply } from "./operation.ts";
+import type { AnswerReader, CompleteReply } from "./operation.ts";
 
 /** How one attempt ended. */
 export type AttemptEnd =
-  | { kind: "reply"; reply: WholeReply }
+  | { kind: "reply"; reply: CompleteReply }
   /** A complete stream. */
   | { kind: "streamed" }
   /** `hasContent`: part of the stream was forwarded already, so that no other upstream may answer. */
@@ -22,12 +22,12 @@ export type AttemptEnd =
 export type AttemptRun = {
   reader: AnswerReader;
   isStream: boolean;
-  /** Whether a whole reply must be sent as a stream even if the API allows a whole response. */
+  /** Whether a complete reply must be sent as a stream even if the API allows a complete response. */
   mustStream(): boolean;
   signal: AbortSignal;
   /** Called with the headers of a response that is forwarded to the caller. */
   onAnswer(headers: IncomingHttpHeaders): void;
-  /** Called with whole events of a stream. `hasContent`: they contain something that a caller could use. */
+  /** Called with complete events of a stream. `hasContent`: they contain something that a caller could use. */
   onEvents(events: Buffer | string, hasContent: boolean): void;
   /** Receives the exchange, which is paused while the caller is slow. */
   attach(exchange: Exchange): void;
@@ -50,13 +50,13 @@ export function sendToUpstream(call: OutgoingCall, run: AttemptRun, parts: Upstr
 }
 
 /** Reads a reply that came from no upstream. */
-export function readReply(reply: WholeReply, run: AttemptRun): Promise<AttemptEnd> {
+export function readReply(reply: CompleteReply, run: AttemptRun): Promise<AttemptEnd> {
   return new Promise((resolve, reject) => {
     new AnswerSink(run, resolve, reject).accept(reply);
   });
 }
 
-/** Reads the response of one exchange: a stream, a whole reply or an error. */
+/** Reads the response of one exchange: a stream, a complete reply or an error. */
 class AnswerSink implements ExchangeSink, StreamSink {
   exchange: Exchange | undefined;
   readonly #run: AttemptRun;
@@ -131,14 +131,14 @@ class AnswerSink implements ExchangeSink, StreamSink {
     this.onFailure(problem);
   }
 
-  /** Takes a whole reply: sends it as a stream if the caller requested one. */
-  accept(reply: WholeReply): void {
+  /** Takes a complete reply: sends it as a stream if the caller requested one. */
+  accept(reply: CompleteReply): void {
     const { reader, isStream } = this.#run;
     try {
-      const problem = reader.whole(reply);
+      const problem = reader.readComplete(reply);
       if (problem !== undefined) return this.onFailure(problem);
       this.#run.onAnswer(reply.headers);
-      if (isStream && (reader.mayAnswerWhole !== true || this.#run.mustStream())) reader.asStream?.(reply, this);
+      if (isStream && (reader.mayAnswerUnstreamed !== true || this.#run.mustStream())) reader.asStream?.(reply, this);
       else this.#end({ kind: "reply", reply });
     } catch (error) {
       this.#onThrown(error);
@@ -201,7 +201,7 @@ function isNoJson(headers: IncomingHttpHeaders): boolean {
 
 const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Buffers an upstream's whole response, up to its size limit. */
+/** Buffers an upstream's complete response, up to its size limit. */
 export class BufferedReply {
   #chunks: Buffer[] = [];
   #length = 0;
@@ -284,7 +284,7 @@ export function withoutMessages(notes: readonly AttemptNote[]): AttemptNote[] {
 
 /**
  * The timeouts of one attempt. It leaves time for the models that may still be tried, within the deadlines of the route
- * and of the call. A stream gets all remaining total time: once it has begun, no other model can answer.
+ * and of the call. A stream gets all remaining total time: once it has started, no other model can answer.
  * @param leftMs the time left for the whole call
  */
 export function timesOf(

@@ -10,16 +10,16 @@ import { costOfCall, isRecorded, type CallLedger } from "./call-ledger.ts";
 import type { CallRecord } from "./call-record.ts";
 import {
   answerError,
-  answerWhole,
+  answerComplete,
   ClientStream,
   errorOfService,
   openaiErrors,
   type CallError,
   type ErrorForm,
 } from "./client-answer.ts";
-import type { AnswerReader, CallOperation, GatewayCall, WholeReply } from "./operation.ts";
+import type { AnswerReader, CallOperation, GatewayCall, CompleteReply } from "./operation.ts";
 
-/** The response to one caller: a whole body, a stream or an error. The record is written before its last bytes. */
+/** The response to one caller: a complete body, a stream or an error. The record is written before its last bytes. */
 export class CallAnswer {
   readonly stream: ClientStream;
   readonly #errors: ErrorForm;
@@ -62,7 +62,7 @@ export class CallAnswer {
   }
 
   /** @param reply undefined after a stream */
-  #send(reply: WholeReply | undefined): void {
+  #send(reply: CompleteReply | undefined): void {
     const { reader } = this;
     this.#record.settleUsage(reader?.digest);
     const breakdown = this.#ledger.params.request_breakdown === true ? this.#breakdown() : undefined;
@@ -70,7 +70,7 @@ export class CallAnswer {
     const { body, headers } = reader.answer(reply, breakdown);
     const head = this.#headers();
     if (headers !== undefined) Object.assign(head, headers);
-    return answerWhole(this.#call.response, 200, body, head, (sendEnd) => this.#record.write(sendEnd));
+    return answerComplete(this.#call.response, 200, body, head, (sendEnd) => this.#record.write(sendEnd));
   }
 
   #lastEvents(breakdown: Record<string, unknown> | undefined): string {
@@ -103,7 +103,7 @@ export class CallAnswer {
 
   /**
    * The caller disconnected, recorded as 499 like in nginx, or the service stops, which is then the caller's error.
-   * What an upstream had begun is billed.
+   * What an upstream had started is billed.
    */
   abandon(): void {
     const ledger = this.#ledger;

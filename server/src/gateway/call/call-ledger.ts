@@ -184,7 +184,7 @@ export function recordDigest(ledger: CallLedger, digest: ChatDigest | undefined)
   if (digest.isTruncated()) ledger.warnings.push("the completion was too long to be recorded completely");
 }
 
-/** Takes a whole reply. */
+/** Takes a complete reply. */
 export function recordReply(ledger: CallLedger, completion: Record<string, unknown>): void {
   ledger.messages = messagesOf(completion);
   if (typeof completion["id"] === "string") ledger.responseId = completion["id"];

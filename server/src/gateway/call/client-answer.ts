@@ -124,7 +124,7 @@ export type BeforeEnd = (sendEnd: () => void) => void;
  * Sends a response with one body.
  * @param beforeEnd called before any byte of the body is sent
  */
-export function answerWhole(
+export function answerComplete(
   response: ResponseWriter,
   status: number,
   body: Buffer | string,
@@ -148,7 +148,7 @@ export function answerError(
   beforeEnd: BeforeEnd,
   form: ErrorForm = openaiErrors,
 ): void {
-  answerWhole(response, error.status, form.body(error), { ...headers, ...error.headers }, beforeEnd);
+  answerComplete(response, error.status, form.body(error), { ...headers, ...error.headers }, beforeEnd);
 }
 
 /** Ends a stream of OpenAI's chat API. */
@@ -215,7 +215,7 @@ export class ClientStream {
     return undefined;
   }
 
-  /** @param events whole events */
+  /** @param events complete events */
   write(events: Buffer | string): void {
     if (!this.isCommitted) this.#commit();
     if (this.#response.destroyed) return;

@@ -12,7 +12,7 @@ export type UpstreamTimeouts = {
    * Until the first content of its response. Keep-alive bytes before that do not count: models think, and some hang.
    */
   firstByteMs: number;
-  /** Between two pieces of its response, once the content has begun. */
+  /** Between two pieces of its response, once the content has started. */
   idleMs: number;
   /** In total, over all attempts of a call. */
   totalMs: number;
@@ -165,7 +165,7 @@ export class Exchange implements ExchangeHandler {
     this.#abortConnection();
   }
 
-  /** Data arrived, or the reader caught up: restarts the idle timeout if the content has begun. */
+  /** Data arrived, or the reader caught up: restarts the idle timeout if the content has started. */
   #restartIdleTimeout(): void {
     if (!this.#isStarted) return;
     this.#quietUntilMs = performance.now() + this.#timeouts.idleMs;

@@ -77,7 +77,7 @@ export type CallRequest = {
    */
   isCallChanged?: (attempt: Attempt, problem: UpstreamProblem) => boolean;
   /** The reply of a built-in model. Absent if the operation has none. */
-  builtIn?: (attempt: Attempt) => WholeReply | UpstreamProblem;
+  builtIn?: (attempt: Attempt) => CompleteReply | UpstreamProblem;
   /** Creates the reader for the response of one upstream. */
   reader(how: ReaderOptions): AnswerReader;
   /** Selects the headers of the upstream's response that are forwarded to the caller. */
@@ -97,10 +97,10 @@ export type ReaderOptions = {
 };
 
 /** A complete upstream response with a 2xx status. `value`: the parsed body, if it is parsed already. */
-export type WholeReply = { headers: IncomingHttpHeaders; bytes: Buffer; value?: Record<string, unknown> };
+export type CompleteReply = { headers: IncomingHttpHeaders; bytes: Buffer; value?: Record<string, unknown> };
 
 export type CachedReply = {
-  reply: WholeReply;
+  reply: CompleteReply;
   key: string;
   provider: string;
   model: string;
@@ -116,24 +116,24 @@ export type AnswerReader = {
   /** Creates the reader of a stream. Present wherever a stream may be requested. */
   stream?: (sink: StreamSink) => StreamSource;
   /**
-   * Copies a whole reply into the ledger, or returns the problem that makes it unusable.
+   * Copies a complete reply into the ledger, or returns the problem that makes it unusable.
    * @throws BadReply
    */
-  whole(reply: WholeReply): UpstreamProblem | undefined;
-  /** Writes a whole reply as the events of a stream. Present wherever `stream` is. */
-  asStream?: (reply: WholeReply, sink: StreamSink) => void;
+  readComplete(reply: CompleteReply): UpstreamProblem | undefined;
+  /** Writes a complete reply as the events of a stream. Present wherever `stream` is. */
+  asStream?: (reply: CompleteReply, sink: StreamSink) => void;
   /**
-   * A whole reply is forwarded as it is unless the head of a stream was sent: the API has models that do not stream.
+   * A complete reply is forwarded as it is unless the head of a stream was sent: the API has models that do not stream.
    */
-  mayAnswerWhole?: boolean;
+  mayAnswerUnstreamed?: boolean;
   /** Reads a response with an error status. Default: OpenAI's form. */
   problem?: (status: number, headers: IncomingHttpHeaders, bytes: Buffer) => UpstreamProblem;
-  /** The caller's whole response. @param breakdown present if the caller requested one */
-  answer(reply: WholeReply, breakdown: Record<string, unknown> | undefined): WholeAnswer;
+  /** The caller's complete response. @param breakdown present if the caller requested one */
+  answer(reply: CompleteReply, breakdown: Record<string, unknown> | undefined): CompleteAnswer;
   /** The events that end the caller's stream. @param breakdown present if the caller requested one */
   lastEvents?: (breakdown: Record<string, unknown> | undefined) => string;
   /** Stores the answer in the cache. @param reply undefined after a stream */
-  keep?: (reply: WholeReply | undefined, adjusted: readonly string[]) => void;
+  keep?: (reply: CompleteReply | undefined, adjusted: readonly string[]) => void;
 };
 
-export type WholeAnswer = { body: Buffer | string; headers?: OutgoingHttpHeaders };
+export type CompleteAnswer = { body: Buffer | string; headers?: OutgoingHttpHeaders };

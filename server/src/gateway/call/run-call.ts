@@ -196,7 +196,7 @@ async function sendOnce(deps: AttemptDeps, active: ActiveCall, step: PlanStep, p
   const run = newRun(active, how, () => {
     isStarted = true;
     answer.upstreamMs += call.elapsedMs() - startMs;
-    plan.report(attempt, "begun");
+    plan.report(attempt, "started");
   });
   answer.isUpstreamActive = true;
   const ended = await send(deps, active, step, run);

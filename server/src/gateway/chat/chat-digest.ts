@@ -5,14 +5,14 @@ import { withoutIndexes } from "../stream/number-items.ts";
 import { usageOf, usageWithTier } from "../providers/openai/read-reply.ts";
 
 /**
- * The content of a stream, collected from its chunks: the messages as a whole reply would contain them, and the usage.
+ * The content of a stream, collected from its chunks: the messages as a complete reply would contain them, and the usage.
  */
 export type ChatDigest = {
   /** Adds one chunk. Returns whether it has content that a caller could already have used. */
   add(chunk: Record<string, unknown>): boolean;
   /**
    * Adds a chunk that contains only the text of a choice: a range of UTF-8 in `bytes` and its length in UTF-16 units.
-   * False if there is no room: then nothing was added. Absent if whole chunks are needed.
+   * False if there is no room: then nothing was added. Absent if complete chunks are needed.
    */
   addText?: (index: number, bytes: Buffer, place: { from: number; to: number; chars: number }) => boolean;
   /** Whether every choice that began has its finish reason. */

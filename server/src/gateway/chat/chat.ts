@@ -9,10 +9,10 @@ import type {
   CallOperation,
   CallRequest,
   GatewayCall,
-  WholeReply,
+  CompleteReply,
   AnswerReader,
   ReaderOptions,
-  WholeAnswer,
+  CompleteAnswer,
 } from "../call/operation.ts";
 import { gatewayLimits } from "../limits.ts";
 import { echo, echoChunks } from "../providers/echo/echo.ts";
@@ -140,7 +140,7 @@ function echoReply(
   { body, messages }: ParsedChatRequest,
   { target }: Attempt,
   facts: CallFacts,
-): WholeReply | UpstreamProblem {
+): CompleteReply | UpstreamProblem {
   if (target.model !== "echo") {
     const message = `There is no model spanway/${target.model}; the built-in one is spanway/echo.`;
     return { kind: "request", status: 404, message, param: "model" };
@@ -182,7 +182,7 @@ function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerReader {
       const stream = translator?.stream(facts());
       return stream === undefined ? createOpenaiSource(open(sink)) : createTranslatedSource(stream, open(sink));
     },
-    whole(reply) {
+    readComplete(reply) {
       const read = readCompletion(reply, how, facts);
       if (read.problem !== undefined) return read.problem;
       completion = read.completion;
@@ -204,13 +204,13 @@ function createChatReader(parts: ChatParts, how: ReaderOptions): AnswerReader {
 }
 
 /** The provider's own bytes, if they are a completion. */
-function bytesOf({ bytes }: WholeReply, attempt: Attempt | undefined): Buffer | undefined {
+function bytesOf({ bytes }: CompleteReply, attempt: Attempt | undefined): Buffer | undefined {
   return attempt?.translator !== undefined || attempt?.target.provider === builtInProvider ? undefined : bytes;
 }
 
 /** @throws BadReply */
 function readCompletion(
-  reply: WholeReply,
+  reply: CompleteReply,
   { attempt, mayFallBack }: ReaderOptions,
   facts: () => CallFacts,
 ): { problem: UpstreamProblem; completion?: never } | { problem?: never; completion: Record<string, unknown> } {
@@ -231,7 +231,7 @@ function answerOf(
   completion: Record<string, unknown>,
   bytes: Buffer | undefined,
   breakdown: Record<string, unknown> | undefined,
-): WholeAnswer {
+): CompleteAnswer {
   const usage = request.betas.has(tokenBreakdown) ? ledger.usage : undefined;
   if (!request.echoes && usage === undefined && breakdown === undefined)
     return { body: bytes ?? JSON.stringify(completion) };

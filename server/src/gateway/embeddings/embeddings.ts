@@ -27,7 +27,7 @@ export function createEmbeddings(): CallOperation {
         reader() {
           let converted: Record<string, unknown> | undefined;
           return {
-            whole(reply) {
+            readComplete(reply) {
               const { reply: answer, problem } = readJsonReply(reply);
               if (problem !== undefined) return problem;
               const { data, usage } = answer;

@@ -5,7 +5,7 @@ import { createChatDigest } from "../chat/chat-digest.ts";
 import { fromAnthropic } from "../providers/anthropic/reply.ts";
 import { createAnthropicReader } from "../providers/anthropic/stream.ts";
 import { readNamedUser, recordedRequest } from "./messages.ts";
-import { wholeAsEvents } from "./whole-as-events.ts";
+import { messageAsEvents } from "./message-as-events.ts";
 
 const facts = { model: "claude", id: "msg", created: 0 };
 const text = fc.string({ unit: "grapheme" });
@@ -26,7 +26,7 @@ test("a whole message and its events have the same content", () => {
       const reader = createAnthropicReader(facts);
       const digest = createChatDigest();
       const steps = createSseSplitter(1e9)
-        .push(Buffer.from(wholeAsEvents(message)))
+        .push(Buffer.from(messageAsEvents(message)))
         .map((event) => reader.take(event));
       for (const { chunks } of steps) for (const chunk of chunks) digest.add(chunk);
       expect(steps.at(-1)?.isDone).toBe(true);

@@ -19,7 +19,7 @@ import { createAnthropicReader } from "../providers/anthropic/stream.ts";
 import { BadReply, type RelayedOperation, type Target, type UpstreamProblem } from "../providers/provider.ts";
 import { readServiceParams, type ServiceParams } from "../request/service-params.ts";
 import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
-import { wholeAsEvents } from "./whole-as-events.ts";
+import { messageAsEvents } from "./message-as-events.ts";
 
 /** Anthropic's Messages API: bytes are forwarded unchanged in both directions. */
 export function createMessages(): CallOperation {
@@ -41,13 +41,13 @@ export function createMessages(): CallOperation {
               reader.digest = digest;
               return createEventSource(events, sink);
             },
-            whole({ bytes }) {
+            readComplete({ bytes }) {
               const completion = { ...fromAnthropic(bytes, facts) };
               const block = mayFallBack() ? blockOf(completion) : undefined;
               if (block === undefined) recordReply(ledger, completion);
               return block;
             },
-            asStream: (reply, sink) => feedEvents(wholeAsEvents(readJsonReply(reply).reply), sink),
+            asStream: (reply, sink) => feedEvents(messageAsEvents(readJsonReply(reply).reply), sink),
           };
           return reader;
         },
@@ -70,7 +70,7 @@ export function createTokenCounts(): CallOperation {
         recorded: () => ({}),
         reader: () => ({
           ...passed,
-          whole({ bytes }) {
+          readComplete({ bytes }) {
             const parsed = parseJson(bytes);
             const counted = parsed.ok && isObject(parsed.value) ? parsed.value["input_tokens"] : undefined;
             if (typeof counted !== "number") throw new BadReply("Anthropic's reply has no token count");

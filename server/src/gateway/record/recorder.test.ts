@@ -120,13 +120,13 @@ test("while the journal accepts nothing, calls are accepted as long as there is 
   const call = (model: string): Promise<void> =>
     recorder.during("org", () => new Promise((resolve) => recorder.add(record(model), resolve)));
   for (const model of ["1", "2", "3"]) await call(model);
-  let begun = 0;
+  let started = 0;
   const refused = recorder.during("org", () => {
-    begun += 1;
+    started += 1;
     return Promise.resolve();
   });
   await expect(refused).rejects.toMatchObject({ code: "unavailable", retryAfterS: 1 });
-  expect(begun).toBe(0);
+  expect(started).toBe(0);
   // Calls of another organization are still accepted.
   await recorder.during("other", () => Promise.resolve());
   await expect.poll(() => state.refusals).toBeGreaterThan(1);

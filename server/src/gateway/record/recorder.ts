@@ -196,7 +196,7 @@ class SpooledRecorder implements Recorder {
   }
 
   async caughtUp(timeoutMs: number): Promise<boolean> {
-    // A running flush may have begun before the last of them.
+    // A running flush may have started before the last of them.
     const dispatch = async (): Promise<boolean> => {
       await this.#flushing;
       this.#begin();

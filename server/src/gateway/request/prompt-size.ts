@@ -15,7 +15,7 @@ export function promptChars(request: Record<string, unknown>): number {
   return messages.reduce<number>((sum, message) => sum + messageChars(message), start);
 }
 
-/** Characters that a model generated, the same for a whole response and a stream. */
+/** Characters that a model generated, the same for a complete response and a stream. */
 export function answerChars(messages: ReadonlyArray<Record<string, unknown>>): number {
   return messages.reduce((sum, message) => {
     const { content, reasoning_content, reasoning, refusal, tool_calls, function_call, audio } = message;

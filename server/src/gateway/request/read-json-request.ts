@@ -2,7 +2,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import { domainLimits } from "../../domain/limits.ts";
 import { isObject, parseJson } from "../../lib/json.ts";
 import { applyParams, type CallLedger } from "../call/call-ledger.ts";
-import type { AnswerReader, CallRequest, GatewayCall, WholeReply } from "../call/operation.ts";
+import type { AnswerReader, CallRequest, GatewayCall, CompleteReply } from "../call/operation.ts";
 import { checkTokenBounds, readMembers, readRouteHeaders, withoutServiceParams } from "../chat/read-chat-request.ts";
 import { readErrorWithin } from "../providers/openai/read-reply.ts";
 import { openaiCall } from "../providers/openai/request.ts";
@@ -52,8 +52,8 @@ export function checkStreamFlag({ stream }: Record<string, unknown>): void {
  * Parses a reply as a JSON object. `problem` is set if the object reports an error. @throws BadReply if it is not an
  * object
  */
-export function readJsonReply(whole: WholeReply): { reply: Record<string, unknown>; problem?: UpstreamProblem } {
-  const reply = whole.value ?? parsedReply(whole.bytes);
+export function readJsonReply(complete: CompleteReply): { reply: Record<string, unknown>; problem?: UpstreamProblem } {
+  const reply = complete.value ?? parsedReply(complete.bytes);
   const problem = readErrorWithin(reply);
   return { reply, ...(problem && { problem }) };
 }
@@ -65,10 +65,10 @@ function parsedReply(bytes: Buffer): Record<string, unknown> {
 }
 
 /** Returns a JSON response unchanged, or with the breakdown that was requested. */
-export const passJson: AnswerReader["answer"] = (whole, breakdown) =>
+export const passJson: AnswerReader["answer"] = (complete, breakdown) =>
   breakdown === undefined
-    ? { body: whole.bytes }
-    : { body: JSON.stringify({ ...readJsonReply(whole).reply, request_breakdown: breakdown }) };
+    ? { body: complete.bytes }
+    : { body: JSON.stringify({ ...readJsonReply(complete).reply, request_breakdown: breakdown }) };
 
 export function badMember(param: string, message: string): ServiceError {
   return new ServiceError("invalid_request", `${param} ${message}.`, { errors: { [param]: [message] } });

@@ -1,6 +1,6 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
 import type { SseEvent } from "../../lib/sse.ts";
-import type { WholeReply } from "../call/operation.ts";
+import type { CompleteReply } from "../call/operation.ts";
 import { readJsonReply } from "../request/read-json-request.ts";
 
 type Members = Record<string, unknown>;
@@ -26,7 +26,7 @@ function changed<T extends Members>(members: T, names: readonly string[], change
   return { ...members, ...changes };
 }
 
-/** Appends the key mark to the values of a whole response. */
+/** Appends the key mark to the values of a complete response. */
 export function markResponse(response: Members, keyMark: string): Members {
   const append = (value: unknown): unknown => mark(value, keyMark);
   const { output, conversation } = response;
@@ -66,14 +66,14 @@ export function markEvent(event: Members, keyMark: string): Members {
   };
 }
 
-type KeyMarker = { reply: (reply: WholeReply) => WholeReply; event: (event: SseEvent) => Buffer };
+type KeyMarker = { reply: (reply: CompleteReply) => CompleteReply; event: (event: SseEvent) => Buffer };
 
-/** Marks a whole response or the events of its stream. */
+/** Marks a complete response or the events of its stream. */
 export function createMarker(keyMark: string): KeyMarker {
   return {
-    reply: (whole) => ({
-      headers: whole.headers,
-      bytes: Buffer.from(JSON.stringify(markResponse(readJsonReply(whole).reply, keyMark))),
+    reply: (complete) => ({
+      headers: complete.headers,
+      bytes: Buffer.from(JSON.stringify(markResponse(readJsonReply(complete).reply, keyMark))),
     }),
     event: ({ name, data, raw }) => {
       const event = data === undefined ? undefined : parseObjectText(data);
@@ -117,14 +117,14 @@ export function removeMarks(members: Members): { members: Members; keyMark: KeyM
       )
     : undefined;
   const heads = ["conversation", "previous_response_id"] as const;
-  const whole: Members = { ...members };
-  for (const name of heads) if (members[name] !== undefined) whole[name] = unmark(members[name], name);
+  const complete: Members = { ...members };
+  for (const name of heads) if (members[name] !== undefined) complete[name] = unmark(members[name], name);
   if (!isMarked) return { members, keyMark: undefined };
-  if (unmarkedTools !== undefined) whole["tools"] = unmarkedTools;
+  if (unmarkedTools !== undefined) complete["tools"] = unmarkedTools;
   if (items !== undefined) {
-    whole["input"] = unmarkedItems?.filter((_item, i) => !isForeign(items[i], keyMark));
+    complete["input"] = unmarkedItems?.filter((_item, i) => !isForeign(items[i], keyMark));
   }
-  return { members: whole, keyMark };
+  return { members: complete, keyMark };
 }
 
 function isForeign(item: unknown, keyMark: KeyMark | undefined): boolean {

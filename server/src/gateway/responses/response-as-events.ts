@@ -1,13 +1,13 @@
 import { lookUp } from "../../lib/look-up.ts";
 import { isObject } from "../../lib/json.ts";
-import type { WholeReply } from "../call/operation.ts";
+import type { CompleteReply } from "../call/operation.ts";
 import { readJsonReply } from "../request/read-json-request.ts";
 
 type Members = Record<string, unknown>;
 
-/** A whole response as equivalent stream events, from which SDKs assemble it. */
-export function responseAsEvents(whole: WholeReply): string {
-  const { reply } = readJsonReply(whole);
+/** A complete response as equivalent stream events, from which SDKs assemble it. */
+export function responseAsEvents(complete: CompleteReply): string {
+  const { reply } = readJsonReply(complete);
   const items = objectsOf(reply["output"]);
   const events = [
     { type: "response.created", response: { ...reply, status: "in_progress", output: [], usage: null } },
@@ -26,7 +26,7 @@ function eventsOfItem(item: Members, output_index: number): Event[] {
   const place = { item_id, output_index };
   const parts = type === "message" ? objectsOf(content) : [];
   const thoughts = type === "reasoning" ? objectsOf(summary) : [];
-  const begun = {
+  const started = {
     ...item,
     status: "in_progress",
     ...(parts.length > 0 && { content: [] }),
@@ -34,7 +34,7 @@ function eventsOfItem(item: Members, output_index: number): Event[] {
     ...emptied(item),
   };
   return [
-    { type: "response.output_item.added", output_index, item: begun },
+    { type: "response.output_item.added", output_index, item: started },
     ...thoughts.flatMap((part, summary_index) => eventsOfThought(part, { ...place, summary_index })),
     ...parts.flatMap((part, content_index) => eventsOfPart(part, { ...place, content_index })),
     ...eventsOfArguments(item, place),

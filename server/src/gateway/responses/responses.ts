@@ -54,8 +54,8 @@ function createResponseReader(
       const events = readResponseStream(ledger, owners, isBackground ? () => false : mayFallBack);
       return createEventSource({ ...events, rewrite: marker?.event }, sink);
     },
-    whole(whole) {
-      const { reply, problem } = readJsonReply(whole);
+    readComplete(complete) {
+      const { reply, problem } = readJsonReply(complete);
       if (problem !== undefined) return problem;
       if (!Array.isArray(reply["output"])) throw new BadReply("The provider's reply is not a Responses API response.");
       const block = mayFallBack() ? blockOfResponse(reply) : undefined;

@@ -8,7 +8,7 @@ import { sendToUpstream, timesOf, type AttemptEnd, type AttemptRun } from "../ca
 import { ClientStream, errorOfProblem, openaiErrors, type CallError } from "../call/client-answer.ts";
 import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import type { Exchange } from "../call/exchange.ts";
-import type { AnswerReader, WholeReply } from "../call/operation.ts";
+import type { AnswerReader, CompleteReply } from "../call/operation.ts";
 import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
 import { readRouteHeaders } from "../chat/read-chat-request.ts";
@@ -118,7 +118,7 @@ async function refuseElsewhere(deps: Deps, call: StoredCall, id: string): Promis
     throw new ServiceError("forbidden", `This response was made in the ${environment} environment: use a key of it.`);
 }
 
-function markedAs({ below }: StoredAction, reply: WholeReply, keyMark: string | undefined): Buffer | string {
+function markedAs({ below }: StoredAction, reply: CompleteReply, keyMark: string | undefined): Buffer | string {
   if (keyMark === undefined) return reply.bytes;
   const mark = below === "/input_items" ? markItems : markResponse;
   return JSON.stringify(mark(readJsonReply(reply).reply, keyMark));
@@ -133,7 +133,7 @@ const noStream: StreamRequest = { onEvents: () => undefined, attach: () => undef
 function send(
   { pools, timeouts }: Deps,
   { attempt: { isOperatorHost }, upstream, call: { signal } }: StoredRequest,
-  reader: AnswerReader = wholeReader,
+  reader: AnswerReader = completeReader,
   stream: StreamRequest = noStream,
 ): Promise<AttemptEnd> {
   const isStream = reader.stream !== undefined;
@@ -142,7 +142,7 @@ function send(
   return sendToUpstream(upstream, run, { pools, times, isOperatorHost });
 }
 
-const wholeReader: AnswerReader = { whole: () => undefined, answer: ({ bytes: body }) => ({ body }) };
+const completeReader: AnswerReader = { readComplete: () => undefined, answer: ({ bytes: body }) => ({ body }) };
 
 /** Forwards the events of a background response, from the first or from `starting_after` on, as they arrive. */
 async function sendForStream(
@@ -161,7 +161,7 @@ async function sendForStream(
   };
   const marker = keyMark === undefined ? undefined : createMarker(keyMark);
   const reader: AnswerReader = {
-    ...wholeReader,
+    ...completeReader,
     stream: (sink) => createEventSource({ ...storedStream, rewrite: marker?.event }, sink),
     // For a provider that does not stream.
     asStream: (reply, sink) => feedEvents(responseAsEvents(marker?.reply(reply) ?? reply), sink),

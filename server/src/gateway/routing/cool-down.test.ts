@@ -35,11 +35,11 @@ describe("how long a credential cools down", () => {
     const coolDown = createCoolDown({ now });
     for (let n = 0; n < gatewayLimits.failuresBeforeCoolDown; n += 1) {
       expect(coolDown.isReady("id")).toBe(true);
-      coolDown.report("id", "begun");
+      coolDown.report("id", "started");
       coolDown.report("id", problem("fault"));
     }
     expect(coolDown.remainingMs("id")).toBe(gatewayLimits.coolDownMs);
-    coolDown.report("id", "begun");
+    coolDown.report("id", "started");
     expect(coolDown.isReady("id")).toBe(true);
     coolDown.report("id", problem("fault"));
     expect(coolDown.remainingMs("id")).toBe(2 * gatewayLimits.coolDownMs);

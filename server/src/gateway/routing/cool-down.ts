@@ -92,7 +92,7 @@ export function createCoolDown({ now, onDropped }: CoolDownDeps): CoolDown {
     report: (id, outcome) => {
       const entry = entries.get(id);
       if (typeof outcome === "object" && outcome.kind !== "request") return fail(id, outcome);
-      if (outcome === "begun") {
+      if (outcome === "started") {
         // The credential works, so that others may use it. The failure count stays until the call has ended.
         if (entry) Object.assign(entry, { isOpen: false, untilMs: 0 });
         entry?.probe?.end();

@@ -73,10 +73,10 @@ export type Attempt = {
 };
 
 /**
- * How an attempt ended for its credential. `begun`: the first content arrived, the end is still open. `aborted` says
+ * How an attempt ended for its credential. `started`: the first content arrived, the end is still open. `aborted` says
  * nothing about the upstream: the client disconnected.
  */
-export type Outcome = "begun" | "success" | "aborted" | UpstreamProblem;
+export type Outcome = "started" | "success" | "aborted" | UpstreamProblem;
 
 export type PlanStep = {
   attempt: Attempt;
@@ -90,7 +90,7 @@ export type PlanStep = {
   roomMs: number;
 };
 
-/** The attempts of one call, in sequence: at most `(retries + 1) × models`, none begun after the deadline. */
+/** The attempts of one call, in sequence: at most `(retries + 1) × models`, none started after the deadline. */
 export type Plan = {
   /** Every model that may be tried, in order. */
   models: readonly string[];
@@ -114,7 +114,7 @@ export type Plan = {
    */
   problem(last?: UpstreamProblem): UpstreamProblem;
   /**
-   * Reports once, as soon as it is known, how the attempt ended; and before that `begun`, if its response comes in
+   * Reports once, as soon as it is known, how the attempt ended; and before that `started`, if its response comes in
    * pieces. `next` reports the problem that it receives.
    */
   report(attempt: Attempt, outcome: Outcome): void;

@@ -19,7 +19,7 @@ import { lostCredential, noCredential } from "./no-credential.ts";
 import type { Attempt, Plan, ProviderEntry, RoutedCall } from "./plan.ts";
 import { providerName } from "./provider-names.ts";
 import { customProvider, quirksAt } from "./provider-table.ts";
-import { readRetryPolicy, runPlan, type Leg, type PlanDeps } from "./run-plan.ts";
+import { readRetryPolicy, runPlan, type PlannedModel, type PlanDeps } from "./run-plan.ts";
 
 export type Router = {
   /**
@@ -57,16 +57,16 @@ export function createRouter(deps: RouterDeps): Router {
   return {
     async plan(call, signal) {
       const settings = await deps.settings.of(call.organizationId);
-      const legs = new LegFinder(deps, call, settings, idKey).findAll();
+      const plannedModels = new ModelPlanner(deps, call, settings, idKey).findAll();
       const policy = readRetryPolicy(call.params);
-      if (call.operation !== "responses") return runPlan(legs, policy, deps, signal);
-      const keys = new Set(legs.flatMap(({ attempts }) => attempts.map(({ keyMark }) => keyMark)));
+      if (call.operation !== "responses") return runPlan(plannedModels, policy, deps, signal);
+      const keys = new Set(plannedModels.flatMap(({ attempts }) => attempts.map(({ keyMark }) => keyMark)));
       const hasManyKeys = keys.size > 1 || call.keyMark !== undefined;
-      return { ...runPlan(legsOfMark(legs, call), policy, deps, signal), hasManyKeys };
+      return { ...runPlan(plannedModelsOfMark(plannedModels, call), policy, deps, signal), hasManyKeys };
     },
     async keys(call) {
       const settings = await deps.settings.of(call.organizationId);
-      return new LegFinder(deps, { ...call, model: "", operation: "responses" }, settings, idKey).findKeys();
+      return new ModelPlanner(deps, { ...call, model: "", operation: "responses" }, settings, idKey).findKeys();
     },
     async lists(organizationId, model) {
       const settings = await deps.settings.of(organizationId);
@@ -77,9 +77,9 @@ export function createRouter(deps: RouterDeps): Router {
 }
 
 /** Keeps the attempts with the key of the call's key mark. @throws ServiceError if that key is not available */
-function legsOfMark(legs: readonly Leg[], { keyMark }: RoutedCall): readonly Leg[] {
-  if (keyMark === undefined) return legs;
-  const bound = legs
+function plannedModelsOfMark(plannedModels: readonly PlannedModel[], { keyMark }: RoutedCall): readonly PlannedModel[] {
+  if (keyMark === undefined) return plannedModels;
+  const bound = plannedModels
     .map(({ model, attempts }) => ({
       model,
       attempts: attempts.filter((attempt) => attempt.keyMark === keyMark.value),
@@ -93,7 +93,7 @@ function legsOfMark(legs: readonly Leg[], { keyMark }: RoutedCall): readonly Leg
 }
 
 /** Finds the providers of the models of one call, and their credentials. */
-class LegFinder {
+class ModelPlanner {
   readonly #deps: RouterDeps;
   readonly #call: RoutedCall;
   readonly #settings: readonly OpenSetting[];
@@ -112,16 +112,16 @@ class LegFinder {
     this.#pin = this.#readPin();
   }
 
-  findAll(): Leg[] {
-    const legs: Leg[] = [];
+  findAll(): PlannedModel[] {
+    const plannedModels: PlannedModel[] = [];
     const missing: Array<{ candidate: Candidate; place: ModelAt }> = [];
     for (const candidate of listCandidates(this.#call, this.#deps.random)) {
       const places = this.#placesOf(candidate);
-      const leg = this.#findLeg(candidate, places);
-      if (leg !== undefined) legs.push(leg);
+      const planned = this.#planModel(candidate, places);
+      if (planned !== undefined) plannedModels.push(planned);
       else if (places[0] !== undefined) missing.push({ candidate, place: places[0] });
     }
-    if (legs.length > 0) return legs;
+    if (plannedModels.length > 0) return plannedModels;
     const [first] = missing;
     if (first === undefined) throw badParam("exclude_providers", "exclude_providers leaves no model to call.");
     // Others may sell it, but its name refers to its maker.
@@ -213,7 +213,7 @@ class LegFinder {
   /**
    * The first of several providers that has a credential serves the model. Its credentials substitute for each other.
    */
-  #findLeg(candidate: Candidate, places: readonly ModelAt[]): Leg | undefined {
+  #planModel(candidate: Candidate, places: readonly ModelAt[]): PlannedModel | undefined {
     for (const place of places) {
       const attempts = this.#isAble(place.provider) ? this.#attemptsAt(candidate, place) : [];
       if (attempts.length > 0) return { model: candidate.name, attempts };

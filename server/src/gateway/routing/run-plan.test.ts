@@ -5,7 +5,7 @@ import type { UpstreamProblem } from "../providers/provider.ts";
 import { createCoolDown } from "./cool-down.ts";
 import type { Plan } from "./plan.ts";
 import { attemptOf, virtualTime } from "./run-plan.fixture.ts";
-import { runPlan, judge, readRetryPolicy, retryDelayMs, type Leg } from "./run-plan.ts";
+import { runPlan, judge, readRetryPolicy, retryDelayMs, type PlannedModel } from "./run-plan.ts";
 
 type Ending = UpstreamProblem | "success";
 
@@ -20,14 +20,17 @@ const deadKey: UpstreamProblem = { kind: "credential", status: 401, message: "ba
 const badRequest: UpstreamProblem = { kind: "request", status: 400, message: "no such role" };
 const unknownModel: UpstreamProblem = { kind: "request", status: 404, message: "no such model" };
 
-const leg = (model: string, ...ids: string[]): Leg => ({ model, attempts: ids.map((id) => attemptOf(model, id)) });
+const planned = (model: string, ...ids: string[]): PlannedModel => ({
+  model,
+  attempts: ids.map((id) => attemptOf(model, id)),
+});
 
 /** Runs a call whose attempts end as given. The last ending repeats. */
-async function walk(legs: Leg[], retries: number, endings: Ending[]) {
+async function walk(plannedModels: PlannedModel[], retries: number, endings: Ending[]) {
   const { clock, now, sleep } = virtualTime();
   const coolDown = createCoolDown({ now });
   const deps = { coolDown, now, sleep, random: () => 0 };
-  const plan = runPlan(legs, { retries, baseMs: 200 }, deps, new AbortController().signal);
+  const plan = runPlan(plannedModels, { retries, baseMs: 200 }, deps, new AbortController().signal);
   const tried: string[] = [];
   const waited: number[] = [];
   let problem: UpstreamProblem | undefined;
@@ -46,20 +49,22 @@ async function walk(legs: Leg[], retries: number, endings: Ending[]) {
 }
 
 describe("what follows a problem", () => {
-  test.each<[what: string, legs: Leg[], retries: number, endings: Ending[], tried: string[], waited: number[]]>([
-    ["success at once", [leg("a", "a1")], 2, ["success"], ["a1"], [0]],
+  test.each<
+    [what: string, plannedModels: PlannedModel[], retries: number, endings: Ending[], tried: string[], waited: number[]]
+  >([
+    ["success at once", [planned("a", "a1")], 2, ["success"], ["a1"], [0]],
     [
       "waits as requested",
-      [leg("a", "a1")],
+      [planned("a", "a1")],
       2,
       [busy(1_000), busy(2_000), "success"],
       ["a1", "a1", "a1"],
       [0, 1_000, 2_000],
     ],
-    ["back-off doubles", [leg("a", "a1")], 3, [fault, fault, "success"], ["a1", "a1", "a1"], [0, 100, 200]],
+    ["back-off doubles", [planned("a", "a1")], 3, [fault, fault, "success"], ["a1", "a1", "a1"], [0, 100, 200]],
     [
       "retries, then the next model",
-      [leg("a", "a1"), leg("b", "b1")],
+      [planned("a", "a1"), planned("b", "b1")],
       1,
       [fault],
       ["a1", "a1", "b1", "b1"],
@@ -67,7 +72,7 @@ describe("what follows a problem", () => {
     ],
     [
       "a key that cools down, and another model is ready",
-      [leg("a", "a1"), leg("b", "b1")],
+      [planned("a", "a1"), planned("b", "b1")],
       5,
       [fault, fault, fault, "success"],
       ["a1", "a1", "a1", "b1"],
@@ -75,7 +80,7 @@ describe("what follows a problem", () => {
     ],
     [
       "a key that cools down, and nothing else",
-      [leg("a", "a1")],
+      [planned("a", "a1")],
       3,
       [fault, fault, fault, "success"],
       ["a1", "a1", "a1", "a1"],
@@ -83,19 +88,26 @@ describe("what follows a problem", () => {
     ],
     [
       "P9: an attempt that timed out",
-      [leg("a", "a1", "a2"), leg("b", "b1")],
+      [planned("a", "a1", "a2"), planned("b", "b1")],
       2,
       [{ ...fault, status: 0, code: "timeout" }],
       ["a1", "b1", "b1", "b1"],
       [0, 0, 100, 200],
     ],
-    ["no retries", [leg("a", "a1"), leg("b", "b1")], 0, [fault, "success"], ["a1", "b1"], [0, 0]],
-    ["too long a wait", [leg("a", "a1"), leg("b", "b1")], 2, [busy(3_600_000), "success"], ["a1", "b1"], [0, 0]],
-    ["too long a wait, and no other model", [leg("a", "a1")], 2, [busy(3_600_000)], ["a1"], [0]],
-    ["a dead key", [leg("a", "a1", "a2"), leg("b", "b1")], 2, [deadKey, "success"], ["a1", "a2"], [0, 0]],
+    ["no retries", [planned("a", "a1"), planned("b", "b1")], 0, [fault, "success"], ["a1", "b1"], [0, 0]],
+    [
+      "too long a wait",
+      [planned("a", "a1"), planned("b", "b1")],
+      2,
+      [busy(3_600_000), "success"],
+      ["a1", "b1"],
+      [0, 0],
+    ],
+    ["too long a wait, and no other model", [planned("a", "a1")], 2, [busy(3_600_000)], ["a1"], [0]],
+    ["a dead key", [planned("a", "a1", "a2"), planned("b", "b1")], 2, [deadKey, "success"], ["a1", "a2"], [0, 0]],
     [
       "every key dead",
-      [leg("a", "a1", "a2"), leg("b", "b1")],
+      [planned("a", "a1", "a2"), planned("b", "b1")],
       2,
       [deadKey, deadKey, "success"],
       ["a1", "a2", "b1"],
@@ -103,7 +115,7 @@ describe("what follows a problem", () => {
     ],
     [
       "a busy key has a substitute",
-      [leg("a", "a1", "a2")],
+      [planned("a", "a1", "a2")],
       3,
       [busy(1_000), busy(500), "success"],
       ["a1", "a2", "a2"],
@@ -111,7 +123,7 @@ describe("what follows a problem", () => {
     ],
     [
       "a request that this model refuses",
-      [leg("a", "a1", "a2"), leg("b", "b1")],
+      [planned("a", "a1", "a2"), planned("b", "b1")],
       2,
       [badRequest, "success"],
       ["a1", "b1"],
@@ -119,14 +131,14 @@ describe("what follows a problem", () => {
     ],
     [
       "a model that does not exist",
-      [leg("a", "a1", "a2"), leg("b", "b1")],
+      [planned("a", "a1", "a2"), planned("b", "b1")],
       2,
       [unknownModel, "success"],
       ["a1", "b1"],
       [0, 0],
     ],
-  ])("%s", async (_what, legs, retries, endings, tried, waited) => {
-    const walked = await walk(legs, retries, endings);
+  ])("%s", async (_what, plannedModels, retries, endings, tried, waited) => {
+    const walked = await walk(plannedModels, retries, endings);
     expect({ tried: walked.tried, waited: walked.waited }).toEqual({ tried, waited });
   });
 
@@ -136,14 +148,14 @@ describe("what follows a problem", () => {
     ["the outage, when a fallback refuses the request", [fault, badRequest, unknownModel], fault],
     ["the outage, when another model refused the request before", [badRequest, busy(), deadKey], busy()],
   ])("P3: after giving up, the response states %s", async (_what, endings, stated) => {
-    const { plan } = await walk([leg("a", "a1"), leg("b", "b1"), leg("c", "c1")], 0, endings);
+    const { plan } = await walk([planned("a", "a1"), planned("b", "b1"), planned("c", "c1")], 0, endings);
     expect(plan.problem()).toEqual(stated);
   });
 
   test("P3: if no time is left, a problem that was not reported to the plan counts as the last", async () => {
-    const { plan: afterOutage } = await walk([leg("a", "a1")], 0, [fault]);
+    const { plan: afterOutage } = await walk([planned("a", "a1")], 0, [fault]);
     expect([afterOutage.problem(badRequest), afterOutage.problem(deadKey)]).toEqual([fault, fault]);
-    const { plan: afterRefusal } = await walk([leg("a", "a1")], 0, [badRequest]);
+    const { plan: afterRefusal } = await walk([planned("a", "a1")], 0, [badRequest]);
     expect([afterRefusal.problem(unknownModel), afterRefusal.problem(fault)]).toEqual([badRequest, fault]);
   });
 
@@ -152,13 +164,18 @@ describe("what follows a problem", () => {
     const coolDown = createCoolDown({ now });
     coolDown.report("a1", deadKey);
     const signal = new AbortController().signal;
-    const legs = [leg("a", "a1")];
-    const plan = runPlan(legs, { retries: 0, baseMs: 200 }, { coolDown, now, sleep, random: () => 0 }, signal);
+    const plannedModels = [planned("a", "a1")];
+    const plan = runPlan(plannedModels, { retries: 0, baseMs: 200 }, { coolDown, now, sleep, random: () => 0 }, signal);
     await plan.next();
     expect(await plan.next({ ...badRequest, isUnsent: true })).toBeUndefined();
     expect(coolDown.isReady("a1")).toBe(false);
     coolDown.report("a1", "success");
-    const other = runPlan(legs, { retries: 0, baseMs: 200 }, { coolDown, now, sleep, random: () => 0 }, signal);
+    const other = runPlan(
+      plannedModels,
+      { retries: 0, baseMs: 200 },
+      { coolDown, now, sleep, random: () => 0 },
+      signal,
+    );
     await other.next();
     await other.next({ ...badRequest, isUnsent: true });
     expect(coolDown.isReady("a1")).toBe(true);
@@ -168,8 +185,8 @@ describe("what follows a problem", () => {
 test("P9: an attempt leaves each further model its share of the time before the deadline", async () => {
   const { clock, now, sleep } = virtualTime();
   const deps = { coolDown: createCoolDown({ now }), now, sleep, random: () => 0 };
-  const legs = [leg("a", "a1"), leg("b", "b1"), leg("c", "c1")];
-  const plan = runPlan(legs, { retries: 0, baseMs: 200 }, deps, new AbortController().signal);
+  const plannedModels = [planned("a", "a1"), planned("b", "b1"), planned("c", "c1")];
+  const plan = runPlan(plannedModels, { retries: 0, baseMs: 200 }, deps, new AbortController().signal);
   const rooms: number[] = [];
   let problem: UpstreamProblem | undefined;
   for (let step = await plan.next(); step !== undefined; step = await plan.next(problem)) {
@@ -183,7 +200,7 @@ test("P9: an attempt leaves each further model its share of the time before the 
   expect(rooms[2]).toBe(Infinity);
 });
 
-test("at most (retries + 1) × models attempts, each model its share, and none begun after the deadline", async () => {
+test("at most (retries + 1) × models attempts, each model its share, and none started after the deadline", async () => {
   const waits = fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined });
   const endings = fc.oneof(
     waits.map(busy),
@@ -206,9 +223,11 @@ test("at most (retries + 1) × models attempts, each model its share, and none b
       async (shape, retries, problems, tookMs) => {
         const { clock, now, sleep } = virtualTime();
         const startMs = clock.ms;
-        const legs = shape.map((keys, n) => leg(`m${n}`, ...Array.from({ length: keys }, (_, k) => `m${n}k${k}`)));
+        const plannedModels = shape.map((keys, n) =>
+          planned(`m${n}`, ...Array.from({ length: keys }, (_, k) => `m${n}k${k}`)),
+        );
         const deps = { coolDown: createCoolDown({ now }), now, sleep, random: () => 0.99 };
-        const plan = runPlan(legs, { retries, baseMs: 200 }, deps, new AbortController().signal);
+        const plan = runPlan(plannedModels, { retries, baseMs: 200 }, deps, new AbortController().signal);
         const perModel = new Map<string, number>();
         let problem: UpstreamProblem | undefined;
         for (let n = 0; ; n += 1) {
@@ -235,16 +254,21 @@ describe("a credential that failed lately", () => {
   const setUp = () => {
     const time = virtualTime();
     const coolDown = createCoolDown({ now: time.now });
-    const start = (...legs: Leg[]): Plan =>
-      runPlan(legs, { retries: 1, baseMs: 200 }, { ...time, coolDown, random: () => 0 }, new AbortController().signal);
+    const start = (...plannedModels: PlannedModel[]): Plan =>
+      runPlan(
+        plannedModels,
+        { retries: 1, baseMs: 200 },
+        { ...time, coolDown, random: () => 0 },
+        new AbortController().signal,
+      );
     return { ...time, coolDown, start };
   };
 
   test("comes after other credentials, and its model after other models", async () => {
     const { coolDown, start } = setUp();
     coolDown.report("a1", deadKey);
-    expect((await start(leg("a", "a1", "a2")).next())?.attempt.credentialId).toBe("a2");
-    const plan = start(leg("a", "a1"), leg("b", "b1"));
+    expect((await start(planned("a", "a1", "a2")).next())?.attempt.credentialId).toBe("a2");
+    const plan = start(planned("a", "a1"), planned("b", "b1"));
     expect(plan.models).toEqual(["b", "a"]);
     expect((await plan.next())?.attempt.credentialId).toBe("b1");
   });
@@ -252,9 +276,9 @@ describe("a credential that failed lately", () => {
   test("is tried anyway if there is nothing else, after a short cool-down", async () => {
     const { coolDown, start } = setUp();
     coolDown.report("a1", deadKey);
-    expect(await start(leg("a", "a1")).next()).toMatchObject({ attempt: { credentialId: "a1" }, waitedMs: 0 });
+    expect(await start(planned("a", "a1")).next()).toMatchObject({ attempt: { credentialId: "a1" }, waitedMs: 0 });
     coolDown.report("b1", busy(1_500));
-    expect(await start(leg("b", "b1")).next()).toMatchObject({ attempt: { credentialId: "b1" }, waitedMs: 1_500 });
+    expect(await start(planned("b", "b1")).next()).toMatchObject({ attempt: { credentialId: "b1" }, waitedMs: 1_500 });
   });
 
   test("is tried by one of a hundred calls, and all fail with its failure", async () => {
@@ -266,7 +290,7 @@ describe("a credential that failed lately", () => {
       new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
     const deps = { coolDown, now, sleep, random: () => 0 };
     const plans = Array.from({ length: 100 }, () =>
-      runPlan([leg("a", "a1")], { retries: 0, baseMs: 200 }, deps, new AbortController().signal),
+      runPlan([planned("a", "a1")], { retries: 0, baseMs: 200 }, deps, new AbortController().signal),
     );
     const steps = plans.map(async (plan) => plan.next());
     const first = await steps[0];
@@ -275,13 +299,13 @@ describe("a credential that failed lately", () => {
     const others = await Promise.all(steps.slice(1));
     expect(others.filter((step) => step !== undefined)).toEqual([]);
     expect(plans.map((plan) => plan.problem())).toEqual(plans.map(() => deadKey));
-    expect(start(leg("a", "a1")).models).toEqual(["a"]);
+    expect(start(planned("a", "a1")).models).toEqual(["a"]);
   });
 
   test("serves all waiting calls once the probe succeeds; if the probe is abandoned, the next call tries", async () => {
     const { coolDown, start } = setUp();
     coolDown.report("a1", deadKey);
-    const [first, second, third] = [start(leg("a", "a1")), start(leg("a", "a1")), start(leg("a", "a1"))];
+    const [first, second, third] = [start(planned("a", "a1")), start(planned("a", "a1")), start(planned("a", "a1"))];
     const probe = (await first.next())!;
     const [waiting, alsoWaiting] = [second.next(), third.next()];
     first.report(probe.attempt, "aborted");
@@ -298,7 +322,7 @@ test("a client that disconnects ends the wait", async () => {
   const sleep = (_ms: number, signal: AbortSignal) =>
     new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
   const deps = { coolDown: createCoolDown({ now }), now, sleep, random: () => 0 };
-  const plan = runPlan([leg("a", "a1")], { retries: 3, baseMs: 200 }, deps, leave.signal);
+  const plan = runPlan([planned("a", "a1")], { retries: 3, baseMs: 200 }, deps, leave.signal);
   await plan.next();
   const next = plan.next(fault);
   leave.abort(new Error("the client left"));

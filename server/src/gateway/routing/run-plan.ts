@@ -4,7 +4,7 @@ import type { CoolDown } from "./cool-down.ts";
 import type { Attempt, Outcome, Plan, PlanStep, RoutingParams } from "./plan.ts";
 
 /** One model of a call, with all credentials that may be used for it, best first; never empty. */
-export type Leg = { model: string; attempts: readonly Attempt[] };
+export type PlannedModel = { model: string; attempts: readonly Attempt[] };
 
 export type PlanDeps = {
   coolDown: CoolDown;
@@ -18,10 +18,20 @@ export type PlanDeps = {
 /** The other 2 % compensate for late timers. */
 const usedOfRoom = 0.98;
 
-/** Runs through the legs of a call, best first. Legs with only cooling credentials come last. */
-export function runPlan(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDeps, signal: AbortSignal): Plan {
-  const ready = legs.filter((leg) => leg.attempts.some(({ credentialId }) => deps.coolDown.isReady(credentialId)));
-  const order = ready.length === legs.length ? legs : [...ready, ...legs.filter((leg) => !ready.includes(leg))];
+/** Runs through the models of a call, best first. Models with only cooling credentials come last. */
+export function runPlan(
+  plannedModels: readonly PlannedModel[],
+  policy: RetryPolicy,
+  deps: PlanDeps,
+  signal: AbortSignal,
+): Plan {
+  const ready = plannedModels.filter((planned) =>
+    planned.attempts.some(({ credentialId }) => deps.coolDown.isReady(credentialId)),
+  );
+  const order =
+    ready.length === plannedModels.length
+      ? plannedModels
+      : [...ready, ...plannedModels.filter((planned) => !ready.includes(planned))];
   const walk = new PlanWalk(order, policy, deps, signal);
   return {
     models: order.map(({ model }) => model),
@@ -46,24 +56,24 @@ class PlanWalk {
   #outage: UpstreamProblem | undefined;
   #refusal: UpstreamProblem | undefined;
 
-  readonly #legs: readonly Leg[];
+  readonly #plannedModels: readonly PlannedModel[];
   readonly #policy: RetryPolicy;
   readonly #deps: PlanDeps;
   readonly #signal: AbortSignal;
   readonly #deadlineMs: number;
-  #leg = 0;
-  /** Attempts begun on this leg, and how many of them had to wait. */
+  #modelIndex = 0;
+  /** Attempts started on this model, and how many of them had to wait. */
   #tries = 0;
   #waits = 0;
   #delayMs = 0;
-  /** Credentials of this leg that were tried, and those that were rejected. */
+  /** Credentials of this model that were tried, and those that were rejected. */
   readonly #tried = new Set<Attempt>();
   readonly #dead = new Set<Attempt>();
   #current: Attempt | undefined;
   #isOver = false;
 
-  constructor(legs: readonly Leg[], policy: RetryPolicy, deps: PlanDeps, signal: AbortSignal) {
-    this.#legs = legs;
+  constructor(plannedModels: readonly PlannedModel[], policy: RetryPolicy, deps: PlanDeps, signal: AbortSignal) {
+    this.#plannedModels = plannedModels;
     this.#policy = policy;
     this.#deps = deps;
     this.#signal = signal;
@@ -80,7 +90,9 @@ class PlanWalk {
     const { coolDown } = this.#deps;
     this.#signal.throwIfAborted();
     if (this.#delayMs > 0 || this.#isOver || this.#tried.size > 0 || this.#isLate()) return undefined;
-    const attempt = this.#legs[this.#leg]?.attempts.find(({ credentialId }) => coolDown.isReady(credentialId));
+    const attempt = this.#plannedModels[this.#modelIndex]?.attempts.find(({ credentialId }) =>
+      coolDown.isReady(credentialId),
+    );
     if (attempt === undefined || coolDown.enter(attempt.credentialId) !== "go") return undefined;
     this.#take(attempt);
     return attempt;
@@ -95,7 +107,7 @@ class PlanWalk {
     while (!this.#isOver) {
       const attempt = this.#choose();
       if (this.#isLate()) this.#isOver = true;
-      else if (attempt === undefined) this.#nextLeg();
+      else if (attempt === undefined) this.#nextModel();
       else if (await this.#begin(attempt)) return this.#step(attempt, this.#deps.now() - startedMs);
     }
     return undefined;
@@ -108,7 +120,7 @@ class PlanWalk {
   }
 
   #step(attempt: Attempt, waitedMs: number): PlanStep {
-    const furtherModels = Math.max(0, this.#legs.length - 1 - this.#leg);
+    const furtherModels = Math.max(0, this.#plannedModels.length - 1 - this.#modelIndex);
     const leftMs = Math.max(0, this.#deadlineMs - this.#deps.now());
     const roomMs = furtherModels === 0 ? Infinity : (leftMs * usedOfRoom) / furtherModels;
     return { attempt, waitedMs, furtherModels, roomMs };
@@ -119,7 +131,7 @@ class PlanWalk {
     if (problem.kind === "request") this.#refusal ??= problem;
     else this.#outage ??= problem;
     const verdict = judge(problem);
-    if (verdict === "other_model" || this.#tries > this.#policy.retries || this.#isStuck(problem)) this.#nextLeg();
+    if (verdict === "other_model" || this.#tries > this.#policy.retries || this.#isStuck(problem)) this.#nextModel();
     else if (verdict === "other_credential") {
       if (this.#current) this.#dead.add(this.#current);
       this.#count("retry");
@@ -128,31 +140,31 @@ class PlanWalk {
 
   /** The attempt timed out, and other models remain. */
   #isStuck({ code }: UpstreamProblem): boolean {
-    return code === "timeout" && this.#leg + 1 < this.#legs.length;
+    return code === "timeout" && this.#modelIndex + 1 < this.#plannedModels.length;
   }
 
   /** No wait if another credential is untried, or if another model is ready while this one cools down. */
   #retry(problem: UpstreamProblem): void {
     if (problem.retryAfterMs === undefined && !this.#isReady(this.#usable()) && this.#isOtherReady()) {
-      return this.#nextLeg();
+      return this.#nextModel();
     }
     this.#count("retry");
     if (this.#untried().length > 0) return undefined;
     const delayMs = retryDelayMs(this.#policy, this.#waits, problem, this.#deps.random);
-    if (delayMs === undefined || this.#deps.now() + delayMs > this.#deadlineMs) return this.#nextLeg();
+    if (delayMs === undefined || this.#deps.now() + delayMs > this.#deadlineMs) return this.#nextModel();
     this.#waits += 1;
     this.#delayMs = delayMs;
     return undefined;
   }
 
-  #nextLeg(): void {
-    this.#leg += 1;
+  #nextModel(): void {
+    this.#modelIndex += 1;
     this.#tries = 0;
     this.#waits = 0;
     this.#delayMs = 0;
     this.#tried.clear();
     this.#dead.clear();
-    if (this.#leg >= this.#legs.length) this.#isOver = true;
+    if (this.#modelIndex >= this.#plannedModels.length) this.#isOver = true;
     else this.#count("fallback");
   }
 
@@ -161,11 +173,11 @@ class PlanWalk {
   }
 
   #isOtherReady(): boolean {
-    return this.#legs.slice(this.#leg + 1).some(({ attempts }) => this.#isReady(attempts));
+    return this.#plannedModels.slice(this.#modelIndex + 1).some(({ attempts }) => this.#isReady(attempts));
   }
 
   #usable(): Attempt[] {
-    return this.#legs[this.#leg]?.attempts.filter((attempt) => !this.#dead.has(attempt)) ?? [];
+    return this.#plannedModels[this.#modelIndex]?.attempts.filter((attempt) => !this.#dead.has(attempt)) ?? [];
   }
 
   #untried(): Attempt[] {

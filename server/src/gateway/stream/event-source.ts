@@ -26,7 +26,7 @@ export function createEventSource(reader: EventReader, sink: StreamSink): Stream
   return new EventSource(reader, sink);
 }
 
-/** Sends a whole response as equivalent events. */
+/** Sends a complete response as equivalent events. */
 export function feedEvents(events: string, sink: StreamSink): void {
   sink.onEvents(events, true);
   sink.onDone();

@@ -19,7 +19,7 @@ export function isIndex(value: unknown): value is number {
 /** Lists of a message whose items have an index only in a stream. */
 const numbered: ReadonlySet<string> = new Set(["thinking_blocks", "images", "annotations"]);
 
-/** The items of a list of a whole message, where an index has no meaning. */
+/** The items of a list of a complete message, where an index has no meaning. */
 export function withoutIndexes(name: string, items: readonly unknown[]): readonly unknown[] {
   if (!numbered.has(name)) return items;
   return items.map((item) => {

@@ -10,7 +10,7 @@ import { EventRun } from "./event-run.ts";
 
 /** Receives the parts of an upstream's stream in order; nothing after `onDone` or `onProblem`. */
 export type StreamSink = {
-  /** Called with whole events for the caller. `hasContent`: they contain something that a caller could use. */
+  /** Called with complete events for the caller. `hasContent`: they contain something that a caller could use. */
   onEvents(events: Buffer | string, hasContent: boolean): void;
   onDone(): void;
   onProblem(problem: UpstreamProblem): void;
@@ -124,7 +124,7 @@ export function createOpenaiSource({ digest, sink, wantsUsage, mapUsage }: Sourc
   };
 }
 
-/** Streams a whole completion to a caller who requested a stream. */
+/** Streams a complete completion to a caller who requested a stream. */
 export function streamCompletion(completion: Record<string, unknown>, options: SourceOptions): void {
   const source = createOpenaiSource(options);
   for (const chunk of completionChunks(completion)) source.push(sseEvent(JSON.stringify(chunk)));
@@ -196,7 +196,7 @@ export function createTranslatedSource(
 }
 
 /**
- * A whole completion as the chunks of a stream: per choice one with the message and one with the finish reason, then
+ * A complete completion as the chunks of a stream: per choice one with the message and one with the finish reason, then
  * the usage.
  */
 export function completionChunks(completion: Record<string, unknown>): Array<Record<string, unknown>> {

@@ -17,7 +17,7 @@ export class TextAccumulator {
     this.#text = this.read() + text;
   }
 
-  /** Adds whole UTF-8 characters from `bytes`. */
+  /** Adds complete UTF-8 characters from `bytes`. */
   addBytes(bytes: Buffer, from: number, to: number): void {
     const end = this.#length + to - from;
     if (end > this.#bytes.length) this.#grow(end);

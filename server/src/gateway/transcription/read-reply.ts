@@ -1,6 +1,6 @@
 import { isObject, parseJson, parseObjectText } from "../../lib/json.ts";
 import type { CallLedger } from "../call/call-ledger.ts";
-import type { WholeReply } from "../call/operation.ts";
+import type { CompleteReply } from "../call/operation.ts";
 import { gatewayLimits } from "../limits.ts";
 import { readErrorWithin, problemOfEvent } from "../providers/openai/read-reply.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
@@ -11,7 +11,7 @@ import type { EventReader } from "../stream/event-source.ts";
  * stated. Without either, the ledger keeps the duration from the file.
  */
 export function readTranscription(
-  { bytes }: WholeReply,
+  { bytes }: CompleteReply,
   isJson: boolean,
   ledger: CallLedger,
 ): UpstreamProblem | undefined {

@@ -6,7 +6,7 @@ import { applyParams, type CallLedger } from "../call/call-ledger.ts";
 import { createEventSource, feedEvents } from "../stream/event-source.ts";
 import type { OutgoingCall } from "../call/exchange.ts";
 import { readRouteHeaders } from "../chat/read-chat-request.ts";
-import type { CallOperation, WholeAnswer, WholeReply } from "../call/operation.ts";
+import type { CallOperation, CompleteAnswer, CompleteReply } from "../call/operation.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { Router } from "../routing/router.ts";
 import { readServiceParams } from "../request/service-params.ts";
@@ -68,9 +68,9 @@ export function createTranscription({ router }: { router: Pick<Router, "lists"> 
         reader: () => ({
           isStream: (answered) => /^text\/event-stream\b/i.test(answered["content-type"] ?? ""),
           stream: (sink) => createEventSource(readTranscriptStream(ledger), sink),
-          whole: (reply) => readTranscription(reply, request.isJson, ledger),
-          // Models that cannot stream return a whole response, which is forwarded unchanged.
-          mayAnswerWhole: true,
+          readComplete: (reply) => readTranscription(reply, request.isJson, ledger),
+          // Models that cannot stream return a complete response, which is forwarded unchanged.
+          mayAnswerUnstreamed: true,
           asStream: (reply, sink) => feedEvents(eventsOf(reply, request), sink),
           answer: (reply, breakdown) => answerOf(reply, request, breakdown),
         }),
@@ -109,8 +109,8 @@ function callOf({ fields, file, isJson, isStream }: TranscriptionRequest, { targ
   return { method: "POST", url: target.baseUrl + quirks.path("transcription", target), headers, body };
 }
 
-/** A whole transcription as the final event of a stream. */
-function eventsOf({ bytes }: WholeReply, { isJson }: TranscriptionRequest): string {
+/** A complete transcription as the final event of a stream. */
+function eventsOf({ bytes }: CompleteReply, { isJson }: TranscriptionRequest): string {
   const parsed = isJson ? parseJson(bytes) : undefined;
   const reply = parsed?.ok === true && isObject(parsed.value) ? parsed.value : { text: bytes.toString("utf8") };
   return `data: ${JSON.stringify({ ...reply, type: "transcript.text.done" })}\n\n`;
@@ -131,10 +131,10 @@ const headerMembers = [
 
 /** The provider's own bytes. Only JSON can contain a breakdown; for text it goes into a header. */
 function answerOf(
-  { headers, bytes }: WholeReply,
+  { headers, bytes }: CompleteReply,
   { isJson }: TranscriptionRequest,
   breakdown: Record<string, unknown> | undefined,
-): WholeAnswer {
+): CompleteAnswer {
   const type = contentTypeOf(headers, isJson);
   if (breakdown === undefined) return { body: bytes, headers: type };
   if (!isJson) {

@@ -253,9 +253,9 @@ describe("abort", () => {
       socket.write(bytes);
       requested.resolve(socket);
     });
-    const { over, events, controller, begun } = send(pool);
+    const { over, events, controller, started } = send(pool);
     const socket = await requested.promise;
-    if (bytes !== "") await begun;
+    if (bytes !== "") await started;
     controller.abort(new Error("enough"));
     controller.abort(new Error("again"));
     expect(await over).toBe("enough");
@@ -278,7 +278,7 @@ test("a paused response blocks its peer, and is complete after it is resumed", a
   const size = 16 * 2 ** 20;
   const { pool, sockets } = await poolTo(({ socket }) => socket.write(answer("x".repeat(size))));
   const call = send(pool);
-  await call.begun;
+  await call.started;
   call.controller.pause();
   await settle();
   const read = call.read().length;

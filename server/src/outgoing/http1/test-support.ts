@@ -76,7 +76,7 @@ export function send(
 ) {
   const events: string[] = [];
   const over = Promise.withResolvers<string>();
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   let text = "";
   let controller!: ExchangeController;
   pool.dispatch(request, {
@@ -85,7 +85,7 @@ export function send(
     onResponseData: (given, bytes) => {
       const piece = bytes.toString("latin1");
       text += piece;
-      begun.resolve();
+      started.resolve();
       onData?.(given, piece);
     },
     onResponseEnd: () => {
@@ -97,7 +97,7 @@ export function send(
       over.resolve((error as NodeJS.ErrnoException).code ?? error.message);
     },
   });
-  return { events, over: over.promise, begun: begun.promise, controller, read: () => text };
+  return { events, over: over.promise, started: started.promise, controller, read: () => text };
 }
 
 export const answer = (body: string, headers = ""): string =>

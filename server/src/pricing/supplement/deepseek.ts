@@ -11,8 +11,8 @@ function isPeak(ms: number): boolean {
 }
 
 const since = (time: string, isAlso: (ms: number) => boolean) => {
-  const hasBegun = from(time);
-  return (ms: number): boolean => hasBegun(ms) && isAlso(ms);
+  const hasStarted = from(time);
+  return (ms: number): boolean => hasStarted(ms) && isAlso(ms);
 };
 
 type Later = NonNullable<Row["later"]>;

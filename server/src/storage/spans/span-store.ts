@@ -95,9 +95,9 @@ export type SpanStore = SpanExports &
     /** The time range of a trace in each environment of the scope that may have spans of it. */
     placeTraces(scope: SpanScope, traceId: string, signal?: AbortSignal): Promise<TracePlace[]>;
 
-    /** The exact size of the trace within the stretch. `placeTraces` overstates it if spans were resent. */
+    /** The exact size of the trace within the range. `placeTraces` overstates it if spans were resent. */
     weighTrace(
-      query: Pick<ListTraceSpansQuery, "scope" | "traceId" | "stretch">,
+      query: Pick<ListTraceSpansQuery, "scope" | "traceId" | "range">,
       signal?: AbortSignal,
     ): Promise<TraceWeight>;
 

@@ -13,7 +13,7 @@ export type ListTracesQuery = {
     sort: { field: TraceSortField; descending: boolean };
   };
 
-export type TraceStretch = { first: string; last: string };
+export type TraceRange = { first: string; last: string };
 
 export type TraceWeight = {
   span_count: number;
@@ -25,7 +25,7 @@ export type TraceWeight = {
 export type TracePlace = TraceWeight & {
   environment: string;
   /** The end times of its first and last span. */
-  stretch: TraceStretch;
+  range: TraceRange;
   /**
    * Whether a row was received within the last `limits.movingTraceS` seconds: the trace may still move while it is
    * read.
@@ -37,7 +37,7 @@ export type ListTraceSpansQuery = {
   scope: SpanScope;
   traceId: string;
   /** The time range of the trace. */
-  stretch: TraceStretch;
+  range: TraceRange;
   /** The columns to read: values come in this order, others may follow. */
   columns: readonly ReadColumn[];
   limit: number;

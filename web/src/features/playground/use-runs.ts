@@ -31,12 +31,12 @@ export function useRuns() {
     stop();
     const mine = new AbortController();
     control.current = mine;
-    const begun: Run = { state: "running", answer: noAnswer, spanId: undefined, error: undefined };
-    setRuns(Object.fromEntries(models.map(({ id }) => [id, begun])));
+    const started: Run = { state: "running", answer: noAnswer, spanId: undefined, error: undefined };
+    setRuns(Object.fromEntries(models.map(({ id }) => [id, started])));
     for (const { id, name } of models) {
       const change = (more: Partial<Run>): void => {
         // A run that has been replaced updates nothing.
-        if (control.current === mine) setRuns((runs) => ({ ...runs, [id]: { ...(runs[id] ?? begun), ...more } }));
+        if (control.current === mine) setRuns((runs) => ({ ...runs, [id]: { ...(runs[id] ?? started), ...more } }));
       };
       callModel(api, { ...body, model: name }, mine.signal, change).then(
         ({ failure }) =>

@@ -1,6 +1,6 @@
 import { useMemo, useRef, type ReactNode } from "react";
 import { lazyPart } from "../../ui/lazy-part.tsx";
-import { stretchesBySpan } from "./model/critical-path.ts";
+import { segmentsBySpan } from "./model/critical-path.ts";
 import { at } from "./model/at.ts";
 import { findSpans } from "./model/search.ts";
 import type { TraceModel } from "./model/trace-model.ts";
@@ -35,7 +35,7 @@ export function TraceView({ model, search, change, renderSpan }: TraceViewProps)
   const matchSet = useMemo(() => matches && new Set(matches), [matches]);
   const steps = useSteps(model, tree, search, change, matches);
   const isPathShown = search.path !== "off";
-  const path = useMemo(() => (isPathShown ? stretchesBySpan(model.path) : undefined), [isPathShown, model]);
+  const path = useMemo(() => (isPathShown ? segmentsBySpan(model.path) : undefined), [isPathShown, model]);
   const scene: RowScene = useMemo(() => ({ model, window: zoom.window, path }), [model, zoom.window, path]);
   useTraceKeys({
     steps,

@@ -121,7 +121,7 @@ function effortOf(effort: string, efforts: readonly Effort[], adjusted: string[]
 
 /**
  * Whether a model with a thinking budget may think now: a response with tool calls that is being continued must have
- * begun with signed thinking, which clients that do not know it do not send back.
+ * started with signed thinking, which clients that do not know it do not send back.
  */
 function mayBeginThinking({ conversation }: ReasoningRequest): boolean {
   const last = conversation.turns.at(-1);

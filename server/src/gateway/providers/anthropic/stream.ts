@@ -77,7 +77,7 @@ function isForeignError(event: Record<string, unknown>): boolean {
   return typeof type !== "string" && (isObject(error) || typeof error === "string");
 }
 
-/** Converts a stream as `createAnthropicReader` does, from chunks of bytes of any size instead of whole events. */
+/** Converts a stream as `createAnthropicReader` does, from chunks of bytes of any size instead of complete events. */
 export function createAnthropicStream(call: CallFacts): ChatStreamTranslator {
   const splitter = createSseSplitter(gatewayLimits.upstreamEventBytes);
   const reader = createAnthropicReader(call);

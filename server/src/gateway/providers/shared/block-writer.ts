@@ -19,7 +19,7 @@ export type BlockWriter = {
   close(index: unknown): ChatChunk[];
   /** Closes all open blocks, when the response is complete. */
   closeAll(): ChatChunk[];
-  /** How many calls of the caller's tools have begun. */
+  /** How many calls of the caller's tools have started. */
   calls(): number;
   /** The position in the response, for a thinking block that begins here. */
   place(): Place;
@@ -73,8 +73,8 @@ export function createBlockWriter(maker: ChunkMaker): BlockWriter {
         blocks.set(index, { type: "call", position, input: block.input, hasArguments: false, joiner });
         if (position === undefined) return [];
         calls += 1;
-        const begun = { name: block.name, arguments: "" };
-        return [maker.delta({ tool_calls: [{ index: position, id: block.id, type: "function", function: begun }] })];
+        const started = { name: block.name, arguments: "" };
+        return [maker.delta({ tool_calls: [{ index: position, id: block.id, type: "function", function: started }] })];
       }
       return [];
     },

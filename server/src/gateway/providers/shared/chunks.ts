@@ -10,7 +10,7 @@ export type ChunkMaker = {
 
 /** @param id the provider's id of the response, or that of the call if there is none */
 export function createChunkMaker(id: string, call: CallFacts): ChunkMaker {
-  const begun = new Set<number>();
+  const started = new Set<number>();
   const chunk = (choices: ChatChunk["choices"]): ChatChunk => ({
     id,
     object: "chat.completion.chunk",
@@ -19,8 +19,8 @@ export function createChunkMaker(id: string, call: CallFacts): ChunkMaker {
     choices,
   });
   const choice = (delta: ChatDelta, reason: FinishReason | null, index: number): ChatChunk => {
-    const isFirst = !begun.has(index);
-    begun.add(index);
+    const isFirst = !started.has(index);
+    started.add(index);
     return chunk([{ index, delta: isFirst ? { role: "assistant", ...delta } : delta, finish_reason: reason }]);
   };
   return {

@@ -1,7 +1,7 @@
 import { isObject, parseJsonText } from "../../../lib/json.ts";
 
 /**
- * Completes a truncated JSON object: open strings, lists and objects are closed, and a member whose value has not begun
+ * Completes a truncated JSON object: open strings, lists and objects are closed, and a member whose value has not started
  * is omitted. A text that is not the beginning of an object becomes the single member `incomplete_arguments`.
  */
 export function completeJson(text: string): Record<string, unknown> {

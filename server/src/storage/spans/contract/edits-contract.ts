@@ -153,12 +153,12 @@ export function describeEdits({ store, insert, once }: ContractDriver): void {
       await edit(org, rows[0]?.unique_id ?? "", { note: "é😀", is_pinned: true, metadata: { plan: "frei ü" } });
       const columns = ["unique_id", "timestamp", "note", "is_pinned", "positive_feedback", "metadata"] as const;
       const of = { scope: { organization_id: org }, traceId: "t", columns };
-      const stretch = { first: timeAt(0), last: timeAt(1) };
+      const range = { first: timeAt(0), last: timeAt(1) };
       const read: RawSpan[] = [];
-      await store().readTraceSpans({ ...of, stretch, limit: 10 }, (span) => void read.push(span));
+      await store().readTraceSpans({ ...of, range, limit: 10 }, (span) => void read.push(span));
       const ways = [
         (await store().readSmallTrace(of)) ?? [],
-        await store().listTraceSpans({ ...of, stretch, limit: 10 }),
+        await store().listTraceSpans({ ...of, range, limit: 10 }),
         read,
       ];
       const shape = rawReader(columns);

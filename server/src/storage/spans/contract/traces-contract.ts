@@ -167,8 +167,8 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       expect(others).toEqual([]);
       expect(trace?.total_tokens).toBe(30);
       expect(await store().retrieveTraces(scope, "nothing")).toEqual([]);
-      const [{ stretch } = { stretch: { first: "", last: "" } }] = await store().placeTraces(scope, "wrapped");
-      const query = { scope, traceId: "wrapped", stretch, columns: ["span_unique_id", "cost"] as const, limit: 10 };
+      const [{ range } = { range: { first: "", last: "" } }] = await store().placeTraces(scope, "wrapped");
+      const query = { scope, traceId: "wrapped", range, columns: ["span_unique_id", "cost"] as const, limit: 10 };
       const parse = rawReader(query.columns);
       const read: StoredSpan[] = [];
       await store().readTraceSpans(query, (span) => read.push(parse(span)));
@@ -186,8 +186,8 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       const scope = { organization_id: org };
       const ids = Array.from({ length: storageLimits.traceSpansChunk + 2 }, (_, n) => `s${n}`);
       await insert(ids.map((id, n) => span(org, "chunks", id, "", n % 50)));
-      const [{ stretch } = { stretch: { first: "", last: "" } }] = await store().placeTraces(scope, "chunks");
-      const query = { scope, traceId: "chunks", stretch, columns: ["metadata", "span_unique_id"] as const };
+      const [{ range } = { range: { first: "", last: "" } }] = await store().placeTraces(scope, "chunks");
+      const query = { scope, traceId: "chunks", range, columns: ["metadata", "span_unique_id"] as const };
       const parse = rawReader(query.columns);
       const read = async (limit: number) => {
         const found: string[] = [];
@@ -231,7 +231,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       const row = { ...span(org, "heavy", "a", "", 0), ...members };
       await insert([row, { ...span(org, "heavy", "b", "", 1), ...members }]);
       const [place] = await store().placeTraces(scope, "heavy");
-      const weigh = () => store().weighTrace({ scope, traceId: "heavy", stretch: place!.stretch });
+      const weigh = () => store().weighTrace({ scope, traceId: "heavy", range: place!.range });
       expect(await weigh()).toEqual({ span_count: 2, payload_bytes: place!.payload_bytes });
       await insert([{ ...row, version: "99", is_resend: 1, input: "123" }]);
       expect(await weigh()).toEqual({ span_count: 2, payload_bytes: place!.payload_bytes - 2 });

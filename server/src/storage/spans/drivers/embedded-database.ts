@@ -144,15 +144,15 @@ const ping: Statement = { name: "ping", sql: "SELECT 1" };
 
 /** Tracks running work. */
 function createTracker(): { track: <T>(work: Promise<T>) => Promise<T>; settled: () => Promise<unknown> } {
-  const underWay = new Set<Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
   return {
     track: (work) => {
       const settled = Promise.allSettled([work]);
-      underWay.add(settled);
-      void settled.then(() => underWay.delete(settled));
+      running.add(settled);
+      void settled.then(() => running.delete(settled));
       return work;
     },
-    settled: () => Promise.all(underWay),
+    settled: () => Promise.all(running),
   };
 }
 

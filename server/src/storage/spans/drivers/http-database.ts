@@ -41,7 +41,7 @@ export type HttpLocation = {
 };
 
 // Without it the server streams, and an error in the middle of a response becomes part of it.
-const wholeReply = { wait_end_of_query: 1 } as const;
+const completeReply = { wait_end_of_query: 1 } as const;
 
 /** A ClickHouse server or cluster over HTTP. */
 export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOptions = {}): SpanDatabase {
@@ -90,7 +90,7 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
         const result = await writes.exec({
           query: `${withSettings(`INSERT INTO ${batch.table ?? "spans"}`, { ...insertSettings(batch.token), ...clustered, ...inserting })} FORMAT JSONEachRow`,
           values: Readable.from([batch.ndjson], { objectMode: false }),
-          clickhouse_settings: wholeReply,
+          clickhouse_settings: completeReply,
           ...(signal ? { abort_signal: signal } : {}),
         });
         // The response is empty, but the connection is only free after it has been read.
@@ -159,7 +159,7 @@ function openReads(
         query: withSettings(statement.sql, { ...readSettings(bounds), ...statement.settings }),
         query_params: { ...statement.params },
         format,
-        clickhouse_settings: wholeReply,
+        clickhouse_settings: completeReply,
         ...(signal ? { abort_signal: signal } : {}),
       });
       return await result.text();
@@ -183,6 +183,6 @@ async function executeOn(client: ClickHouseClient, { sql, params, settings = {} 
   await client.command({
     query: withSettings(sql, settings),
     query_params: { ...params },
-    clickhouse_settings: wholeReply,
+    clickhouse_settings: completeReply,
   });
 }

@@ -45,10 +45,10 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
   const decide = async (isBusy: boolean): Promise<void> => {
     if (isPaused && (!isBusy || !mayPause())) return await set(false);
     if (!isBusy || !mayPause()) return;
-    const { small, underWay } = await countParts(session);
+    const { small, inProgress } = await countParts(session);
     if (isPaused && small > storageLimits.mergePauseMaxParts) await set(false);
     // Stopping a running merge would waste its work.
-    if (!isPaused && small <= storageLimits.mergePauseFromParts && underWay === 0 && mayPause()) await set(true);
+    if (!isPaused && small <= storageLimits.mergePauseFromParts && inProgress === 0 && mayPause()) await set(true);
     // A read may have come while the statement ran.
     if (isPaused && !mayPause()) await set(false);
   };
@@ -96,15 +96,15 @@ export function createMergePause(session: Session, options: MergePauseOptions = 
  * Counts parts that come from a single insert, and merges and mutations that are running or pending. The level of a
  * part does not tell: this engine collapses rows with the same key on insert and counts that as a first merge.
  */
-async function countParts(session: Session): Promise<{ small: number; underWay: number }> {
+async function countParts(session: Session): Promise<{ small: number; inProgress: number }> {
   const ofSpans = "database = currentDatabase() AND table = 'spans'";
   const result = await session.queryAsync(
     `SELECT (SELECT count() FROM system.parts WHERE active AND min_block_number = max_block_number AND ${ofSpans}),
       (SELECT count() FROM system.merges WHERE ${ofSpans}) + (SELECT count() FROM system.mutations WHERE NOT is_done AND ${ofSpans})`,
     { format: "TabSeparated" },
   );
-  const [small = 0, underWay = 0] = result.text().trim().split("\t").map(Number);
-  return { small, underWay };
+  const [small = 0, inProgress = 0] = result.text().trim().split("\t").map(Number);
+  return { small, inProgress };
 }
 
 /** Each call returns the share of the time since the previous call in which the event loop was busy, from 0 to 1. */

@@ -5,22 +5,22 @@ import { createQueryGate } from "./query-gate.ts";
 test("leaves room for queries of another organization, which start immediately and take turns", async () => {
   const outcomes: string[] = [];
   const gate = createQueryGate({ inFlight: 6, queued: 20 }, ({ outcome }) => outcomes.push(outcome));
-  const begun: string[] = [];
+  const started: string[] = [];
   const running: (() => void)[] = [];
   const query = (organization_id: string) =>
     gate({ name: "list", sql: "", params: { organization_id } }, undefined, async () => {
-      begun.push(organization_id);
+      started.push(organization_id);
       await new Promise<void>((resolve) => running.push(resolve));
     });
   const many = Array.from({ length: 40 }, () => query("a"));
   const refused = Promise.allSettled(many);
   const other = [query("b"), query("b")];
-  expect(begun).toEqual(["a", "a", "a", "a", "a", "b"]);
+  expect(started).toEqual(["a", "a", "a", "a", "a", "b"]);
   for (let ended = 0; ended < 3; ended += 1) {
     running.shift()?.();
     await turn();
   }
-  expect(begun.slice(6)).toEqual(["a", "b"]);
+  expect(started.slice(6)).toEqual(["a", "b"]);
   for (let end = running.shift(); end !== undefined; end = running.shift()) {
     end();
     await turn();

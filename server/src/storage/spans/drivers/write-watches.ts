@@ -9,18 +9,18 @@ type WriteWatch = {
 
 /** @param onWrite forgets what the write may change */
 function watchWrites(onWrite: () => void): WriteWatch {
-  let begun = 0;
-  let underWay = 0;
+  let started = 0;
+  let running = 0;
   return {
-    state: () => (underWay === 0 ? begun : undefined),
+    state: () => (running === 0 ? started : undefined),
     async during(write) {
-      begun += 1;
-      underWay += 1;
+      started += 1;
+      running += 1;
       onWrite();
       try {
         return await write();
       } finally {
-        underWay -= 1;
+        running -= 1;
       }
     },
   };

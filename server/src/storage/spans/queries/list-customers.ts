@@ -32,7 +32,7 @@ const numbers: Record<CustomerNumber, string> = {
 const spanFigures: Readonly<Record<string, string>> = { ...numbers, last_active: "max(timestamp)" };
 const profileFigures = { email: "email", name: "name", first_seen: "first_seen" };
 
-const wholeTime: TimeWindow = { fromNs: minTimeNs, toNs: maxTimeNs };
+const allTime: TimeWindow = { fromNs: minTimeNs, toNs: maxTimeNs };
 const columns = "customer_identifier, environment";
 
 /**
@@ -48,7 +48,7 @@ export async function listCustomers(
   const requested = [...new Set([sort.field, ...(condition?.figures ?? [])])].filter((name) => name in spanFigures);
   const needsSpans = requested.length > 0 || window !== undefined || (condition?.matches.length ?? 0) > 0;
   const parts = [
-    partOf({ scope: query.scope, window: window ?? wholeTime, filter: condition?.where, edits: query.edits }),
+    partOf({ scope: query.scope, window: window ?? allTime, filter: condition?.where, edits: query.edits }),
   ];
   const profiles = allOf(scopeWhere(query.scope), condition?.where);
   const figures = requested.map((name) => `${spanFigures[name]} AS ${figureAlias(name)}`);
@@ -88,7 +88,7 @@ function orderOf({ field, descending }: ListCustomersQuery["sort"]): string {
 /** Uses the index on customers: for one customer or a page of them. */
 export async function describeCustomers(
   database: SpanDatabase,
-  { scope, identifiers, window = wholeTime, periodFromNs }: DescribeCustomersQuery,
+  { scope, identifiers, window = allTime, periodFromNs }: DescribeCustomersQuery,
   signal?: AbortSignal,
 ): Promise<StoredCustomer[]> {
   if (identifiers.length === 0) return [];
@@ -122,7 +122,7 @@ export async function describeCustomers(
       signal,
     );
   };
-  const { rows } = await readOnce(database, { parts: [parts.stretch], counts: "all" }, read, signal);
+  const { rows } = await readOnce(database, { parts: [parts.range], counts: "all" }, read, signal);
   return rows.map((row) => ({
     ...keyOf(row),
     ...figuresOf(row, [...customerNumbers, "period_cost", "period_unpriced", "total_unpriced"]),
@@ -133,9 +133,9 @@ export async function describeCustomers(
 
 /**
  * `own`: spans that name one of the customers. `inherited`: spans that name none but count for one. Indexes find both.
- * `stretch`: everything that may decide what they count for.
+ * `range`: everything that may decide what they count for.
  */
-function partsOf({ scope, window = wholeTime, identifiers }: DescribeCustomersQuery) {
+function partsOf({ scope, window = allTime, identifiers }: DescribeCustomersQuery) {
   const { where } = partOf({ scope, window });
   const params = { customers: identifiers };
   const named = "customer_identifier IN {customers:Array(String)}";
@@ -148,7 +148,7 @@ function partsOf({ scope, window = wholeTime, identifiers }: DescribeCustomersQu
       where: allOf(where, { sql: `(${key}) GLOBAL IN (${counted})`, params }),
       filter: { sql: named, params },
     },
-    stretch: { where },
+    range: { where },
   } satisfies Record<string, CountedPart>;
 }
 

@@ -23,7 +23,7 @@ import {
   ofTraces,
   scopeWhere,
   storedWindow,
-  stretchWhere,
+  timeRangeWhere,
   windowWhere,
   type Where,
 } from "./selection.ts";
@@ -45,13 +45,13 @@ export async function listTraces(
   const page = await tracePage(database, query, { parts, newest }, signal);
   if (page.keys.length === 0) return { count: page.count, rows: [] };
   const inScope = allOf(scopeWhere(query.scope), ofTraces(page.keys));
-  const where = allOf(inScope, stretchOf(page.keys));
+  const where = allOf(inScope, rangeOf(page.keys));
   const spans = page.keys.reduce((sum, key) => sum + Number(key.spans), 0);
   const isFew = spans <= storageLimits.summedListSpans;
   const summed = isFew ? await sumTraces(database, where, signal) : undefined;
   let found = summed ?? (await describeTraces(database, [{ where }], signal));
   const isWhole = page.keys.every((key) => (found.get(traceKeyText(key))?.span_count ?? 0) >= Number(key.spans));
-  // Spans that were resent with other times in between have left the stretch: read the whole range then.
+  // Spans that were resent with other times in between have left the range: read the whole window then.
   if (!isWhole) {
     const all = parts.map(({ where }) => ({ where: allOf(where, ofTraces(page.keys)) }));
     found = await describeTraces(database, all, signal);
@@ -94,8 +94,8 @@ async function partsOf(
 ): Promise<Record<"near" | "before" | "after", CountedPart[]>> {
   const inScope = allOf(scopeWhere(scope), { sql: "trace_unique_id != ''", params: {} }, condition?.where);
   const wide = await wideTraces(database, { scope, window }, signal);
-  const part = (stretch: TimeWindow, name: string, traces?: Where): CountedPart[] =>
-    stretch.fromNs > stretch.toNs ? [] : [{ where: allOf(inScope, windowWhere(stretch, name), traces), edits }];
+  const part = (range: TimeWindow, name: string, traces?: Where): CountedPart[] =>
+    range.fromNs > range.toNs ? [] : [{ where: allOf(inScope, windowWhere(range, name), traces), edits }];
   const { fromNs, toNs } = storedWindow({ fromNs: window.fromNs - narrowNs, toNs: window.toNs + narrowNs });
   const near = part({ fromNs, toNs }, "near");
   if (wide === undefined) return { near, before: [], after: [] };
@@ -180,12 +180,12 @@ async function tracePage(
 }
 
 /** The time range of the traces of a page, which is short in a list by time. */
-function stretchOf(keys: readonly PageKey[]): Where {
+function rangeOf(keys: readonly PageKey[]): Where {
   const first = keys.map((key) => key.first).sort()[0] ?? "";
   const last =
     keys
       .map((key) => key.last)
       .sort()
       .at(-1) ?? "";
-  return stretchWhere(first, last);
+  return timeRangeWhere(first, last);
 }

@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("the purge reads only stretches of spans with deletions", async () => {
+test("the purge reads only ranges of spans with deletions", async () => {
   const rows = Array.from({ length: 100_000 }, (_, n) =>
     JSON.stringify({
       organization_id: "org",

@@ -9,7 +9,7 @@ import type {
   SmallTraceQuery,
   StoredTrace,
   TracePlace,
-  TraceStretch,
+  TraceRange,
   TraceWeight,
 } from "../trace-queries.ts";
 import { describeTraces } from "./describe-traces.ts";
@@ -17,7 +17,7 @@ import { keyColumns, newestBy } from "./hydrate-spans.ts";
 import { packingOf } from "./packed-columns.ts";
 import { rawCounter, readCounts, readFewCounts, storedColumns } from "./span-counts.ts";
 import { rawEditor, readEdits, type EditsById } from "./span-edits.ts";
-import { allOf, inWindow, scopeWhere, spansOf, stretchWhere, type Where } from "./selection.ts";
+import { allOf, inWindow, scopeWhere, spansOf, timeRangeWhere, type Where } from "./selection.ts";
 
 /**
  * Returns the trace of each environment that has one. An id contains neither day nor time, so an index finds these first.
@@ -39,7 +39,7 @@ export async function retrieveTraces(
 }
 
 /**
- * Whether spans were resent with other times since the trace was located, and so are outside of the stretch. Only
+ * Whether spans were resent with other times since the trace was located, and so are outside of the range. Only
  * checked for traces that received spans just now: a finished trace does not move.
  */
 async function hasMoved(
@@ -49,7 +49,7 @@ async function hasMoved(
 ): Promise<boolean> {
   if (!place.isRecent) return false;
   const now = await placeOf(database, scope, traceId, signal);
-  return now !== undefined && (now.stretch.first < place.stretch.first || now.stretch.last > place.stretch.last);
+  return now !== undefined && (now.range.first < place.range.first || now.range.last > place.range.last);
 }
 
 /** One page of the spans of a trace, earliest start first. */
@@ -58,7 +58,7 @@ export async function listTraceSpans(
   query: ListTraceSpansQuery,
   signal?: AbortSignal,
 ): Promise<RawSpan[]> {
-  const where = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
+  const where = allOf(ofTrace(query.scope, query.traceId), timeRangeWhere(query.range.first, query.range.last));
   const page = `ORDER BY start_time, timestamp, toString(unique_id) LIMIT ${query.limit} OFFSET ${query.offset ?? 0}`;
   const counting = readCounts(database, where, query.columns, signal);
   const editing = editsOf(database, { ...query, where }, signal);
@@ -75,7 +75,7 @@ export async function readTraceSpans(
   signal?: AbortSignal,
 ): Promise<void> {
   const columns = withColumns(query.columns, ["timestamp", "unique_id"]);
-  const whole = allOf(ofTrace(query.scope, query.traceId), stretchWhere(query.stretch.first, query.stretch.last));
+  const whole = allOf(ofTrace(query.scope, query.traceId), timeRangeWhere(query.range.first, query.range.last));
   const [counts, edits] = await Promise.all([
     readCounts(database, whole, columns, signal),
     editsOf(database, { scope: query.scope, where: whole, columns }, signal),
@@ -88,8 +88,8 @@ export async function readTraceSpans(
       sql: "(timestamp, unique_id) > ({last_time:DateTime64(9, 'UTC')}, {last_id:UUID})",
       params: { last_time: after.timestamp, last_id: after.unique_id },
     };
-    const stretch = stretchWhere(after?.timestamp ?? query.stretch.first, query.stretch.last);
-    const where = allOf(ofTrace(query.scope, query.traceId), stretch, rest);
+    const range = timeRangeWhere(after?.timestamp ?? query.range.first, query.range.last);
+    const where = allOf(ofTrace(query.scope, query.traceId), range, rest);
     const from = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
     return readSpans(database, { columns, from, params: where.params }, signal);
   };
@@ -207,10 +207,10 @@ export async function countTraceSpans(
 /** The exact size of a trace: without rows of older versions, which `placeTraces` counts. */
 export async function weighTrace(
   database: SpanDatabase,
-  { scope, traceId, stretch }: Pick<ListTraceSpansQuery, "scope" | "traceId" | "stretch">,
+  { scope, traceId, range }: Pick<ListTraceSpansQuery, "scope" | "traceId" | "range">,
   signal?: AbortSignal,
 ): Promise<TraceWeight> {
-  const where = allOf(ofTrace(scope, traceId), stretchWhere(stretch.first, stretch.last));
+  const where = allOf(ofTrace(scope, traceId), timeRangeWhere(range.first, range.last));
   const sql = `SELECT count() AS spans, ${payloadBytes} AS bytes FROM ${spansOf([where])}`;
   const { rows } = await database.query({ name: "weigh_trace", sql, params: where.params }, signal);
   return { span_count: Number(rows[0]?.["spans"]), payload_bytes: Number(rows[0]?.["bytes"]) };
@@ -227,7 +227,7 @@ const payloadColumns = [
 const payload: ReadonlySet<ReadColumn> = new Set(payloadColumns);
 const payloadBytes = `sum(${payloadColumns.map((column) => `${column}.size`).join(" + ")})`;
 
-/** The stretches of the primary key that contain a trace. Without FINAL: they only have to be large enough. */
+/** The ranges of the primary key that contain a trace. Without FINAL: they only have to be large enough. */
 export async function placeTraces(
   database: SpanDatabase,
   scope: SpanScope,
@@ -249,14 +249,14 @@ export async function placeTraces(
   );
   return rows.map((row) => ({
     environment: String(row["environment"]),
-    stretch: { first: String(row["first"]), last: String(row["last"]) },
+    range: { first: String(row["first"]), last: String(row["last"]) },
     span_count: Number(row["spans"]),
     payload_bytes: Number(row["bytes"]),
     is_recent: Number(row["is_recent"]) === 1,
   }));
 }
 
-type Place = { where: Where; stretch: TraceStretch; isRecent: boolean };
+type Place = { where: Where; range: TraceRange; isRecent: boolean };
 
 /** The place in all environments of the scope together; undefined if there is no such trace. */
 async function placeOf(
@@ -267,15 +267,15 @@ async function placeOf(
 ): Promise<Place | undefined> {
   const places = await placeTraces(database, scope, traceId, signal);
   if (places.length === 0) return undefined;
-  const [first = ""] = places.map(({ stretch }) => stretch.first).sort();
+  const [first = ""] = places.map(({ range }) => range.first).sort();
   const last =
     places
-      .map(({ stretch }) => stretch.last)
+      .map(({ range }) => range.last)
       .sort()
       .at(-1) ?? "";
   return {
-    where: allOf(ofTrace(scope, traceId), stretchWhere(first, last)),
-    stretch: { first, last },
+    where: allOf(ofTrace(scope, traceId), timeRangeWhere(first, last)),
+    range: { first, last },
     isRecent: places.some((place) => place.is_recent),
   };
 }

@@ -46,8 +46,8 @@ function boundsOf({ fromNs, toNs }: TimeWindow, name: string) {
   return { from: time(fromName), to: time(toName), params: { [fromName]: int64(fromNs), [toName]: int64(toNs) } };
 }
 
-/** A stretch between two stored times, both inclusive. */
-export function stretchWhere(first: string, last: string): Where {
+/** A range between two stored times, both inclusive. */
+export function timeRangeWhere(first: string, last: string): Where {
   const [from, to] = ["{first:DateTime64(9, 'UTC')}", "{last:DateTime64(9, 'UTC')}"];
   return {
     sql: endedWithin(from, to),

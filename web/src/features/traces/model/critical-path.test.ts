@@ -6,7 +6,7 @@ import { anyTree, chain, ms, node } from "./trees.fixture.ts";
 
 function pathOf(tree: TreeNode[]): [string, number, number][] {
   const spans = readSpans(tree);
-  return criticalPath(spans).stretches.map(({ span, from, to }) => [spans.ids[span]!, from - ms(0), to - ms(0)]);
+  return criticalPath(spans).segments.map(({ span, from, to }) => [spans.ids[span]!, from - ms(0), to - ms(0)]);
 }
 
 test("goes backwards through the children that ended last, and through the span itself between them", () => {
@@ -64,13 +64,13 @@ test("clamps a child with a slow clock to its parent's start, and follows roots 
   ]);
 });
 
-test("for any trace, stretches follow each other and lie within their spans", () => {
+test("for any trace, segments follow each other and lie within their spans", () => {
   fc.assert(
     fc.property(anyTree, (tree) => {
       const spans = readSpans(tree);
-      const { stretches, isOn } = criticalPath(spans);
+      const { segments, isOn } = criticalPath(spans);
       let before = Number.NEGATIVE_INFINITY;
-      for (const { span, from, to } of stretches) {
+      for (const { span, from, to } of segments) {
         expect(isOn[span]).toBe(1);
         expect(to).toBeGreaterThan(from);
         expect(from).toBeGreaterThanOrEqual(Math.max(before, spans.starts[span]!));
@@ -81,11 +81,11 @@ test("for any trace, stretches follow each other and lie within their spans", ()
   );
 });
 
-test("for any trace with one root, stretches leave no gap", () => {
+test("for any trace with one root, segments leave no gap", () => {
   fc.assert(
     fc.property(anyTree, (roots) => {
       const spans = readSpans([node("root", [0, 2000], {}, roots)]);
-      const length = criticalPath(spans).stretches.reduce((sum, { from, to }) => sum + to - from, 0);
+      const length = criticalPath(spans).segments.reduce((sum, { from, to }) => sum + to - from, 0);
       expect(length).toBe(2000);
     }),
   );

@@ -2,18 +2,18 @@ import { at } from "./at.ts";
 import type { TraceSpans } from "./trace-spans.ts";
 
 /** A time range during which the trace waited for this span itself. Milliseconds since the epoch. */
-export type PathStretch = { span: number; from: number; to: number };
+export type PathSegment = { span: number; from: number; to: number };
 
 export type CriticalPath = {
   /** 1 for spans on the path. */
   isOn: Uint8Array<ArrayBuffer>;
   /** Ordered by time, without overlaps, and without gaps below a single root. */
-  stretches: PathStretch[];
+  segments: PathSegment[];
 };
 
-/** The stretches of each span, ordered by time. */
-export function stretchesBySpan({ stretches }: CriticalPath): Map<number, PathStretch[]> {
-  return Map.groupBy(stretches, ({ span }) => span);
+/** The segments of each span, ordered by time. */
+export function segmentsBySpan({ segments }: CriticalPath): Map<number, PathSegment[]> {
+  return Map.groupBy(segments, ({ span }) => span);
 }
 
 /**
@@ -24,7 +24,7 @@ export function stretchesBySpan({ stretches }: CriticalPath): Map<number, PathSt
  */
 export function criticalPath(spans: TraceSpans): CriticalPath {
   const isOn = new Uint8Array(spans.count);
-  const stretches: PathStretch[] = [];
+  const segments: PathSegment[] = [];
   const finishes = lastFinishes(spans);
   const childrenOf = childrenByFinish(spans, finishes);
   const top: Frame = { span: -1, moment: Number.POSITIVE_INFINITY, floor: Number.NEGATIVE_INFINITY, next: 0, taken: 0 };
@@ -32,7 +32,7 @@ export function criticalPath(spans: TraceSpans): CriticalPath {
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
     const child = childrenOf(frame.span)[frame.next];
     if (child === undefined) {
-      add(spans, stretches, frame.span, frame.floor, frame.moment);
+      add(spans, segments, frame.span, frame.floor, frame.moment);
       frames.pop();
       const above = frames.at(-1);
       if (above !== undefined) above.moment = frame.floor;
@@ -45,28 +45,28 @@ export function criticalPath(spans: TraceSpans): CriticalPath {
     const floor = Math.max(at(spans.starts, child), frame.floor);
     const moment = Math.min(at(finishes, child), frame.moment);
     if (!(moment > floor)) continue;
-    add(spans, stretches, frame.span, moment, frame.moment);
+    add(spans, segments, frame.span, moment, frame.moment);
     frame.taken += 1;
     isOn[child] = 1;
     frames.push({ span: child, moment, floor, next: 0, taken: 0 });
   }
-  stretches.reverse();
-  return { isOn, stretches };
+  segments.reverse();
+  return { isOn, segments };
 }
 
 /** A span on the way back: what it waited for between `floor` and `moment` is not determined yet. */
 type Frame = { span: number; moment: number; floor: number; next: number; taken: number };
 
 /** Time after the end of the span itself, between its descendants, belongs to the nearest ancestor still running. */
-function add(spans: TraceSpans, stretches: PathStretch[], span: number, from: number, to: number): void {
-  const pieces: PathStretch[] = [];
+function add(spans: TraceSpans, segments: PathSegment[], span: number, from: number, to: number): void {
+  const pieces: PathSegment[] = [];
   for (let [runs, low] = [span, from]; runs !== -1 && low < to; runs = at(spans.parents, runs)) {
     const high = Math.min(to, at(spans.finishes, runs));
     if (high <= low) continue;
     pieces.push({ span: runs, from: low, to: high });
     low = high;
   }
-  stretches.push(...pieces.reverse());
+  segments.push(...pieces.reverse());
 }
 
 /** When a span and all its descendants had ended; for roots, their own end time. */

@@ -33,7 +33,7 @@ export function SpanBar({ scene, index }: { scene: RowScene; index: number }): R
         }}
       />
       {path?.get(index)?.map(({ from, to }) => (
-        <Stretch key={from} place={placeIn(window, bounds.startMs, from, to)} color={color} />
+        <Segment key={from} place={placeIn(window, bounds.startMs, from, to)} color={color} />
       ))}
       {firstToken && !firstToken.isCutLeft && (
         <div className="absolute top-[9px] h-[10px] w-[2px] bg-panel" style={{ left: percent(firstToken.left) }} />
@@ -42,10 +42,10 @@ export function SpanBar({ scene, index }: { scene: RowScene; index: number }): R
   );
 }
 
-/** Thinner stretches are not drawn: one span could have hundreds per pixel. */
+/** Thinner segments are not drawn: one span could have hundreds per pixel. */
 const leastShare = 0.0004;
 
-function Stretch({ place, color }: { place: Place | undefined; color: string }): ReactNode {
+function Segment({ place, color }: { place: Place | undefined; color: string }): ReactNode {
   if (place === undefined || place.width < leastShare) return null;
   return (
     <div

@@ -2,8 +2,8 @@ import { isObject } from "../../lib/json.ts";
 
 type Json = Record<string, unknown>;
 
-/** A whole message as equivalent stream events. */
-export function wholeAsEvents(message: Json): string {
+/** A complete message as equivalent stream events. */
+export function messageAsEvents(message: Json): string {
   const { content, stop_reason, stop_sequence = null, usage } = message;
   const blocks = Array.isArray(content) ? (content as unknown[]).filter(isObject) : [];
   return [
