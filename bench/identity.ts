@@ -1,14 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { Agent } from "node:http";
-import { createPostgresDatabase } from "../server/test/support/postgres.ts";
-import { benchFolder, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { startBenchNodes } from "./lib/bench-nodes.ts";
 import { cpuSeconds } from "./lib/cores.ts";
 import { inParallel, machine, percentile, round } from "./lib/figures.ts";
-import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
-import { openSpansServer } from "./lib/spans-server.ts";
-import { nodeTime, untilStored } from "./nodes.ts";
 
 /**
  * The cost of an identity that nodes share: bulk ingest by two nodes of spans without trace and time, with an
@@ -45,38 +40,21 @@ async function ingest(setup: {
   isKeyed: boolean;
 }): Promise<Result> {
   const { bodies, isKeyed } = setup;
-  const isEmbedded = setup.spansUrl === "embedded";
-  const spans = await openSpansServer(isEmbedded ? undefined : setup.spansUrl);
-  const database = isEmbedded ? undefined : await createPostgresDatabase();
-  const folders = Array.from({ length: setup.nodes }, benchFolder);
-  const servers: BenchServer[] = [];
-  for (const { path } of folders) {
-    const shared = { SPANWAY_CONTROL_URL: database?.url.reveal() ?? "", SPANWAY_SECRET_KEY: "a secret of both nodes" };
-    servers.push(await startBenchServer(path, database && { ...spans.environment, ...shared }));
-  }
-  const agent = new Agent({ keepAlive: true });
-  const send = async (body: Buffer, index: number): Promise<void> => {
-    const url = `${servers[index % servers.length]?.url}/api/request-logs/bulk/`;
-    const key = isKeyed ? { "idempotency-key": randomUUID() } : undefined;
-    const { status } = await post(agent, url, body, "application/json", key);
-    if (status !== 201) throw new Error(`bulk answered ${status}`);
-  };
-  const used = async () => (await nodeTime(servers)) / 1000;
-  const stored = () => (spans.pid === undefined ? 0 : cpuSeconds(spans.pid));
+  const nodes = await startBenchNodes(setup.nodes, setup.spansUrl);
+  const send = (body: Buffer, index: number): Promise<void> =>
+    nodes.sendBulk(body, index, isKeyed ? { "idempotency-key": randomUUID() } : undefined);
+  const used = async () => (await nodes.usedMs()) / 1000;
+  const stored = () => (nodes.spans.pid === undefined ? 0 : cpuSeconds(nodes.spans.pid));
   await inParallel(bodies.slice(0, 20), 4, send);
-  await untilStored(servers);
+  await nodes.stored();
 
   const [nodeS, storeS, startedMs] = [await used(), stored(), performance.now()];
   await inParallel(bodies, 4, send);
-  await untilStored(servers);
+  await nodes.stored();
   const seconds = (performance.now() - startedMs) / 1000;
   const [nodeUsed, storeUsed] = [(await used()) - nodeS, stored() - storeS];
   const perSpan = (value: number) => round((value * 1e6) / (bodies.length * rowsPerBody), 1);
-  agent.destroy();
-  await Promise.all(servers.map((server) => server.stop()));
-  await spans.stop();
-  await database?.drop();
-  for (const folder of folders) folder.remove();
+  await nodes.stop();
   return { usPerSpan: perSpan(nodeUsed + storeUsed), nodeUsPerSpan: perSpan(nodeUsed), seconds: round(seconds) };
 }
 

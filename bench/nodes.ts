@@ -1,13 +1,9 @@
-import { Agent } from "node:http";
 import { cpus } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
-import { createPostgresDatabase } from "../server/test/support/postgres.ts";
-import { benchFolder, startBenchServer, type BenchServer } from "./lib/bench-server.ts";
+import { startBenchNodes } from "./lib/bench-nodes.ts";
+import type { BenchServer } from "./lib/bench-server.ts";
 import { inParallel, machine, percentile, round } from "./lib/figures.ts";
-import { post } from "./lib/post.ts";
 import { realTexts } from "./lib/real-texts.ts";
 import { bulkBodies } from "./lib/span-bodies.ts";
-import { openSpansServer } from "./lib/spans-server.ts";
 
 /**
  * Bulk ingest by one node and by two, over one ClickHouse and one Postgres, alternating; a run ends when every row is
@@ -69,43 +65,25 @@ async function ingest(setup: {
   share: number;
   spansUrl: string;
 }): Promise<Result> {
-  const spans = await openSpansServer(setup.spansUrl);
-  const database = await createPostgresDatabase();
-  const folders = Array.from({ length: setup.nodes }, benchFolder);
-  const environment = {
-    ...spans.environment,
-    SPANWAY_CONTROL_URL: database.url.reveal(),
-    SPANWAY_SECRET_KEY: "a secret that both nodes know",
-  };
-  const servers: BenchServer[] = [];
-  for (const { path } of folders) servers.push(await startBenchServer(path, environment));
-  const limited = servers.map((server) => limit(server, setup.share));
-  const agent = new Agent({ keepAlive: true });
-  const send = async (body: Buffer, index: number): Promise<void> => {
-    const { status } = await post(agent, `${servers[index % servers.length]?.url}/api/request-logs/bulk/`, body);
-    if (status !== 201) throw new Error(`bulk answered ${status}`);
-  };
-  const width = concurrencyPerNode * servers.length;
+  const nodes = await startBenchNodes(setup.nodes, setup.spansUrl);
+  const limited = nodes.servers.map((server) => limit(server, setup.share));
+  const width = concurrencyPerNode * setup.nodes;
   // The steady rate is measured: the first requests run code that is not compiled yet.
-  await inParallel(setup.bodies.slice(0, 10 * servers.length).map(withoutTraces), width, send);
-  await untilStored(servers);
+  await inParallel(setup.bodies.slice(0, 10 * setup.nodes).map(withoutTraces), width, nodes.sendBulk);
+  await nodes.stored();
 
-  const [nodeMs, busy, startedMs] = [await nodeTime(servers), machineTime(), performance.now()];
-  await inParallel(setup.bodies, width, send);
-  await untilStored(servers);
+  const [nodeMs, busy, startedMs] = [await nodes.usedMs(), machineTime(), performance.now()];
+  await inParallel(setup.bodies, width, nodes.sendBulk);
+  await nodes.stored();
   const seconds = (performance.now() - startedMs) / 1000;
   const rows = setup.bodies.length * rowsPerBody;
   const result = {
     spansPerS: Math.round(rows / seconds),
-    nodeUsPerSpan: round((((await nodeTime(servers)) - nodeMs) * 1000) / rows, 1),
+    nodeUsPerSpan: round((((await nodes.usedMs()) - nodeMs) * 1000) / rows, 1),
     machineBusy: round((machineTime() - busy) / (seconds * 1000 * cpus().length)),
   };
   for (const stopLimiting of limited) stopLimiting();
-  agent.destroy();
-  await Promise.all(servers.map((server) => server.stop()));
-  await spans.stop();
-  await database.drop();
-  for (const folder of folders) folder.remove();
+  await nodes.stop();
   return result;
 }
 
@@ -126,23 +104,6 @@ function limit({ child }: BenchServer, share: number): () => void {
 
 function withoutTraces(body: Buffer): Buffer {
   return Buffer.from(body.toString().replaceAll("trace_unique_id", "custom_identifier"));
-}
-
-/** Waits until journal and fan-out are empty: all spans are stored and processed by all subscribers. */
-export async function untilStored(servers: readonly BenchServer[]): Promise<void> {
-  for (const { url } of servers) {
-    for (;;) {
-      const text = await (await fetch(`${url}/metrics`)).text();
-      const waiting = [...text.matchAll(/^spanway_(?:journal_entries|fan_out_waiting_entries).* (\d+)$/gm)];
-      if (waiting.every(([, count]) => count === "0")) break;
-      await sleep(20);
-    }
-  }
-}
-
-export async function nodeTime(servers: readonly BenchServer[]): Promise<number> {
-  const replies = await Promise.all(servers.map((server) => server.send({ kind: "cpu" })));
-  return replies.reduce((sum, { processMs = 0 }) => sum + processMs, 0);
 }
 
 function machineTime(): number {

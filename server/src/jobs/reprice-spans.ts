@@ -2,7 +2,7 @@ import { ServiceError } from "../domain/errors.ts";
 import type { Environment } from "../domain/principal.ts";
 import type { SpanCounter } from "../counting/span-counter.ts";
 import type { SpendCorrections } from "../customers/spend-corrections.ts";
-import { withLease } from "./hold-lease.ts";
+import { withLease } from "./with-lease.ts";
 import { jobsLimits } from "./limits.ts";
 import type { LeaseStore } from "../storage/control/lease-store.ts";
 import type { PriceBook } from "../pricing/price-book.ts";

@@ -4,7 +4,8 @@ import { jobsLimits } from "./limits.ts";
 
 /**
  * Runs `work` if no other work of this name runs on any node. Its signal is aborted if the lease could not be renewed
- * in time. Undefined if other work holds the lease.
+ * in time. Undefined if other work holds the lease. Unlike a leader (leader.ts), which acquires a lost lease again, it
+ * ends with its lease, and tolerates failed renewals until the lease is about to expire.
  */
 export async function withLease<T>(
   { leases, now, name }: { leases: LeaseStore; now: () => number; name: string },
