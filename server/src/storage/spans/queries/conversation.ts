@@ -4,7 +4,7 @@ import { messageLogTypes } from "../../../domain/span.ts";
  * SQL for what a span adds to its conversation. A turn of a conversation sends all turns before it again, and its
  * response comes again with the next turn. So the messages of a span are those that were sent and those of the
  * response, and a message is new if no earlier span of the conversation has it
- * (docs/adr/0024-what-a-turn-adds-is-told-when-reading.md).
+ * (docs/adr/0024-new-messages-of-a-turn-are-computed-when-reading.md).
  */
 
 /** The columns that name a conversation, the narrowest first. A span without any of these is its own conversation. */
