@@ -1,4 +1,6 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { readConfig } from "../src/config/config.ts";
@@ -6,7 +8,10 @@ import { httpLimits } from "../src/http/limits.ts";
 import { version } from "../src/domain/version.ts";
 import { renderTemplate, type Values } from "./support/render-helm.ts";
 
-/** The templates rendered as Helm does it, for the few constructs that they use. Neither Helm nor Kubernetes is run. */
+/**
+ * The templates rendered as Helm does it, for the few constructs that they use. Helm itself checks them where there is one.
+ * Kubernetes is not run.
+ */
 
 const folder = "../../deploy/helm/spanway";
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
@@ -130,5 +135,27 @@ describe("N11: the Helm chart", () => {
   test("the chart has the version of the product", () => {
     expect([chart.name, chart.version, chart.appVersion]).toEqual(["spanway", version, version]);
     expect(podOf(render(values)).template.spec.containers[0]?.image).toBe(`spanway:${version}`);
+  });
+});
+
+const hasHelm = spawnSync("helm", ["version"]).status === 0;
+
+describe.skipIf(!hasHelm)(`N11: the chart by Helm itself${hasHelm ? "" : " (skipped: there is no helm)"}`, () => {
+  const path = fileURLToPath(new URL(folder, import.meta.url));
+  const helm = (...args: string[]): string => execFileSync("helm", args, { encoding: "utf8" });
+  const byName = (manifests: readonly Manifest[]) =>
+    Object.fromEntries(manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest]));
+
+  test("has no fault that lint finds", () => {
+    expect(helm("lint", "--strict", path)).toContain("0 chart(s) failed");
+  });
+
+  test.each([values, changed])("gives what the renderer of these tests gives", (chosen) => {
+    const output = execFileSync("helm", ["template", "demo", path, "--values", "-"], {
+      encoding: "utf8",
+      input: JSON.stringify(chosen),
+    });
+    const rendered = parseAllDocuments(output).map((document) => document.toJS() as Manifest);
+    expect(byName(rendered)).toEqual(byName(render(chosen)));
   });
 });
