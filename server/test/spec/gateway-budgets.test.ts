@@ -6,6 +6,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { answers, streamHead } from "../support/scripted-upstream.ts";
 import { listSpans, retrieveSpan, settle, settleCalls } from "../support/spans.ts";
+import { ingest, traceSpan } from "../support/traces.ts";
 import { createClient, type Answer, type Row, type TestClient } from "../support/test-client.ts";
 
 /** Budgets and rate limits of customers on the gateway: interface §4.5, decisions §5 and §6. */
@@ -91,6 +92,18 @@ describe("twenty concurrent first calls of a customer with a budget for two", ()
     await expect.poll(() => usageOf("race"), { timeout: 5_000 }).toBeCloseTo(2 * callCost, 9);
     expect(await retrieveCustomer(gateway.app.prod, "race")).toMatchObject({ name: "Racer", total_budget: 0.01 });
   });
+});
+
+test("M3, M8: spans use up the budget of the customer that they count for, whether or not they name it", async () => {
+  const { prod } = gateway.app;
+  await ingest(prod, [
+    traceSpan("inheriting", "tool", "chat", 0, { log_type: "tool", cost: 0.0001 }),
+    traceSpan("inheriting", "chat", "root", 0, { log_type: "chat", model: "gpt-4o", prompt_tokens: 100_000 }),
+    traceSpan("inheriting", "root", null, 0, { customer_identifier: "inherits" }),
+  ]);
+  await patch("inherits", { total_budget: 0.2 });
+  const answer = await call("inherits");
+  expect([answer.status, errorOf(answer)]).toMatchObject([429, { type: "budget_exceeded" }]);
 });
 
 describe("the audit log", () => {
