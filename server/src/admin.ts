@@ -21,7 +21,7 @@ import { backUpNode } from "./storage/backup/back-up-node.ts";
 import { copyToServers } from "./storage/transfer/copy-to-servers.ts";
 import { restoreNode } from "./storage/backup/restore-node.ts";
 import { version } from "./domain/version.ts";
-import { createWithQuarantine } from "./storage/journal/with-quarantine.ts";
+import { createWithQuarantine } from "./storage/journal/quarantine.ts";
 
 // As in `main.ts`: this process may be the first to create the data folder.
 process.umask(0o077);

@@ -7,7 +7,7 @@ import type { BackupNote } from "../storage/backup/back-up-node.ts";
 import type { CopiedTable } from "../storage/transfer/copy-spans.ts";
 import type { Drained } from "./drain-node.ts";
 import type { ListUnpriced } from "../counting/unpriced-models.ts";
-import type { WithQuarantine } from "../storage/journal/with-quarantine.ts";
+import type { WithQuarantine } from "../storage/journal/quarantine.ts";
 
 export type Option = {
   /** Placeholder of the value in the help; absent for a flag. */

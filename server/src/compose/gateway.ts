@@ -19,7 +19,7 @@ import { createStoredResponses, type StoredResponses } from "../gateway/response
 import { createTranscription, type Transcription } from "../gateway/transcription/transcription.ts";
 import { createRecorder, type Recorder } from "../gateway/record/recorder.ts";
 import type { SpanRow } from "../domain/span.ts";
-import type { AcceptCalls } from "../ingest/accept/accept-calls.ts";
+import type { AcceptCalls } from "../ingest/accept/recorded-call.ts";
 import type { Adopt } from "../ingest/writer/adopt.ts";
 import type { PriceBook } from "../pricing/price-book.ts";
 import type { Secret } from "../lib/secret.ts";

@@ -15,7 +15,7 @@ export const spanColumns = {
   // Which of several versions of one span wins, see domain/identity.ts.
   version: "integer",
   is_deleted: "integer",
-  /** 1 if an earlier row may have the same key, see ingest/accept/place-span.ts. */
+  /** 1 if an earlier row may have the same key, see ingest/accept/span-batch.ts. */
   is_resend: "integer",
 
   start_time: "time",

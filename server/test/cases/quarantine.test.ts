@@ -8,7 +8,7 @@ import { createPasswords } from "../../src/auth/passwords.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
 import { openDatabase } from "../../src/storage/journal/journal-database.ts";
 import { lockNode } from "../../src/storage/journal/node-lock.ts";
-import { createWithQuarantine, type WithQuarantine } from "../../src/storage/journal/with-quarantine.ts";
+import { createWithQuarantine, type WithQuarantine } from "../../src/storage/journal/quarantine.ts";
 import { openMemoryControl } from "../support/memory-control.ts";
 
 /** What an operator does with rows that the span store refused. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newIdentity } from "../../src/domain/identity.ts";
 import { writeCall } from "../../src/ingest/accept/recorded-call.ts";
-import { encodeFrame } from "../../src/storage/journal/spool-frames.ts";
+import { encodeFrame } from "../../src/storage/journal/call-spool.ts";
 import { startTestClickHouse, type TestClickHouse } from "../support/clickhouse-http-server.ts";
 import { createPostgresDatabase, postgresSkipReason, postgresUrl } from "../support/postgres.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";

@@ -11,8 +11,7 @@ import { createNestedJson } from "../../validation/field-readers.ts";
 import { normalizeSpan, type NormalizedSpan, type NormalizeResult, type SpanOrigin } from "../normalize/normalize.ts";
 import type { RecordedCall } from "./recorded-call.ts";
 import { addReduced } from "./reduce-call.ts";
-import type { Arrival } from "./place-span.ts";
-import { createSpanBatch, encodeLines, type SpanBatch, type SpanBatchDeps } from "./span-batch.ts";
+import { createSpanBatch, encodeLines, type Arrival, type SpanBatch, type SpanBatchDeps } from "./span-batch.ts";
 import type { SpanHistory } from "./span-history.ts";
 
 /** `unknown`: some of the members of the body that were ignored. */

@@ -2,8 +2,7 @@ import type { Logger } from "pino";
 import type { SpanRow } from "../../domain/span.ts";
 import type { Journal, JournalEntry } from "../../storage/journal/journal.ts";
 import type { SpanIntake } from "../accept/accept.ts";
-import type { AcceptCalls } from "../accept/accept-calls.ts";
-import { readCall } from "../accept/recorded-call.ts";
+import { readCall, type AcceptCalls } from "../accept/recorded-call.ts";
 import { recallSpan } from "../accept/recalled-span.ts";
 import { markResends, splitLines, unmarked } from "./row-lines.ts";
 

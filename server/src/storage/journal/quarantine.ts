@@ -1,7 +1,10 @@
+import { existsSync } from "node:fs";
+import { ServiceError } from "../../domain/errors.ts";
 import { storageLimits } from "../limits.ts";
-import { bytesToRemove } from "./database-pages.ts";
-import type { JournalDatabase } from "./journal-database.ts";
 import { openChunkedValues } from "./chunked-values.ts";
+import { bytesToRemove } from "./database-pages.ts";
+import { openDatabase, type JournalDatabase } from "./journal-database.ts";
+import { lockStopped } from "./node-lock.ts";
 
 /** Entries that the span store refuses. Each is retained with the time and the reason until an operator drops it. */
 export type Quarantine = {
@@ -53,4 +56,30 @@ export function openQuarantine(database: JournalDatabase, now: () => number): Qu
 /** Safe because only `add` writes these. */
 function asHeader(value: unknown): { at: string; reason: string } {
   return value as { at: string; reason: string };
+}
+
+/**
+ * Locks the node's folder meanwhile. @throws ServiceError `conflict` while a server runs on it, `not_found` without a
+ * journal
+ */
+export type WithQuarantine = <T>(use: (quarantine: Quarantine) => T | Promise<T>) => Promise<T>;
+
+export function createWithQuarantine(folder: { dataDir: string; journalPath: string }): WithQuarantine {
+  return async (use) => {
+    // Opening would create a journal: at a mistyped path, owned by whoever runs the command.
+    if (!existsSync(folder.journalPath)) {
+      throw new ServiceError("not_found", `There is no journal at ${folder.journalPath}.`);
+    }
+    const lock = lockStopped(folder.dataDir);
+    try {
+      const database = openDatabase(folder.journalPath);
+      try {
+        return await use(openQuarantine(database, Date.now));
+      } finally {
+        await database.close();
+      }
+    } finally {
+      lock.release();
+    }
+  };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { expect, test } from "vitest";
 import { bytesOnDisk } from "./database-pages.ts";
-import { readFreePages } from "./free-pages.ts";
+import { readFreePages } from "./disk-space.ts";
 
 test("every page of the file is used or free, with the transaction that freed it", async () => {
   const path = mkdtempSync(join(tmpdir(), "spanway-free-"));
