@@ -165,7 +165,8 @@ function withoutSpans(
   return { group, value, number_of_requests: 0, previous_value, previous_number_of_requests: 0 };
 }
 
-function newStatus(group: AlertGroup, windowEnd: string): AlertGroupStatus {
+/** The status of a group before its first evaluation. */
+export function newStatus(group: AlertGroup, windowEnd: string): AlertGroupStatus {
   return {
     group,
     state: "ok",

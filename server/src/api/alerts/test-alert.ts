@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import { newStatus } from "../../domain/alert-state.ts";
 import { alertEvent } from "../../alerts/alert-events.ts";
 import { payloadText } from "../../delivery/payload.ts";
 import { alertChannelTypes, type Alert, type AlertGroupStatus } from "../../domain/alert.ts";
@@ -66,17 +67,7 @@ async function takeTurn({ stores }: Pick<AlertDeps, "stores">, { id }: Alert, no
 /** Has the links of a real event. */
 function testEvent(alert: Alert, publicUrl: string | undefined, nowMs: number) {
   const windowEnd = new Date(Math.floor(nowMs / 60_000) * 60_000).toISOString();
-  const status: AlertGroupStatus = {
-    group: {},
-    state: "triggered",
-    since: windowEnd,
-    value: null,
-    previous_value: null,
-    number_of_requests: 0,
-    seen_at: windowEnd,
-    is_told: false,
-    told_at: null,
-  };
+  const status: AlertGroupStatus = { ...newStatus({}, windowEnd), state: "triggered" };
   const change = { previous: "ok", status, event: "alert_triggered" } as const;
   return alertEvent(alert, change, { windowEnd, publicUrl, isTest: true });
 }

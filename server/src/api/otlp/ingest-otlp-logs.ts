@@ -7,10 +7,8 @@ import { spansOfAgentLogs } from "../../ingest/otlp/agent-logs/read-agent-logs.t
 import { decodeJsonLogs } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufLogs } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
-import { httpLimits } from "../../http/limits.ts";
 import { originOf } from "../request-logs/span-ingest.ts";
-import { otlpSuccess } from "./ingest-otlp-traces.ts";
-import { decodeExport, encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
+import { decodeExport, encodingOf, exportReply, otlpBody, otlpOperation } from "./read-export.ts";
 
 const logsExample = {
   resourceLogs: [
@@ -38,7 +36,7 @@ const decoders = { json: decodeJsonLogs, protobuf: decodeProtobufLogs };
 export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner, "accept" | "eventsFor"> }) =>
   endpoint({
     id: "ingest_otlp_logs",
-    method: "POST",
+    ...otlpOperation,
     path: "/api/v1/logs",
     aliases: ["/v1/logs", "/api/v2/logs", "/api/v2/traces/v1/logs", "/api/public/otel/v1/logs"],
     summary: "Join GenAI log events to their spans over OTLP/HTTP",
@@ -47,18 +45,11 @@ export const ingestOtlpLogs = (deps: { intake: SpanIntake; logs: Pick<LogJoiner,
       "that name a span complete it, in either order of arrival. So do exceptions, which mark it as an error, and " +
       "results of evaluations, which become scores. Prompts, model calls and tool calls that Claude Code, Codex and the " +
       "Gemini CLI log without a span become spans themselves. All other records are dropped.",
-    tags: ["Traces"],
-    auth: "key",
-    permission: "spans:ingest",
-    dialect: "otlp",
     body: {
-      kind: "raw",
-      maxBytes: httpLimits.requestBytes,
+      ...otlpBody,
       documents: body,
-      mediaTypes: otlpMediaTypes,
       example: logsExample,
     },
-    success: { status: 200, schema: otlpSuccess, alternatives: protobufSuccess },
     errors: ["invalid_request", "forbidden", "payload_too_large", "unsupported_media_type", "unavailable"],
     async handler({ principal, body }) {
       const encoding = encodingOf(body);

@@ -6,9 +6,8 @@ import { acceptTraces, type AcceptedExport } from "../../ingest/otlp/accept-trac
 import { decodeJsonTraces } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufTraces } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
-import { httpLimits } from "../../http/limits.ts";
 import { originOf } from "../request-logs/span-ingest.ts";
-import { decodeExport, encodingOf, exportReply, otlpMediaTypes, protobufSuccess } from "./read-export.ts";
+import { decodeExport, encodingOf, exportReply, otlpBody, otlpOperation } from "./read-export.ts";
 
 const body = z
   .object({
@@ -45,39 +44,23 @@ const tracesExample = {
   ],
 };
 
-export const otlpSuccess = z
-  .object({
-    partialSuccess: z
-      .object({ rejectedSpans: z.int(), rejectedLogRecords: z.int(), errorMessage: z.string() })
-      .partial()
-      .meta({ description: "Empty if everything was accepted." }),
-  })
-  .meta({ id: "OtlpSuccess" });
-
 const decoders = { json: decodeJsonTraces, protobuf: decodeProtobufTraces };
 
 export const ingestOtlpTraces = (deps: { intake: SpanIntake; logs: Pick<LogJoiner, "eventsFor"> }) =>
   endpoint({
     id: "ingest_otlp_traces",
-    method: "POST",
+    ...otlpOperation,
     path: "/api/v2/traces",
     aliases: ["/api/v1/traces", "/api/v2/traces/v1/traces", "/v1/traces", "/api/public/otel/v1/traces"],
     summary: "Ingest traces over OTLP/HTTP",
     description:
       "An ExportTraceServiceRequest in JSON or protobuf; the response has the same encoding. Invalid spans " +
       "are counted in `partialSuccess`; 400 if all are invalid.",
-    tags: ["Traces"],
-    auth: "key",
-    permission: "spans:ingest",
-    dialect: "otlp",
     body: {
-      kind: "raw",
-      maxBytes: httpLimits.requestBytes,
+      ...otlpBody,
       documents: body,
-      mediaTypes: otlpMediaTypes,
       example: tracesExample,
     },
-    success: { status: 200, schema: otlpSuccess, alternatives: protobufSuccess },
     errors: ["invalid_request", "forbidden", "payload_too_large", "unsupported_media_type", "unavailable"],
     async handler({ principal, body }) {
       const encoding = encodingOf(body);

@@ -1,4 +1,6 @@
+import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
+import { httpLimits } from "../../http/limits.ts";
 import { content, reply, type Reply } from "../../http/reply.ts";
 import type { RawBodyValue } from "../../http/endpoint.ts";
 import { OtlpDecodeError, type ExportRequest } from "../../ingest/otlp/export-request.ts";
@@ -7,7 +9,7 @@ import { OtlpDecodeError, type ExportRequest } from "../../ingest/otlp/export-re
 export type Encoding = { kind: "json" | "protobuf"; contentType: string };
 
 const protobufTypes = new Set(["application/x-protobuf", "application/protobuf"]);
-export const otlpMediaTypes = ["application/json", "application/x-protobuf"] as const;
+const otlpMediaTypes = ["application/json", "application/x-protobuf"] as const;
 
 /**
  * The media type decides; without one, the first byte does. @throws ServiceError `unsupported_media_type`
@@ -26,10 +28,31 @@ export function encodingOf({ bytes, contentType }: RawBodyValue): Encoding {
     : { kind: "protobuf", contentType: "application/x-protobuf" };
 }
 
-/** For the API reference. */
-export const protobufSuccess = {
-  "application/x-protobuf": "The same message in protobuf, if the request was: empty if everything was accepted.",
+const success = z
+  .object({
+    partialSuccess: z
+      .object({ rejectedSpans: z.int(), rejectedLogRecords: z.int(), errorMessage: z.string() })
+      .partial()
+      .meta({ description: "Empty if everything was accepted." }),
+  })
+  .meta({ id: "OtlpSuccess" });
+
+/** What the operations of OTLP have in common. */
+export const otlpOperation = {
+  method: "POST",
+  tags: ["Traces"],
+  auth: "key",
+  permission: "spans:ingest",
+  dialect: "otlp",
+  success: {
+    status: 200,
+    schema: success,
+    alternatives: {
+      "application/x-protobuf": "The same message in protobuf, if the request was: empty if everything was accepted.",
+    },
+  },
 } as const;
+export const otlpBody = { kind: "raw", maxBytes: httpLimits.requestBytes, mediaTypes: otlpMediaTypes } as const;
 
 type Decoders<T> = Record<Encoding["kind"], (bytes: Buffer) => ExportRequest<T>>;
 

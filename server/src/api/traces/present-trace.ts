@@ -1,3 +1,4 @@
+import { traceNumbers } from "../../domain/trace.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { StoredSpan } from "../../storage/spans/span-store.ts";
@@ -41,21 +42,9 @@ export function writeTrace(
     .value("timestamp", isoTime(trace.end_time))
     .value("start_time", isoTime(trace.start_time))
     .value("end_time", isoTime(trace.end_time));
-  for (const name of countedMembers) writer.value(name, trace[name]);
+  for (const name of traceNumbers) writer.value(name, trace[name]);
   for (const name of payloadMembers) {
     if (!isHidden(name)) writer.raw(name, (root && spanMembers[name]?.json(root)) ?? "null");
   }
   return writer.value("storage_object_key", null);
 }
-
-const countedMembers = [
-  "duration",
-  "span_count",
-  "llm_call_count",
-  "error_count",
-  "total_cost",
-  "total_tokens",
-  "total_prompt_tokens",
-  "total_completion_tokens",
-  "unpriced_count",
-] as const;

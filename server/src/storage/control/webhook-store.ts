@@ -139,29 +139,22 @@ export function createWebhookStore(queries: ControlQueries): WebhookStore {
 }
 
 function listMethods(queries: ControlQueries): Pick<WebhookStore, "list" | "listChannels"> {
+  const inOrder = (uniqueOrganizationId: string) =>
+    queries
+      .selectFrom("webhooks")
+      .selectAll()
+      .where("unique_organization_id", "=", uniqueOrganizationId)
+      .orderBy("created_at")
+      .orderBy("id");
   return {
     list: async (uniqueOrganizationId) => {
-      const rows = await queries
-        .selectFrom("webhooks")
-        .selectAll()
-        .where("unique_organization_id", "=", uniqueOrganizationId)
-        .where("alert_id", "is", null)
-        .orderBy("created_at")
-        .orderBy("id")
-        .execute();
+      const rows = await inOrder(uniqueOrganizationId).where("alert_id", "is", null).execute();
       return rows.map(toWebhook);
     },
 
     listChannels: async (uniqueOrganizationId, alertIds) => {
       if (alertIds.length === 0) return [];
-      const rows = await queries
-        .selectFrom("webhooks")
-        .selectAll()
-        .where("unique_organization_id", "=", uniqueOrganizationId)
-        .where("alert_id", "in", alertIds)
-        .orderBy("created_at")
-        .orderBy("id")
-        .execute();
+      const rows = await inOrder(uniqueOrganizationId).where("alert_id", "in", alertIds).execute();
       return rows.map(toWebhook);
     },
   };

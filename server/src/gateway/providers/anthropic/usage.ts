@@ -60,6 +60,6 @@ function searches(tools: unknown): Pick<ChatUsage, "server_tool_use"> {
   return made === undefined ? {} : { server_tool_use: { web_search_requests: made } };
 }
 
-function count(value: unknown): number | undefined {
+export function count(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -9,6 +9,7 @@ import { figureFields, summedTrace, treeSpan } from "../summed-trace.ts";
 import type { StoredTrace } from "../trace-queries.ts";
 import { figureAlias, figuresOf, selectFigures } from "./figures.ts";
 import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
+import { rootColumns as exportedRootColumns } from "./exported-trace.ts";
 import { newestSpans } from "./hydrate-spans.ts";
 import { readOnce, type Once } from "./once.ts";
 import type { Where } from "./selection.ts";
@@ -20,20 +21,7 @@ export type TraceKey = { trace_unique_id: string; environment: string };
 export type PageKey = TraceKey & { first: string; last: string; spans: string };
 export type TracePage = { count: number; keys: PageKey[] };
 
-const rootColumns = [
-  "unique_id",
-  "timestamp",
-  "version",
-  "span_unique_id",
-  "span_name",
-  "organization_key_id",
-  "customer_identifier",
-  "thread_identifier",
-  "session_identifier",
-  "trace_group_identifier",
-  "span_workflow_name",
-  "model",
-] as const satisfies readonly SpanColumn[];
+const rootColumns = [...exportedRootColumns, "version"] as const satisfies readonly SpanColumn[];
 
 const { timestamp: _end, name: _name, ...shownFigures } = traceFigures;
 const select = selectFigures(shownFigures);
