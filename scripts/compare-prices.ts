@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { normalizeUsage, type RawUsage } from "../server/src/domain/usage.ts";
 import type { Bucket, Rates } from "../server/src/pricing/buckets.ts";
 import { readPriceFile } from "../server/src/pricing/own/price-file.ts";
-import { ratesAt } from "../server/src/pricing/price-entry.ts";
-import { createPriceBook } from "../server/src/pricing/price-book.ts";
+import { createPriceBook, ratesAt } from "../server/src/pricing/price-book.ts";
 import { knownDifferences } from "./compare-prices/known-differences.ts";
 
 /**

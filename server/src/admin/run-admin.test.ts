@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
-import { hashApiKey } from "../auth/make-api-key.ts";
+import { hashApiKey } from "../auth/authenticator.ts";
 import { acceptInvitation } from "../auth/members.ts";
 import { createPasswords } from "../auth/passwords.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";

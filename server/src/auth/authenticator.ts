@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { ApiKey } from "../domain/api-key.ts";
 import { ServiceError } from "../domain/errors.ts";
 import { expandPermissions, permissionsOfRole } from "../domain/permissions.ts";
@@ -7,10 +8,10 @@ import type { Authenticator } from "../http/authenticate.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import type { ApiKeyStore } from "../storage/control/api-key-store.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
+import type { OrganizationStore } from "../storage/control/organization-store.ts";
 import type { SessionStore } from "../storage/control/session-store.ts";
 import type { BrowserSessions } from "./browser-sessions.ts";
 import { authLimits } from "./limits.ts";
-import { hashApiKey } from "./make-api-key.ts";
 import { findSessionUser } from "./sessions.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -49,6 +50,11 @@ export function createAuthenticator({
     evictKey: keys.evict,
     takeUsed: keys.takeUsed,
   };
+}
+
+/** SHA-256 in hex. A key has too much entropy to be guessed, so a fast hash without salt is as good as a slow one. */
+export function hashApiKey(secret: string): string {
+  return hash("sha256", secret);
 }
 
 async function principalOfToken(
@@ -200,5 +206,24 @@ function keyPrincipal(key: ApiKey): KeyPrincipal {
     organization_key_name: key.name,
     permissions: expandPermissions(key.permissions),
     ...(key.user_id !== null && { user_id: key.user_id }),
+  };
+}
+
+type BlockedOrganizations = {
+  has: (uniqueOrganizationId: string) => boolean;
+  /** Reads the blocked organizations from the store. If that fails, the known ones stay. */
+  refresh: () => Promise<void>;
+};
+
+/** Organizations that may not write. They are few, so every node caches all of them and refreshes every few seconds. */
+export function createBlockedOrganizations(
+  organizations: Pick<OrganizationStore, "listBlocked">,
+): BlockedOrganizations {
+  let blocked: ReadonlySet<string> = new Set();
+  return {
+    has: (uniqueOrganizationId) => blocked.has(uniqueOrganizationId),
+    refresh: async () => {
+      blocked = new Set(await organizations.listBlocked());
+    },
   };
 }

@@ -3,7 +3,7 @@ import { openMemoryControl } from "../../test/support/memory-control.ts";
 import { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { ensureFirstStart, noteUnusedKeys, type FirstStartSettings } from "./first-start.ts";
-import { hashApiKey } from "./make-api-key.ts";
+import { hashApiKey } from "./authenticator.ts";
 import { createPasswords } from "./passwords.ts";
 
 const nowMs = () => Date.parse("2026-03-01T10:00:00.000Z");

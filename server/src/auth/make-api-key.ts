@@ -1,18 +1,14 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Environment } from "../domain/principal.ts";
 import { randomToken } from "../lib/random-token.ts";
 import type { NewApiKey } from "../storage/control/api-key-store.ts";
+import { hashApiKey } from "./authenticator.ts";
 
 const randomChars = 32;
 
 /** `spw_prod_…` with 190 random bits. The absence of a dot distinguishes a key from a JWT. */
 function newSecret(environment: Environment): string {
   return `spw_${environment}_${randomToken(randomChars)}`;
-}
-
-/** SHA-256 in hex. A key has too much entropy to be guessed, so a fast hash without salt is as good as a slow one. */
-export function hashApiKey(secret: string): string {
-  return hash("sha256", secret);
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { adminLimits } from "../admin/limits.ts";
 import { createAudit } from "../auth/audit-trail.ts";
-import { type CachingAuthenticator, createAuthenticator } from "../auth/authenticator.ts";
+import { type CachingAuthenticator, createAuthenticator, createBlockedOrganizations } from "../auth/authenticator.ts";
 import { type BrowserSessions, createBrowserSessions } from "../auth/browser-sessions.ts";
 import { createFailedLogins, type NoteFailedLogin } from "../auth/failed-logins.ts";
 import { authLimits } from "../auth/limits.ts";
@@ -17,7 +17,6 @@ import { scheduleJob } from "../jobs/schedule.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
-import type { OrganizationStore } from "../storage/control/organization-store.ts";
 import { watchPasswords } from "../telemetry/node-metrics.ts";
 
 export type People = {
@@ -87,22 +86,5 @@ export async function composePeople({
     noteFailedLogin: createFailedLogins({ audit, nowMs: now }),
     throttle: createLoginThrottle(now),
     isBlocked: blocked.has,
-  };
-}
-
-type BlockedOrganizations = {
-  has: (uniqueOrganizationId: string) => boolean;
-  /** Reads the blocked organizations from the store. If that fails, the known ones stay. */
-  refresh: () => Promise<void>;
-};
-
-/** Organizations that may not write. They are few, so every node caches all of them and refreshes every few seconds. */
-function createBlockedOrganizations(organizations: Pick<OrganizationStore, "listBlocked">): BlockedOrganizations {
-  let blocked: ReadonlySet<string> = new Set();
-  return {
-    has: (uniqueOrganizationId) => blocked.has(uniqueOrganizationId),
-    refresh: async () => {
-      blocked = new Set(await organizations.listBlocked());
-    },
   };
 }

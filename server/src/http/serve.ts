@@ -47,7 +47,8 @@ export async function serve(
   kernel.inFlight += 1;
   context.response.once("close", () => finish(kernel, route, context));
   try {
-    const reply = preflightReply(kernel.corsOrigins, context.incoming) ?? (await route.answer(kernel, context, raw));
+    const preflight = kernel.corsOrigins && preflightReply(kernel.corsOrigins, context.incoming);
+    const reply = preflight ?? (await route.answer(kernel, context, raw));
     if (!context.hijacked) await send(context, reply, kernel.closing);
   } catch (error) {
     try {

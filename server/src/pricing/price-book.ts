@@ -2,7 +2,7 @@ import type { Usage } from "../domain/usage.ts";
 import { splitTokens, unitsOf, isUnit, tokenBuckets, type Bucket, type Rates } from "./buckets.ts";
 import { findEntry, type Found } from "./find-entry.ts";
 import { packagedTable } from "./genai-table.ts";
-import { ratesAt, type PriceEntry, type PriceTable } from "./price-entry.ts";
+import type { PriceEntry, PriceTable } from "./price-entry.ts";
 import { ReceiptWriter, versions, withoutNoise, type ReceiptText } from "./receipt.ts";
 import { supplementTable } from "./supplement/table.ts";
 import {
@@ -182,6 +182,21 @@ function byTable({ usage, timestampNs }: PricedCall, { found, plans }: Known): P
     receipt: receipt.toString(),
     unpriced: receipt.names,
   };
+}
+
+export function ratesAt({ periods }: PriceEntry, ms: number, inputTokens: number): Rates {
+  let period = periods[0];
+  for (let i = periods.length - 1; i > 0; i -= 1) {
+    const later = periods[i];
+    if (later?.holdsAt(ms)) {
+      period = later;
+      break;
+    }
+  }
+  const steps = period?.steps ?? [];
+  let rates: Rates = {};
+  for (const step of steps) if (inputTokens > step.above) rates = step.rates;
+  return rates;
 }
 
 /** Tiers and regions come from callers: only this many plans are kept per rates. */

@@ -27,21 +27,6 @@ export type PriceTable = {
   find(provider: string, model: string): PriceEntry | undefined;
 };
 
-export function ratesAt({ periods }: PriceEntry, ms: number, inputTokens: number): Rates {
-  let period = periods[0];
-  for (let i = periods.length - 1; i > 0; i -= 1) {
-    const later = periods[i];
-    if (later?.holdsAt(ms)) {
-      period = later;
-      break;
-    }
-  }
-  const steps = period?.steps ?? [];
-  let rates: Rates = {};
-  for (const step of steps) if (inputTokens > step.above) rates = step.rates;
-  return rates;
-}
-
 type Tiered = { base: number; tiers: ReadonlyArray<{ start: number; price: number }> };
 
 /** Converts prices by bucket, flat or tiered by the size of the prompt, to steps. */

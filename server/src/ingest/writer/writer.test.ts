@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { ingestLimits } from "../limits.ts";
 import { SpanInsertError, type SpanBatch } from "../../storage/spans/span-store.ts";
-import { createWriterQueue } from "./writer-queue.ts";
+import { createWriterQueue } from "./writer.ts";
 import { add, bench, cleanup, leave, metric, newFolder, numbered, rowsOf, sinkOf, textOf } from "./writer.fixture.ts";
 
 const retryable = () => new SpanInsertError("retryable", { cause: new Error("down") });

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openCallSpool } from "./call-spool.ts";
-import { bytesToRemove } from "./database-pages.ts";
+import { bytesToRemove } from "./disk-space.ts";
 import { openDatabase } from "./journal-database.ts";
 import { openLogRecordStore } from "./log-record-store.ts";
 import { openChunkedValues } from "./chunked-values.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "lmdb";
-import { bytesOnDisk, bytesToRemove, pageBytes } from "./database-pages.ts";
+import { bytesOnDisk, bytesToRemove, pageBytes } from "./disk-space.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 
 /** Values of any length by number. Call `put` and `remove` in a transaction. */

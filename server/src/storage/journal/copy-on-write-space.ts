@@ -1,7 +1,6 @@
 import { statfsSync } from "node:fs";
 import { storageLimits } from "../limits.ts";
-import { pageBytes } from "./database-pages.ts";
-import { bytesToReserve, type DiskSpace } from "./disk-space.ts";
+import { bytesToReserve, pageBytes, type DiskSpace } from "./disk-space.ts";
 
 /**
  * The space of a database on a copy-on-write file system: each changed page needs a new block, and the old one becomes

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { expect, test } from "vitest";
-import { bytesOnDisk } from "./database-pages.ts";
-import { readFreePages } from "./disk-space.ts";
+import { bytesOnDisk, readFreePages } from "./disk-space.ts";
 
 test("every page of the file is used or free, with the transaction that freed it", async () => {
   const path = mkdtempSync(join(tmpdir(), "spanway-free-"));

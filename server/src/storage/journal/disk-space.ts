@@ -1,8 +1,7 @@
 import { closeSync, fstatSync, openSync, writeSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { RootDatabase } from "lmdb";
+import type { Database, RootDatabase } from "lmdb";
 import { storageLimits } from "../limits.ts";
-import { statsOf } from "./database-pages.ts";
 
 /**
  * Reserves space in a database file before the database needs it.
@@ -102,10 +101,10 @@ type FreePages = { freedBy: number; pages: number };
  * does not expose, so this reads it from the file, in the layout of `mdb.c` of version 3 of the library on
  * little-endian machines. No transaction may be running.
  */
-export function readFreePages(file: number, pageBytes: number): { lastTransaction: number; free: FreePages[] } {
+export function readFreePages(file: number, pageSize: number): { lastTransaction: number; free: FreePages[] } {
   const read = (page: number, pages = 1): Buffer => {
-    const bytes = Buffer.alloc(pages * pageBytes);
-    readSync(file, bytes, 0, bytes.length, page * pageBytes);
+    const bytes = Buffer.alloc(pages * pageSize);
+    readSync(file, bytes, 0, bytes.length, page * pageSize);
     return bytes;
   };
   const metas = [read(0), read(1)].map((page) => page.subarray(pageHeaderBytes));
@@ -155,3 +154,33 @@ const nodeAt = { flags: 4, keyBytes: 6, key: 8 };
 const overflowAt = { pages: 16 };
 const branchFlag = 1;
 const overflowFlag = 1;
+
+type TreeStats = { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number };
+type DatabaseStats = TreeStats & { pageSize: number; lastPageNumber: number };
+
+/** The library does not type its stats; these are the fields that version 3 returns. */
+function statsOf(database: Database): DatabaseStats {
+  return database.getStats() as DatabaseStats;
+}
+
+/** Bytes that a database occupies in its file. */
+export function bytesOnDisk(database: Database): number {
+  const stats = statsOf(database);
+  return pagesOf(stats) * stats.pageSize;
+}
+
+const pagesOf = (tree: TreeStats): number => tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages;
+
+/**
+ * Bytes written by a removal of values of these lengths: copies of pages shared with other values, and a list of the
+ * freed pages.
+ */
+export function bytesToRemove(lengths: Iterable<number>): number {
+  let bytes = 0;
+  for (const length of lengths) bytes += 2 * Math.min(length, pageBytes) + (length / pageBytes) * listedBytes;
+  return Math.ceil(bytes);
+}
+
+export const pageBytes = 4096;
+/** Bytes per freed page in that list, which is written twice if it grows meanwhile. */
+const listedBytes = 16;

@@ -1,6 +1,6 @@
 import type { Database, RootDatabase } from "lmdb";
 import type { IdentityRecord } from "../../domain/identity.ts";
-import { bytesOnDisk } from "./database-pages.ts";
+import { bytesOnDisk } from "./disk-space.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 
 export type IdentityWrite = { identity: Buffer } & IdentityRecord;

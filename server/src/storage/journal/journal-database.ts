@@ -4,8 +4,7 @@ import { open, type RootDatabase } from "lmdb";
 import { storageLimits } from "../limits.ts";
 import { longChunkBytes, pageChunkBytes } from "./chunked-values.ts";
 import { copiesOnWrite, freeBytesOf, openCopyOnWriteSpace } from "./copy-on-write-space.ts";
-import { pageBytes } from "./database-pages.ts";
-import { openDiskSpace, type DiskSpace } from "./disk-space.ts";
+import { openDiskSpace, pageBytes, type DiskSpace } from "./disk-space.ts";
 
 const lmdbMagic = 0xbeefc0de;
 const lmdbMagicOffset = 24;

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { bytesOnDisk } from "./database-pages.ts";
+import { bytesOnDisk } from "./disk-space.ts";
 import { openDatabase } from "./journal-database.ts";
 import { openJournal, type Journal, type JournalOptions } from "./journal.ts";
 import { openQuarantine } from "./quarantine.ts";

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { FairShare } from "../../lib/fair-share.ts";
-import { bytesToRemove } from "./database-pages.ts";
+import { bytesToRemove } from "./disk-space.ts";
 import type { IdentityRecord } from "../../domain/identity.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityWrite } from "./identity-memory.ts";
 import { openDatabase, describeWriteError, type JournalDatabase } from "./journal-database.ts";
@@ -97,10 +97,11 @@ export function openJournal(options: JournalOptions): Journal {
   const memory = openIdentityMemory(database, options);
   const commits = createCommits(database, entries, memory);
   const quarantine = openQuarantine(database, options.now);
+  let quarantined = quarantine.stats();
 
   return {
     async append({ payload, rows, identities, hasResends = false, isExemptFromShare = false }) {
-      if (!capacity.tryAcquire(nextSeq, payload, { isExemptFromShare, quarantinedBytes: quarantine.stats().bytes })) {
+      if (!capacity.tryAcquire(nextSeq, payload, { isExemptFromShare, quarantinedBytes: quarantined.bytes })) {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
@@ -144,12 +145,12 @@ export function openJournal(options: JournalOptions): Journal {
       for (const seq of seqs) capacity.release(seq);
     },
     retained,
-    quarantine: (payload, reason) => quarantine.add(payload, reason),
-    hasCapacity: () => capacity.isAvailable(quarantine.stats().bytes) && !commits.areRefused(),
-    stats() {
-      const quarantined = quarantine.stats();
-      return { ...capacity.stats(), quarantined: quarantined.entries, quarantinedBytes: quarantined.bytes };
+    async quarantine(payload, reason) {
+      await quarantine.add(payload, reason);
+      quarantined = quarantine.stats();
     },
+    hasCapacity: () => capacity.isAvailable(quarantined.bytes) && !commits.areRefused(),
+    stats: () => ({ ...capacity.stats(), quarantined: quarantined.entries, quarantinedBytes: quarantined.bytes }),
     close: () => database.close(),
   };
 }

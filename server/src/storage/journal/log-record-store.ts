@@ -1,5 +1,5 @@
 import type { Database } from "lmdb";
-import { bytesToRemove } from "./database-pages.ts";
+import { bytesToRemove } from "./disk-space.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 import { openChunkedValues } from "./chunked-values.ts";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { ServiceError } from "../../domain/errors.ts";
 import { storageLimits } from "../limits.ts";
 import { openChunkedValues } from "./chunked-values.ts";
-import { bytesToRemove } from "./database-pages.ts";
+import { bytesToRemove } from "./disk-space.ts";
 import { openDatabase, type JournalDatabase } from "./journal-database.ts";
 import { lockStopped } from "./node-lock.ts";
 

@@ -1,4 +1,4 @@
-import { bytesToRemove } from "./database-pages.ts";
+import { bytesToRemove } from "./disk-space.ts";
 import type { JournalDatabase } from "./journal-database.ts";
 import type { ChunkedValues } from "./chunked-values.ts";
 

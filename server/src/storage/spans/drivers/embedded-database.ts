@@ -90,7 +90,10 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
       await track(builds.queryAsync(withSettings(bindLiterals(sql, params), buildSettings)));
     },
     insert: async (batch) => {
-      const insert = () => insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
+      const insert = () =>
+        batch.ndjson.length < storageLimits.insertFileBytes
+          ? insertRows(inserts, batch)
+          : insertFile.lend(batch.ndjson, (file) => insertRows(inserts, batch, file));
       const write = () => probes.during(() => during(batch.table, insert));
       await track(batch.hasResends === true ? resends.during(write) : write()).catch(throwInsertError);
     },
@@ -164,7 +167,7 @@ function textOf(bytes: Buffer): string {
 }
 
 /** @param file has the rows; if undefined, they are sent in the text of the statement */
-async function insertRows(session: Session, batch: SpanBatch, file: string | undefined): Promise<void> {
+async function insertRows(session: Session, batch: SpanBatch, file?: string): Promise<void> {
   const table = batch.table ?? "spans";
   const settings = insertSettings(batch.token);
   if (file === undefined) await session.insert({ table, values: batch.ndjson, format: "JSONEachRow", settings });

@@ -11,7 +11,7 @@ import { storageLimits } from "../../limits.ts";
 export type InsertFile = {
   /**
    * @param insert called with the path of a file that has the bytes until it resolves, or with undefined if the rows go
-   * in the text: if they are few, if the file is in use, or if the disk needs its room for stored data
+   * in the text: if the file is in use, or if the disk needs its room for stored data
    */
   lend<T>(bytes: Buffer, insert: (path: string | undefined) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export function createInsertFile(folder: string): InsertFile {
 
   return {
     async lend(bytes, insert) {
-      if (isLent || bytes.length < storageLimits.insertFileBytes) return insert(undefined);
+      if (isLent) return insert(undefined);
       isLent = true;
       try {
         return await insert(await fill(bytes).catch(() => undefined));
