@@ -144,6 +144,17 @@ browserTest("a customer is deleted when its id is typed, not before", async () =
   await page.getByText("There is no such customer").waitFor();
 });
 
+browserTest("an id whose characters are not all seen is deleted when what is seen is typed", async () => {
+  const page = await open("/customers");
+  const id = unique("not\u202Eseen");
+  await makeCustomer(page, id);
+  await page.goto(`/customers/${encodeURIComponent(id)}`);
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByLabel("Type the id to confirm").fill(id.replace("\u202E", "⟨U+202E⟩"));
+  await page.getByRole("button", { name: "Delete customer" }).click();
+  await page.waitForURL(/\/customers$/);
+});
+
 browserTest("a viewer reads customers and edits nothing", async () => {
   const admin = await open("/customers");
   const id = unique("seen-by-viewers");

@@ -109,6 +109,24 @@ browserTest("members with their roles, and one's sessions, on a phone", async ()
   }
 });
 
+browserTest("the explanation of a score beside a scorer with a long name, on a phone", async () => {
+  const client = createClient(inject("site")?.url ?? "", testKeys.prod);
+  const id = String((await createSpan(client, {}))["unique_id"]);
+  const [slug, explanation] = [unique("long-scorer"), "It answers what was asked."];
+  const evaluator = { name: slug, evaluator_slug: slug, type: "human", score_value_type: "boolean" };
+  expect((await client.post("/api/evaluators/", evaluator)).status).toBe(201);
+  const score = {
+    evaluator_slug: slug,
+    boolean_value: true,
+    explanation,
+    scorer: `${"somebody-".repeat(8)}@example.com`,
+  };
+  expect((await client.post(`/api/logs/${id}/scores/`, score)).status).toBe(201);
+  const page = await open(`/spans/${id}?tab=details`, phone);
+  const width = () => page.getByText(explanation).evaluate((element) => element.getBoundingClientRect().width);
+  await expect.poll(width).toBeGreaterThan(90);
+});
+
 browserTest("the buttons of a customer's chart, and its budget, on a phone", async () => {
   const page = await open("/customers/harbor-hotels?range=30d", phone);
   const right = (locator: Locator) =>

@@ -25,3 +25,8 @@ test("the request id and the wait come from the headers", async () => {
   const error = await of(429, { detail: "Slow down." }, { "x-request-id": "r1", "retry-after": "7" });
   expect(error).toMatchObject({ requestId: "r1", retryAfterS: 7 });
 });
+
+test("what the server repeats of a request turns no text", async () => {
+  const error = await of(400, { detail: "There is no a\u202Eb.", code: "x", errors: { name: ["c\u0007 is taken."] } });
+  expect(error).toMatchObject({ message: "There is no a⟨U+202E⟩b.", errors: { name: ["c␇ is taken."] } });
+});

@@ -1,3 +1,5 @@
+import { visibleText } from "../lib/visible-text.ts";
+
 /** Messages by field path. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
@@ -25,7 +27,7 @@ export class ApiError extends Error {
   readonly spanId: string | undefined;
 
   constructor(message: string, { status, code = "", errors = {}, requestId, retryAfterS, spanId }: Particulars) {
-    super(message);
+    super(visibleText(message));
     this.name = "ApiError";
     this.status = status;
     this.code = code;
@@ -70,7 +72,7 @@ function fieldErrors(value: unknown, path = ""): FieldErrors {
   const found: Record<string, readonly string[]> = {};
   for (const [name, messages] of Object.entries(value)) {
     const field = path === "" ? name : `${path}.${name}`;
-    if (Array.isArray(messages)) found[field] = messages.map(String);
+    if (Array.isArray(messages)) found[field] = messages.map((message) => visibleText(String(message)));
     else Object.assign(found, fieldErrors(messages, field));
   }
   return found;

@@ -1,3 +1,4 @@
+import { visibleLine } from "../lib/visible-text.ts";
 import { colorsOf, neutralColor } from "./series-colors.ts";
 
 export type Values = readonly (number | null)[];
@@ -129,7 +130,7 @@ function bucketsOf({ interval, buckets, window }: Timeseries): Omit<ChartData, "
 
 /** Undefined if every field of the group is absent. */
 function groupLabel(group: Group): string | undefined {
-  const texts = Object.values(group).map((value) => (isAbsent(value) ? "none" : String(value)));
+  const texts = Object.values(group).map((value) => (isAbsent(value) ? "none" : visibleLine(String(value))));
   return Object.values(group).every(isAbsent) ? undefined : texts.join(" · ");
 }
 

@@ -1,6 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState, type ReactNode } from "react";
+import { visibleLine } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { cx } from "../ui/cx.ts";
 import { Spinner } from "../ui/spinner.tsx";
@@ -98,7 +99,9 @@ function Options({
         >
           <Icon name={option.icon} className="text-faint" />
           <span className="whitespace-nowrap">{option.label}</span>
-          <span className="figures min-w-0 flex-1 truncate text-right text-faint">{option.detail}</span>
+          <span className="figures min-w-0 flex-1 truncate text-right text-faint">
+            {option.detail && visibleLine(option.detail)}
+          </span>
         </li>
       ))}
     </ul>

@@ -1,6 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
 import type { Window } from "../../charts/use-window.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { printTerm } from "../../query-bar/print-query.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
@@ -39,15 +40,15 @@ export function CustomerPage({ customerId, window, isTable }: PageProps): ReactN
             Customers
           </Link>
           <h1 className="flex items-center gap-1 text-lg font-semibold">
-            <span className="min-w-0 truncate" title={customerId}>
-              {customerId}
+            <span className="min-w-0 truncate" title={visibleLine(customerId)}>
+              {visibleLine(customerId)}
             </span>
             <CopyButton text={customerId} label="Copy the id" />
           </h1>
           <div className="flex h-5 items-center truncate text-muted">
             {customer === undefined
               ? error === null && <Skeleton className="h-3 w-40" />
-              : [customer.name, customer.email, customer.group_identifier].filter(Boolean).join(" · ")}
+              : visibleLine([customer.name, customer.email, customer.group_identifier].filter(Boolean).join(" · "))}
           </div>
         </div>
         <div className="flex flex-wrap items-center gap-2">
@@ -101,7 +102,7 @@ function NoSuchCustomer({ customerId }: { customerId: string }): ReactNode {
         </Link>
       }
     >
-      No call or span of this environment names “{customerId}”.
+      No call or span of this environment names “{visibleLine(customerId)}”.
     </EmptyState>
   );
 }

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { components } from "../../api/schema.gen.ts";
 import { knownCost } from "../../lib/known-cost.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
 import { Cost, Count, Time } from "../../ui/value.tsx";
 import { failedTerm } from "../series/terms.ts";
@@ -75,11 +76,11 @@ function CustomerRow({ row, isOfAllTime, share }: RowProps): ReactNode {
           params={{ customerId: id }}
           search={{}}
           className="relative font-medium hover:text-accent"
-          title={id}
+          title={visibleLine(id)}
         >
-          {id}
+          <bdi>{visibleLine(id)}</bdi>
         </Link>
-        <span className="relative text-muted max-sm:hidden"> {name ?? email}</span>
+        <span className="relative text-muted max-sm:hidden"> {visibleLine(name ?? email ?? "")}</span>
       </Cell>
       <Cell isNumber>
         <Cost usd={knownCost(row)} why={`No price for ${row.unpriced_count} calls.`} />

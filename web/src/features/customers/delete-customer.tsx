@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from "react";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -11,7 +12,9 @@ type DeleteProps = { customerId: string; onClose: () => void; onDeleted: () => v
 export function DeleteCustomer({ customerId, onClose, onDeleted }: DeleteProps): ReactNode {
   const [typed, setTyped] = useState("");
   const remove = useDeleteCustomer(customerId, onDeleted);
-  const isTyped = typed === customerId;
+  const shown = visibleLine(customerId);
+  // What is not seen cannot be typed.
+  const isTyped = typed === customerId || typed === shown;
   const confirm = () => {
     if (isTyped && !remove.isPending) remove.mutate();
   };
@@ -40,7 +43,7 @@ export function DeleteCustomer({ customerId, onClose, onDeleted }: DeleteProps):
       >
         <p>
           Profile and budgets are removed. Spans are kept with their content, but name nobody. A new call that names{" "}
-          <strong className="break-all">{customerId}</strong> makes a new customer, without a budget.
+          <strong className="break-all">{shown}</strong> makes a new customer, without a budget.
         </p>
         <Field label={<>Type the id to confirm</>}>
           {(control) => (

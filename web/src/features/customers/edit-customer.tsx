@@ -1,5 +1,6 @@
 import { useState, type FormEvent, type ReactNode } from "react";
 import { ApiError } from "../../api/api-error.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -35,7 +36,7 @@ export function EditCustomer({ customer, onClose }: EditProps): ReactNode {
       open
       onOpenChange={(open) => !open && onClose()}
       title="Edit customer"
-      description={customer.customer_identifier}
+      description={visibleLine(customer.customer_identifier)}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>

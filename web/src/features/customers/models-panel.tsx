@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { bodyOf } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
 import { knownCost } from "../../lib/known-cost.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -51,7 +52,7 @@ export function ModelsPanel({ scope }: { scope: Scope }): ReactNode {
                     search={openRows.search(termsOfGroup({ model }))}
                     className="relative hover:text-accent"
                   >
-                    {model}
+                    {visibleLine(model)}
                   </Link>
                 </Cell>
                 <Cell isNumber>

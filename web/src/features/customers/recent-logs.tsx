@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { bodyOf } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { Dot } from "../../ui/badge.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -82,7 +83,8 @@ export function RecentLogs({ scope }: { scope: Scope }): ReactNode {
   );
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? visibleLine(value) : undefined;
 
 const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { Select } from "../../ui/select.tsx";
 import { useMetadataKeys } from "../series/metadata-keys.ts";
 import type { Scope } from "../series/queries.ts";
@@ -16,22 +17,21 @@ const fields = [
   ["key_id", "API key"],
 ] as const;
 
+const named = (value: string) => ({ value, label: visibleLine(value) });
+
 type MenuProps = { scope: Scope; value: string; onChange: (by: string) => void };
 
 /** Chooses what a chart is grouped by: a field, or a metadata key of the spans. */
 export function BreakdownMenu({ scope, value, onChange }: MenuProps): ReactNode {
   const keys = useMetadataKeys(scope).map((key) => `metadata.${key}`);
-  const options = [
-    ...fields.map(([word, label]) => ({ value: word as string, label })),
-    ...keys.map((key) => ({ value: key, label: key })),
-  ];
+  const options = [...fields.map(([word, label]) => ({ value: word as string, label })), ...keys.map(named)];
   const isKnown = options.some((option) => option.value === value);
   return (
     <label className="flex items-center gap-1.5 text-muted">
       by
       <Select
         value={value}
-        options={isKnown ? options : [...options, { value, label: value }]}
+        options={isKnown ? options : [...options, named(value)]}
         onValueChange={onChange}
         className="w-40 text-text"
       />

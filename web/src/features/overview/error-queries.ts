@@ -1,5 +1,6 @@
 import { bodyOf } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { figureOptions, filtersOf, useTimeseries, type Scope } from "../series/queries.ts";
 import { failedTerm } from "../series/terms.ts";
 import { rowsMax } from "./table-frame.tsx";
@@ -49,7 +50,7 @@ export function useNewestErrors(scope: Scope): ReadonlyMap<string, string> {
   return new Map(
     newestLast.map((span) => [
       keyOf(span.span_name, span.status_code),
-      (typeof span.error_message === "string" ? span.error_message : "").slice(0, 300),
+      visibleLine((typeof span.error_message === "string" ? span.error_message : "").slice(0, 300)),
     ]),
   );
 }

@@ -4,6 +4,7 @@ import { isAbsent } from "../../charts/chart-data.ts";
 import { PanelError } from "../../charts/panel-error.tsx";
 import { formatCount, formatInteger, unknown } from "../../lib/format.ts";
 import { formatAgo, formatExactTime, formatMinute } from "../../lib/time.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { failedTerm } from "../series/terms.ts";
 import { keyOf, useCustomersOfErrors, useNewestErrors } from "./error-queries.ts";
 import { useGroups } from "./queries.ts";
@@ -50,7 +51,7 @@ export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
       {rows.map((row) => {
         const { span_name, status_code } = row;
         const terms = [...termsOfGroup({ span_name, status_code }), failedTerm];
-        const name = isAbsent(span_name) ? "without a name" : String(span_name);
+        const name = isAbsent(span_name) ? "without a name" : visibleLine(String(span_name));
         const message = messages.get(keyOf(span_name, status_code));
         return (
           <tr key={keyOf(span_name, status_code)} className="h-row">

@@ -3,6 +3,7 @@ import { seriesOfGroups, type ChartSeries } from "../../charts/chart-data.ts";
 import { FullChart } from "../../charts/full-chart.tsx";
 import { PanelError } from "../../charts/panel-error.tsx";
 import { ChartSkeleton } from "../../charts/time-chart.tsx";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { findField } from "../../query-bar/fields.ts";
 import type { Term } from "../../query-bar/query.ts";
 import { BreakdownMenu } from "./breakdown-menu.tsx";
@@ -55,7 +56,7 @@ export function LargeChart({ scope, id, by, isTable }: LargeChartProps): ReactNo
         <FullChart
           data={data}
           shape={panel.shape}
-          label={`${panel.title} over time${by === "none" ? "" : ` by ${by}`}`}
+          label={`${panel.title} over time${by === "none" ? "" : ` by ${visibleLine(by)}`}`}
           height={height}
           timeZone={scope.window.timeZone}
           kind={panel.kind}

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { PanelError } from "../../charts/panel-error.tsx";
 import { formatCount, formatDuration, formatInteger, formatPercent } from "../../lib/format.ts";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { Unknown } from "../../ui/value.tsx";
 import { GroupCost } from "./group-cost.tsx";
 import { useGroups } from "./queries.ts";
@@ -71,6 +72,7 @@ type TopRowProps = { row: GroupRow; field: TopTableProps["field"]; share: number
 function TopRow({ row, field, share, query }: TopRowProps): ReactNode {
   const openRows = useOpenRows(query);
   const name = String(row[field]);
+  const shown = visibleLine(name);
   const terms = termsOfGroup({ [field]: name });
   return (
     <tr className="h-row">
@@ -81,9 +83,9 @@ function TopRow({ row, field, share, query }: TopRowProps): ReactNode {
             ? { to: "/customers/$customerId" as const, params: { customerId: name } }
             : { to: "/logs" as const, search: openRows.search(terms) })}
           className="relative block truncate hover:text-accent"
-          title={name}
+          title={shown}
         >
-          {name}
+          {shown}
         </Link>
       </td>
       <td className="figures px-2 text-right">

@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from "react";
+import { visibleLine } from "../../lib/visible-text.ts";
 import { cx } from "../../ui/cx.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -56,9 +57,10 @@ export function AuditPanel(): ReactNode {
 
 /** The target of an action, by name if known. */
 function Target({ id, name }: { id: string | null; name: string | undefined }): ReactNode {
+  const shown = id === null ? undefined : visibleLine(id);
   return (
-    <Cell className={cx("max-w-48!", name === undefined && "figures text-muted")} title={id ?? undefined}>
-      {name ?? id}
+    <Cell className={cx("max-w-48!", name === undefined && "figures text-muted")} title={shown}>
+      {name ?? shown}
     </Cell>
   );
 }

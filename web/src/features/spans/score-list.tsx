@@ -79,15 +79,19 @@ function ScoreRow({ score, children }: { score: Score; children: ReactNode }): R
         {visibleLine(evaluator_name)}
       </span>
       <span
-        className={`figures shrink-0 ${tone}`}
+        className={`figures max-w-2/5 shrink-0 [overflow-wrap:anywhere] ${tone}`}
         title={is_passed === null ? "Neither passed nor failed" : is_passed ? "Passed" : "Not passed"}
       >
         {visibleLine(scoreText(score).slice(0, 200))}
       </span>
       {text !== null && text !== "" && (
-        <span className="min-w-0 text-muted [overflow-wrap:anywhere]">{visibleLine(text.slice(0, 1000))}</span>
+        <span className="min-w-24 text-muted [overflow-wrap:anywhere]">{visibleLine(text.slice(0, 1000))}</span>
       )}
-      {scorer !== null && scorer !== "" && <span className="shrink-0 text-faint">{visibleLine(scorer)}</span>}
+      {scorer !== null && scorer !== "" && (
+        <span className="max-w-48 min-w-0 truncate text-faint" title={visibleLine(scorer)}>
+          {visibleLine(scorer)}
+        </span>
+      )}
       {children}
     </div>
   );

@@ -70,7 +70,7 @@ function Figures({ span }: { span: Span }): ReactNode {
   return (
     <dl className="mt-1 flex flex-wrap items-baseline gap-x-4 gap-y-0.5 text-sm">
       {model !== undefined && (
-        <Figure label="Model" title={provider === undefined ? model : `${model} at ${provider}`}>
+        <Figure label="Model" title={visibleLine(provider === undefined ? model : `${model} at ${provider}`)}>
           {visibleLine(model)}
         </Figure>
       )}
