@@ -127,6 +127,21 @@ browserTest("the explanation of a score beside a scorer with a long name, on a p
   await expect.poll(width).toBeGreaterThan(90);
 });
 
+browserTest("the cost of customers beside a long id, on a phone", async () => {
+  const client = createClient(inject("site")?.url ?? "", testKeys.prod);
+  const id = `${unique("long")}-${"0123456789abcdef".repeat(4)}`;
+  await createSpan(client, { customer_identifier: id, cost: 0.5 });
+  await settle(client);
+  const page = await open(`/customers?range=1h&find=${id}`, phone);
+  const cost = page
+    .getByRole("row", { name: id })
+    .getByRole("cell")
+    .filter({ hasText: /^\$0\.50*$/ });
+  await expect
+    .poll(() => cost.evaluate((element) => element.getBoundingClientRect().right))
+    .toBeLessThanOrEqual(phone.width);
+});
+
 browserTest("the buttons of a customer's chart, and its budget, on a phone", async () => {
   const page = await open("/customers/harbor-hotels?range=30d", phone);
   const right = (locator: Locator) =>

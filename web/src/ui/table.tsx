@@ -70,7 +70,7 @@ export function HeadCell({
   );
 }
 
-/** One line of text, truncated if necessary; numbers are right-aligned. */
+/** One line of text, truncated if necessary; numbers are right-aligned. A `max-w-…` of its own replaces the width. */
 export function Cell({
   isNumber = false,
   className,
@@ -81,7 +81,7 @@ export function Cell({
     <td
       {...rest}
       className={cx(
-        "h-row max-w-80 truncate px-2 first:pl-3 last:pr-3",
+        "h-row [:where(&)]:max-w-80 truncate px-2 first:pl-3 last:pr-3",
         isNumber && "figures text-right whitespace-nowrap",
         className,
       )}

@@ -65,17 +65,17 @@ function Row({ setting, canWrite, ...actions }: Omit<TableProps, "settings"> & {
           <span className="max-md:sr-only">{label}</span>
         </span>
       </Cell>
-      <Cell className="!max-w-40 font-medium max-md:!max-w-20" title={name}>
+      <Cell className="max-w-40 font-medium max-md:max-w-20" title={name}>
         {visibleLine(name)}
       </Cell>
       <Cell className="text-muted">{provider}</Cell>
       <Cell className="figures" title={setting.access_key_id ?? undefined}>
         {keyHint(setting)}
       </Cell>
-      <Cell className="!max-w-52 text-muted max-md:hidden" title={address ?? undefined}>
+      <Cell className="max-w-52 text-muted max-md:hidden" title={address ?? undefined}>
         {address ?? "the provider's own"}
       </Cell>
-      <Cell className="!max-w-44 text-muted max-md:hidden" title={models}>
+      <Cell className="max-w-44 text-muted max-md:hidden" title={models}>
         {visibleLine(models)}
       </Cell>
       <Cell className="text-muted max-md:hidden">{setting.environment ?? "both"}</Cell>

@@ -39,7 +39,7 @@ export function AuditPanel(): ReactNode {
               <Cell>
                 <Time at={entry.created_at} />
               </Cell>
-              <Cell className="max-w-48!" title={entry.actor_id ?? undefined}>
+              <Cell className="max-w-48" title={entry.actor_id ?? undefined}>
                 {entry.actor_name}
               </Cell>
               <Cell className="figures">{entry.action}</Cell>
@@ -59,7 +59,7 @@ export function AuditPanel(): ReactNode {
 function Target({ id, name }: { id: string | null; name: string | undefined }): ReactNode {
   const shown = id === null ? undefined : visibleLine(id);
   return (
-    <Cell className={cx("max-w-48!", name === undefined && "figures text-muted")} title={shown}>
+    <Cell className={cx("max-w-48", name === undefined && "figures text-muted")} title={shown}>
       {name ?? shown}
     </Cell>
   );
