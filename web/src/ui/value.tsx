@@ -20,7 +20,7 @@ export function Unknown({ why }: { why: string }): ReactNode {
   );
 }
 
-export function Cost({ usd, why = "No price is known." }: { usd: Known<number>; why?: string }): ReactNode {
+export function Cost({ usd, why = "No cost is known." }: { usd: Known<number>; why?: string }): ReactNode {
   if (usd === null || usd === undefined) return <Unknown why={why} />;
   return (
     <span className="figures" title={formatExactCost(usd)}>

@@ -11,7 +11,7 @@ const named: readonly (readonly [name: string, label: string, kind: MetricKind])
   ["error_percentage", "Error rate", "percent"],
   ["total_cost", "Cost", "cost"],
   ["average_cost", "Average cost", "cost"],
-  ["unpriced_count", "Calls without a price", "count"],
+  ["unpriced_count", "Calls of unknown cost", "count"],
   ["total_tokens", "Tokens", "count"],
   ["total_prompt_tokens", "Prompt tokens", "count"],
   ["total_completion_tokens", "Completion tokens", "count"],

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { figureFormats, type FigureKind } from "../../charts/figures.ts";
-import { formatInteger } from "../../lib/format.ts";
+import { knownCost, unknownCostText, whyUnknownCost } from "../../lib/known-cost.ts";
 import type { Term } from "../../query-bar/query.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -43,17 +43,25 @@ export function CustomerFigures({ scope }: { scope: Scope }): ReactNode {
                 to="/logs"
                 search={openRows.search(terms, undefined, sort)}
                 className="text-xl font-semibold tracking-tight tabular-nums hover:text-accent"
-                title={figureFormats[kind].exact(totals[metric])}
+                title={figureFormats[kind].exact(valueOf(totals, metric))}
               >
-                {figureFormats[kind].short(totals[metric])}
+                {figureFormats[kind].short(valueOf(totals, metric))}
               </Link>
             )}
           </dd>
           {metric === "total_cost" && unpriced > 0 && (
-            <p className="text-xs text-warn">no price for {formatInteger(unpriced)} calls</p>
+            <p className="text-xs text-warn" title={whyUnknownCost}>
+              {unknownCostText(unpriced)}
+            </p>
           )}
         </div>
       ))}
     </dl>
   );
+}
+
+function valueOf(totals: Readonly<Record<string, number | null>>, metric: string): number | null {
+  const value = totals[metric] ?? null;
+  if (metric !== "total_cost" || value === null) return value;
+  return knownCost({ total_cost: value, unpriced_count: totals["unpriced_count"] ?? 0 });
 }

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { components } from "../../api/schema.gen.ts";
-import { knownCost } from "../../lib/known-cost.ts";
+import { knownCost, unknownCostText } from "../../lib/known-cost.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
 import { Cell, HeadCell, Table } from "../../ui/table.tsx";
 import { Cost, Count, Time } from "../../ui/value.tsx";
@@ -83,7 +83,7 @@ function CustomerRow({ row, isOfAllTime, share }: RowProps): ReactNode {
         <span className="relative text-muted max-sm:hidden"> {visibleLine(name ?? email ?? "")}</span>
       </Cell>
       <Cell isNumber>
-        <Cost usd={knownCost(row)} why={`No price for ${row.unpriced_count} calls.`} />
+        <Cost usd={knownCost(row)} why={unknownCostText(row.unpriced_count)} />
       </Cell>
       <Cell isNumber>
         <Link to="/logs" search={openRows.search([term], range)} className="hover:text-accent">

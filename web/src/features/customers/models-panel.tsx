@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { bodyOf } from "../../api/client.ts";
 import { useApiQuery, useEnvironment } from "../../api/use-api.ts";
-import { knownCost } from "../../lib/known-cost.ts";
+import { knownCost, unknownCostText } from "../../lib/known-cost.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -62,7 +62,7 @@ export function ModelsPanel({ scope }: { scope: Scope }): ReactNode {
                   <Count value={row.total_tokens} />
                 </Cell>
                 <Cell isNumber className="pr-3">
-                  <Cost usd={knownCost(row)} why={`No price for ${row.unpriced_count} calls.`} />
+                  <Cost usd={knownCost(row)} why={unknownCostText(row.unpriced_count)} />
                 </Cell>
               </tr>
             );

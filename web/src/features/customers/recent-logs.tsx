@@ -73,7 +73,7 @@ export function RecentLogs({ scope }: { scope: Scope }): ReactNode {
                 <Duration seconds={numberOf(span.latency)} />
               </Cell>
               <Cell isNumber className="pr-3">
-                <Cost usd={numberOf(span.cost)} why="No cost was sent, and no price is known." />
+                <Cost usd={numberOf(span.cost)} why="No cost is known." />
               </Cell>
             </tr>
           ))}

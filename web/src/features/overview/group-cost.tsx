@@ -24,7 +24,7 @@ export function GroupCost({ row, terms, query }: GroupCostProps): ReactNode {
           to="/logs"
           search={openRows.search([...terms, ...(unpriced.terms ?? [])])}
           className="text-warn"
-          title={unpriced.text}
+          title={`${unpriced.text}: ${unpriced.title}`}
           aria-label={unpriced.text}
         >
           +?

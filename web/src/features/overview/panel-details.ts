@@ -1,5 +1,6 @@
 import type { Term } from "../../query-bar/query.ts";
 import { formatCount, formatDuration, formatInteger, formatPercent } from "../../lib/format.ts";
+import { unknownCostText, whyUnknownCost } from "../../lib/known-cost.ts";
 import { modelCallTypes, type PanelId } from "./panels.ts";
 
 type Totals = Readonly<Record<string, number | null>>;
@@ -37,8 +38,8 @@ const percentileDetail = (median: number | null): Detail =>
 export function unpricedDetail(count: number | null | undefined): Detail | undefined {
   if (count === null || count === undefined || count === 0) return undefined;
   return {
-    text: `no price for ${formatInteger(count)} ${count === 1 ? "call" : "calls"}`,
-    title: "The cost of these calls is unknown: no sum includes them",
+    text: unknownCostText(count),
+    title: whyUnknownCost,
     terms: unpricedTerms,
     isWarning: true,
   };

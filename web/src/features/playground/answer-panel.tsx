@@ -77,7 +77,10 @@ export function RunFigures({ run }: { run: Run }): ReactNode {
       {figures !== undefined && (
         <>
           <span title="Cost">
-            <Cost usd={figures.cost} why={state === "done" ? "No price is known for this model." : why} />
+            <Cost
+              usd={figures.cost}
+              why={state === "done" ? "No price is known for this model, or no usage was sent." : why}
+            />
           </span>
           <span title="Time">
             <Duration seconds={figures.latency} why={why} />

@@ -50,7 +50,7 @@ function ThreadItem({ thread, isOpen, onOpen }: { thread: Thread; isOpen: boolea
           {countOf(trace_count, log_count)}
         </span>
         <span className="w-20 shrink-0 text-right">
-          <Cost usd={total_cost} why="No call of the thread has a known price." />
+          <Cost usd={total_cost} why="No call of the thread has a known cost." />
         </span>
       </span>
     </button>

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { memo, useState, type ReactNode } from "react";
+import { unknownCostText } from "../../lib/known-cost.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Cost, Count, Duration, Time } from "../../ui/value.tsx";
@@ -49,12 +50,9 @@ function TurnHeader({ turn, number }: { turn: Turn; number: number }): ReactNode
       <Duration seconds={seconds} />
       <span className="truncate font-mono">{visibleLine(models.join(", "))}</span>
       <span className="ml-auto flex gap-x-4">
-        <span title={unpricedCount > 0 ? `No price for ${unpricedCount} of the calls` : undefined}>
-          <Cost
-            usd={cost}
-            why={unpricedCount > 0 ? `No price for ${unpricedCount} calls.` : "The turn called no model."}
-          />
-          {cost !== undefined && unpricedCount > 0 && <span className="text-warn"> +{unpricedCount} unpriced</span>}
+        <span title={unpricedCount > 0 ? unknownCostText(unpricedCount) : undefined}>
+          <Cost usd={cost} why={unpricedCount > 0 ? unknownCostText(unpricedCount) : "The turn called no model."} />
+          {cost !== undefined && unpricedCount > 0 && <span className="text-warn"> +{unpricedCount} unknown</span>}
         </span>
         <span>
           <Count value={tokens} /> tokens

@@ -1,5 +1,6 @@
 import { useMemo, useState, type ReactNode } from "react";
 import { formatCost, formatCount, formatDuration, formatInteger, formatShare } from "../../lib/format.ts";
+import { unknownCostText } from "../../lib/known-cost.ts";
 import { Button } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { flameOfNames, flameOfSpans, type FlameTree } from "./model/flame.ts";
@@ -86,7 +87,7 @@ function flameOf({ spans, totals }: TraceModel, weight: FlameWeight, isEach: boo
 
 function nothingText({ header }: TraceModel, weight: FlameWeight): string {
   if (weight === "cost" && header.unpriced_count > 0) {
-    return `No span of this trace has a known cost; ${formatInteger(header.unpriced_count)} model calls have no price.`;
+    return `No span of this trace has a known cost: ${unknownCostText(header.unpriced_count)}.`;
   }
   return `No span of this trace has any ${weight === "time" ? "duration" : weight}.`;
 }

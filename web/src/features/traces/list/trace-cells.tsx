@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { formatCost, formatCount, formatDuration, formatExactCost, formatInteger } from "../../../lib/format.ts";
-import { knownCost } from "../../../lib/known-cost.ts";
+import { knownCost, unknownCostText } from "../../../lib/known-cost.ts";
 import { formatExactTime, formatMinute, formatTime, type TimeZone } from "../../../lib/time.ts";
 import { Unknown } from "../../../ui/value.tsx";
 import { truncateLine, Untrusted } from "../parts/untrusted.tsx";
@@ -88,7 +88,7 @@ function Name({ row }: { row: TraceRow }): ReactNode {
 function RowCost({ row }: { row: TraceRow }): ReactNode {
   const { unpriced_count: unpriced } = row;
   const cost = knownCost(row);
-  const why = `${formatInteger(unpriced)} model ${unpriced === 1 ? "call has" : "calls have"} no price.`;
+  const why = unknownCostText(unpriced);
   if (cost === null) return <Unknown why={why} />;
   return (
     <span title={unpriced > 0 ? `At least ${formatExactCost(cost)}: ${why}` : formatExactCost(cost)}>

@@ -1,4 +1,5 @@
 import { formatCost, formatDuration, formatInteger } from "../../../lib/format.ts";
+import { unknownCostText } from "../../../lib/known-cost.ts";
 import { at } from "./at.ts";
 import type { TraceModel } from "./trace-model.ts";
 import { hasFlag, kindOf, labelOf, textOf } from "./trace-spans.ts";
@@ -56,7 +57,7 @@ export function describeSpan(model: TraceModel, index: number): string {
 export function costOf({ totals }: TraceModel, index: number): string {
   const unpriced = at(totals.unpriced, index);
   const cost = at(totals.costs, index);
-  if (unpriced === 0) return formatCost(cost);
-  const calls = `no price for ${formatInteger(unpriced)} ${unpriced === 1 ? "call" : "calls"}`;
-  return cost === 0 ? `unknown: ${calls}` : `at least ${formatCost(cost)}: ${calls}`;
+  if (unpriced === 0) return at(totals.priced, index) === 0 ? "none" : formatCost(cost);
+  const calls = unknownCostText(unpriced);
+  return cost === 0 ? calls : `at least ${formatCost(cost)}: ${calls}`;
 }

@@ -53,4 +53,5 @@ test("sums counted costs and tokens, failures and missing prices of all descenda
   expect([...totals.tokens]).toEqual([20, 10, 10, 0]);
   expect([...totals.failed]).toEqual([1, 0, 1, 1]);
   expect([...totals.unpriced]).toEqual([1, 0, 1, 0]);
+  expect([...totals.priced]).toEqual([2, 1, 0, 0]);
 });

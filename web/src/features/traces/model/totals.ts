@@ -11,6 +11,8 @@ export type TreeTotals = {
   /** Failed spans, and model calls without a price, in the subtree including the span itself. */
   failed: Int32Array<ArrayBuffer>;
   unpriced: Int32Array<ArrayBuffer>;
+  /** Spans with a known cost, also of 0, in the subtree including the span itself. */
+  priced: Int32Array<ArrayBuffer>;
 };
 
 export function treeTotals(spans: TraceSpans): TreeTotals {
@@ -18,14 +20,15 @@ export function treeTotals(spans: TraceSpans): TreeTotals {
   const tokens = spans.countedTokens.map(orZero);
   const failed = Int32Array.from(spans.flags, (flags) => ((flags & spanFlags.failed) === 0 ? 0 : 1));
   const unpriced = Int32Array.from(spans.flags, (flags) => ((flags & spanFlags.unpriced) === 0 ? 0 : 1));
+  const priced = Int32Array.from(spans.countedCosts, (cost) => (Number.isNaN(cost) ? 0 : 1));
   for (let index = spans.count - 1; index >= 0; index -= 1) {
     const parent = at(spans.parents, index);
     if (parent === -1) continue;
-    for (const column of [costs, tokens, failed, unpriced]) {
+    for (const column of [costs, tokens, failed, unpriced, priced]) {
       column[parent] = at(column, parent) + at(column, index);
     }
   }
-  return { selfTimes: selfTimes(spans), costs, tokens, failed, unpriced };
+  return { selfTimes: selfTimes(spans), costs, tokens, failed, unpriced, priced };
 }
 
 const orZero = (value: number): number => (Number.isNaN(value) ? 0 : value);

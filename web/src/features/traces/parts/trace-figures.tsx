@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { formatExactCost, formatInteger } from "../../../lib/format.ts";
-import { knownCost } from "../../../lib/known-cost.ts";
+import { knownCost, unknownCostText, whyUnknownCost } from "../../../lib/known-cost.ts";
 import { formatExactTime, formatTime, type TimeZone } from "../../../lib/time.ts";
 import { markEdges } from "../../../ui/mark-edges.ts";
 import { Cost, Count, Duration } from "../../../ui/value.tsx";
@@ -23,7 +23,7 @@ export function TraceFigures({
       <dl className="flex w-max min-w-full gap-x-6 px-4 pb-2 whitespace-nowrap">
         <Figure label="Cost" title={costTitle(header)}>
           <Cost usd={knownCost(header)} why={costTitle(header)} />
-          {unpriced > 0 && <span className="ml-1.5 text-warn">no price for {formatInteger(unpriced)}</span>}
+          {unpriced > 0 && <span className="ml-1.5 text-warn">{unknownCostText(unpriced)}</span>}
         </Figure>
         <Figure label="Duration" title="From the first start to the last end.">
           <Duration seconds={header.duration} />
@@ -52,5 +52,5 @@ export function TraceFigures({
 function costTitle({ total_cost: cost, unpriced_count: unpriced }: TraceHeader): string {
   const exact = formatExactCost(cost);
   if (unpriced === 0) return exact;
-  return `${exact} for what has a price; ${formatInteger(unpriced)} model ${unpriced === 1 ? "call has" : "calls have"} none.`;
+  return `${cost === 0 ? "" : `At least ${exact}. `}${whyUnknownCost}.`;
 }

@@ -128,6 +128,7 @@ function Figures({ scene: { model }, index }: { scene: RowScene; index: number }
   const { spans, totals } = model;
   const cost = at(totals.costs, index);
   const unpriced = at(totals.unpriced, index);
+  const isKnown = cost > 0 || (unpriced === 0 && at(totals.priced, index) > 0);
   const duration = at(spans.durations, index);
   return (
     <>
@@ -135,7 +136,7 @@ function Figures({ scene: { model }, index }: { scene: RowScene; index: number }
         className="figures trace-cost w-[68px] shrink-0 text-right whitespace-nowrap text-muted"
         title={costOf(model, index)}
       >
-        {cost > 0 && formatCost(cost)}
+        {isKnown && formatCost(cost)}
         {unpriced > 0 && <span className="font-sans text-warn">{cost > 0 ? "+" : unknown}</span>}
       </span>
       <span
