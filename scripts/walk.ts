@@ -13,14 +13,17 @@ import { connectInspector, type Inspector } from "./walk/inspector.ts";
 
 /**
  * `npm run walk -- span|chat|stream|otlp`: the source files that one request enters, in the order of first entry, with
- * the named functions entered in each. V8 counts the calls in a server that this script starts; functions that also run
- * in an equal time without a request are left out.
+ * the named functions entered in each. V8 counts the calls in a server that this script starts, in several equal windows
+ * with one request and without. A function is entered by the request if it ran in each window with one and in none
+ * without; the other files that ran are listed as left out.
  */
 
 const sources = new URL("../server/src/", import.meta.url);
 const key = "walk_key_0123456789";
 /** The time until the sent data is stored and counted, in milliseconds. */
 const settleMs = 2_500;
+/** Pairs of a window without a request and one with it. Two, since background work seldom falls into both requests. */
+const rounds = 2;
 
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] };
 const requests: Readonly<Record<string, () => { path: string; body: object }>> = {
@@ -43,13 +46,17 @@ const upstream = await startUpstream();
 const folder = mkdtempSync(join(tmpdir(), "spanway-walk-"));
 const server = await startServer((upstream.address() as AddressInfo).port);
 try {
-  const { answered, order } = await walk(server.inspector, async () => send(makeRequest()));
+  const { answered, order, leftOut } = await walk(server.inspector, async () => send(makeRequest()));
   print("Before the response", order.filter(answered));
   print(
     "After it",
     order.filter((entry) => !answered(entry)),
   );
   const files = new Set(order.map(({ file }) => file));
+  for (const [reason, ran] of Object.entries(leftOut)) {
+    const others = [...new Set(ran.map(({ file }) => file))].filter((file) => !files.has(file)).toSorted();
+    console.log(`Left out, since they ran ${reason}: ${others.join(", ") || "none"}`);
+  }
   console.log(`${kind}: ${files.size} files, ${order.filter(isNamed).length} functions`);
 } finally {
   await server.stop();
@@ -57,7 +64,12 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-type Walk = { order: SourceFunction[]; answered: (entry: SourceFunction) => boolean };
+type Walk = {
+  order: SourceFunction[];
+  answered: (entry: SourceFunction) => boolean;
+  /** Functions that ran in a window with a request and are not entered by it, by reason. */
+  leftOut: Record<string, SourceFunction[]>;
+};
 
 async function walk(inspector: Inspector, request: () => Promise<void>): Promise<Walk> {
   const take = (): Promise<Map<string, SourceFunction>> => takeCalled(inspector, sources.href);
@@ -65,15 +77,29 @@ async function walk(inspector: Inspector, request: () => Promise<void>): Promise
   for (let i = 0; i < 3; i += 1) await request();
   await sleep(settleMs);
   await countCalls(inspector);
-  await sleep(settleMs);
-  const idle = await take();
-  await request();
-  const before = await take();
-  await sleep(settleMs);
-  const all = new Map([...before, ...(await take())]);
-  const own = [...all].filter(([id]) => !idle.has(id)).map(([, entry]) => entry);
+  const idle = new Set<string>();
+  const before = new Set<string>();
+  const ran = new Map<string, { entry: SourceFunction; windows: number }>();
+  for (let round = 0; round < rounds; round += 1) {
+    await sleep(settleMs);
+    for (const id of (await take()).keys()) idle.add(id);
+    await request();
+    const early = await take();
+    await sleep(settleMs);
+    for (const id of early.keys()) before.add(id);
+    for (const [id, entry] of new Map([...early, ...(await take())]))
+      ran.set(id, { entry, windows: (ran.get(id)?.windows ?? 0) + 1 });
+  }
+  const entries = [...ran].map(([id, { entry, windows }]) => ({ entry, isIdle: idle.has(id), windows }));
+  const where = (matches: (ran: (typeof entries)[number]) => boolean): SourceFunction[] =>
+    entries.filter(matches).map(({ entry }) => entry);
+  const own = where(({ isIdle, windows }) => !isIdle && windows === rounds);
   const order = await orderOf(inspector, own, { request, quietMs: settleMs });
-  return { order, answered: ({ file, start }) => before.has(`${file}:${start}`) };
+  const leftOut = {
+    "also without a request": where(({ isIdle }) => isIdle),
+    "with only some of the requests": where(({ isIdle, windows }) => !isIdle && windows < rounds),
+  };
+  return { order, answered: ({ file, start }) => before.has(`${file}:${start}`), leftOut };
 }
 
 /** A line for each file, with the names of its functions. Files without a named function have their path alone. */

@@ -9,8 +9,7 @@ import type { PriceBook } from "../../pricing/price-book.ts";
 import type { ErasedCustomers } from "./erased-customers.ts";
 import { createNestedJson } from "../../validation/field-readers.ts";
 import { normalizeSpan, type NormalizedSpan, type NormalizeResult, type SpanOrigin } from "../normalize/normalize.ts";
-import type { RecordedCall } from "./recorded-call.ts";
-import { addReduced } from "./reduce-call.ts";
+import { addReduced, type RecordedCall } from "./recorded-call.ts";
 import { createSpanBatch, encodeLines, type Arrival, type SpanBatch, type SpanBatchDeps } from "./span-batch.ts";
 import type { SpanHistory } from "./span-history.ts";
 
