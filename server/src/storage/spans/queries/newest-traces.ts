@@ -31,7 +31,8 @@ export async function planNewest(
   const isNewestFirst = condition === undefined && sort.field === "timestamp" && sort.descending;
   if (spans === undefined || !isNewestFirst || page * pageSize > storageLimits.newestTraces) return undefined;
   const sums = await findSums(database, { scope, window, cost: sumsCost }, signal);
-  if (sums === undefined) return undefined;
+  // How wide a trace is may not be recorded before a pass.
+  if (sums?.isSettled !== true) return undefined;
   const counting = (rows: string, params: StatementParams) =>
     database.query(
       { name: "count_traces", sql: `SELECT uniqExactArray(traces) AS traces FROM ${rows}`, params },

@@ -16,6 +16,8 @@ export type SumsOfWindow = {
    * columns of sums. Calls it again if rows came in that it has to see.
    */
   read<T>(statement: (rows: string, params: StatementParams) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Whether no span of the window after its first slot has come in since the last pass. */
+  isSettled: boolean;
 };
 
 /** `cost`: how many times as many spans as for other reads there must be for sums to be faster. */
@@ -59,7 +61,9 @@ export async function findSums(
         `SELECT ${time}, ${columns} FROM ${table} FINAL WHERE epoch = ${pass.epoch} AND ${scoped.sql} AND ${slots}`,
     )
     .join(" UNION ALL ");
+  const isSettled = changed.slots.length === 0 && (changed.isEmptyBehind || window.toNs < ns(whole.until));
   return {
+    isSettled,
     async read(statement, readSignal) {
       if (parts.length === 0) return await statement(`(${sums})`, scoped.params);
       const params = { ...paramsOfParts(parts), ...scoped.params };
