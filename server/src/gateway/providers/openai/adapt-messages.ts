@@ -71,7 +71,12 @@ function adaptMessage(message: Message, index: number, adapter: Adapter): Messag
     const id = idFor(message["tool_call_id"], dialect);
     if (id !== message["tool_call_id"]) changes["tool_call_id"] = id;
   }
-  if (dialect.needsReasoning && Array.isArray(calls) && typeof message["reasoning_content"] !== "string") {
+  if (
+    dialect.needsReasoning &&
+    Array.isArray(calls) &&
+    calls.length > 0 &&
+    typeof message["reasoning_content"] !== "string"
+  ) {
     // Another model made these calls: a space states that it did so without thinking.
     changes["reasoning_content"] = " ";
   }
