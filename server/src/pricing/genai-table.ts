@@ -128,7 +128,7 @@ function withDashes(model: string): string {
   return model.replace(/-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)/g, "-$1-$2-$3");
 }
 
-function entryOf(table: string, provider: string, model: Model): PriceEntry {
+export function entryOf(table: string, provider: string, model: Model): PriceEntry {
   const conditional = Array.isArray(model.prices) ? (model.prices as unknown[]) : [{ prices: model.prices }];
   const periods = conditional.filter(isObject).map(({ constraint, prices }): PricePeriod => ({
     holdsAt: conditionOf(constraint),

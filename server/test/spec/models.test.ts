@@ -86,13 +86,51 @@ describe("one model", () => {
   });
 });
 
+type Public = {
+  model_name: string;
+  input_cost: number | null;
+  output_cost: number | null;
+  cost_varies: boolean;
+  provider: { provider_id: string };
+};
+
+async function catalogue(): Promise<Public[]> {
+  const { json } = await createClient(app.url).get("/api/models/public");
+  return (json as { models: Public[] }).models;
+}
+
 test("the catalogue is public, with prices per million tokens", async () => {
   const answer = await createClient(app.url).get("/api/models/public");
   expect(answer.status).toBe(200);
   const { models } = answer.json as { models: Array<Record<string, unknown>> };
   const openai = { provider: { provider_name: "openai", provider_id: "openai" } };
   const gpt = { model_name: "gpt-4o", max_context_window: 128_000, input_cost: 2.5, output_cost: 10, ...openai };
-  expect(models).toContainEqual({ ...gpt, cache_read_cost: 1.25, cache_write_cost: null });
+  expect(models).toContainEqual({ ...gpt, cache_read_cost: 1.25, cache_write_cost: null, cost_varies: false });
+});
+
+test.each([
+  ["a price by the length of the prompt", "openai", "gpt-5.4", true],
+  ["a price that changed at a date", "openai", "o3", false],
+  ["both", "openai", "gpt-5.6-sol", true],
+  ["a price by the hour", "deepseek", "deepseek-v4-flash", true],
+])(
+  "the catalogue states %s as it is now, as the receipt of a short call does",
+  async (_what, provider, model, varies) => {
+    const models = await catalogue();
+    const listed = models.find((one) => one.model_name === model && one.provider.provider_id === provider);
+    expect(listed?.cost_varies).toBe(varies);
+    const span = { model, provider_id: provider, prompt_tokens: 1_000, completion_tokens: 1_000 };
+    const { json } = await app.prod.post("/api/request-logs/create/", span);
+    const stored = await app.prod.get(`/api/request-logs/${(json as { unique_id: string }).unique_id}/`);
+    const costs = stored.json as { prompt_cost: number; completion_cost: number; cost: number };
+    expect(costs.cost).toBeCloseTo(((listed?.input_cost ?? NaN) + (listed?.output_cost ?? NaN)) / 1_000, 9);
+  },
+);
+
+test("models that are free cost 0", async () => {
+  const free = (await catalogue()).filter(({ model_name }) => model_name.endsWith(":free"));
+  expect(free.length).toBeGreaterThan(50);
+  for (const model of free) expect(model).toMatchObject({ input_cost: 0, output_cost: 0, cost_varies: false });
 });
 
 describe("the providers behind them", () => {

@@ -1,4 +1,8 @@
 import { calcPrice, findProvider, type ModelInfo } from "@pydantic/genai-prices";
+import { entryOf, priceTableVersion } from "../../pricing/genai-table.ts";
+import { ratesAt } from "../../pricing/price-book.ts";
+import type { PriceTable } from "../../pricing/price-entry.ts";
+import { supplementTable } from "../../pricing/supplement/table.ts";
 
 /**
  * The providers that offer a model and the names they use, from the tables of `@pydantic/genai-prices`, offline. They
@@ -9,18 +13,22 @@ export type Catalogue = {
   providers: readonly string[];
   /** Providers that offer `model` under exactly this name, its maker first. Empty for an unknown name. */
   providersOf(model: string): readonly string[];
-  /** The names of a provider's models. */
-  modelsOf(provider: string): readonly CatalogueModel[];
+  /** A provider's models. */
+  modelsOf(provider: string): readonly ModelInfo[];
+  /** The same with their prices at a time, in milliseconds since the epoch. */
+  pricedModelsOf(provider: string, atMs: number): readonly CatalogueModel[];
 };
 
 export type CatalogueModel = {
   id: string;
   contextWindow: number | undefined;
-  /** USD per million tokens, for the lowest tier; undefined if the price depends on the time or is unknown. */
+  /** USD per million tokens of a call with a short prompt; undefined if unknown. */
   inputUsd: number | undefined;
   cacheReadUsd: number | undefined;
   cacheWriteUsd: number | undefined;
   outputUsd: number | undefined;
+  /** A long prompt, or a call at another hour of the day, has another price. */
+  isVariable: boolean;
 };
 
 /** Our providers in order of preference, with their names in the tables. */
@@ -63,6 +71,7 @@ const oneToken = { input_tokens: 1 };
 /** @param maxModels cached names, which come from callers */
 export function createCatalogue({ maxModels }: { maxModels: number }): Catalogue {
   const known = new Map<string, readonly string[]>();
+  const supplement = supplementTable();
   return {
     providers: Object.keys(tableNames),
     providersOf: (model) => {
@@ -75,20 +84,34 @@ export function createCatalogue({ maxModels }: { maxModels: number }): Catalogue
       }
       return providers;
     },
-    modelsOf: (provider) => {
-      if (!isKnown(provider)) return [];
-      const models = findProvider({ providerId: tableNames[provider] })?.models ?? [];
-      return models
-        .filter(({ id }) => onlySells[provider]?.test(id) ?? true)
-        .map(({ id, context_window, prices }) => ({
-          id,
-          contextWindow: context_window,
-          inputUsd: priceIn(prices, "input_mtok"),
-          cacheReadUsd: priceIn(prices, "cache_read_mtok"),
-          cacheWriteUsd: priceIn(prices, "cache_write_mtok"),
-          outputUsd: priceIn(prices, "output_mtok"),
-        }));
-    },
+    modelsOf: (provider) => (isKnown(provider) ? listedOf(provider) : []),
+    pricedModelsOf: (provider, atMs) =>
+      isKnown(provider) ? listedOf(provider).map((model) => priced(supplement, tableNames[provider], model, atMs)) : [],
+  };
+}
+
+function listedOf(provider: Known): ModelInfo[] {
+  const models = findProvider({ providerId: tableNames[provider] })?.models ?? [];
+  return models.filter(({ id }) => onlySells[provider]?.test(id) ?? true);
+}
+
+const halfHourMs = 30 * 60_000;
+
+function priced(supplement: PriceTable, provider: string, model: ModelInfo, atMs: number): CatalogueModel {
+  const entry = supplement.find(provider, model.id) ?? entryOf(priceTableVersion, provider, model);
+  const rates = ratesAt(entry, atMs, 0);
+  const isOther = (laterMs: number, inputTokens: number): boolean => ratesAt(entry, laterMs, inputTokens) !== rates;
+  return {
+    id: model.id,
+    contextWindow: model.context_window,
+    inputUsd: rates.input,
+    cacheReadUsd: rates.cache_read,
+    cacheWriteUsd: rates.cache_write_5m,
+    outputUsd: rates.output,
+    isVariable:
+      isOther(atMs, Infinity) ||
+      (entry.periods.length > 1 &&
+        Array.from({ length: 48 }, (_, i) => atMs + i * halfHourMs).some((ms) => isOther(ms, 0))),
   };
 }
 
@@ -117,11 +140,6 @@ function sells(provider: Known, model: string): boolean {
     // The provider has the model, but no price for this usage.
     return true;
   }
-}
-
-function priceIn(prices: ModelInfo["prices"], bucket: string): number | undefined {
-  const price = Array.isArray(prices) ? undefined : prices[bucket];
-  return typeof price === "object" ? price.base : price;
 }
 
 function isKnown(provider: string): provider is Known {

@@ -15,8 +15,8 @@ export type ModelLister = {
     principal: Pick<KeyPrincipal, "organization_id" | "environment">,
     betas: ReadonlySet<string>,
   ): Promise<ReachableModel[]>;
-  /** The whole catalogue. */
-  known(): KnownModel[];
+  /** The whole catalogue, with its prices at a time in milliseconds since the epoch. */
+  known(atMs: number): KnownModel[];
 };
 
 /** Catalogue data of a model; prices in USD per million tokens. */
@@ -31,8 +31,10 @@ export type ModelListerDeps = {
 
 export function createModelLister({ providers, catalogue, settings, environment }: ModelListerDeps): ModelLister {
   return {
-    known: () =>
-      catalogue.providers.flatMap((provider) => catalogue.modelsOf(provider).map((model) => ({ ...model, provider }))),
+    known: (atMs) =>
+      catalogue.providers.flatMap((provider) =>
+        catalogue.pricedModelsOf(provider, atMs).map((model) => ({ ...model, provider })),
+      ),
     list: async ({ organization_id, environment: keyEnvironment }, betas) => {
       const stored = await settings.of(organization_id);
       const names = new Set([...environment.keys(), ...stored.map(({ provider }) => provider)]);

@@ -8,6 +8,8 @@ export type KnownModel = {
   cache_read_cost: number | null;
   cache_write_cost: number | null;
   output_cost: number | null;
+  /** A long prompt, or a call at another hour of the day, has another price. */
+  cost_varies: boolean;
   provider: { provider_id: string };
 };
 

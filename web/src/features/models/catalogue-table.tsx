@@ -47,8 +47,7 @@ function Row({ model, prices, at, canWrite, onPrice }: Omit<TableProps, "models"
   const { own, rates } = priceNow(model, prices, at);
   const { model_name: name } = model;
   const { provider_id: provider } = model.provider;
-  const why =
-    own === undefined ? "Not in the price table, or it depends on the time" : "The own price has no such rate";
+  const why = own === undefined ? "Not in the price table" : "The own price has no such rate";
   return (
     <tr>
       <Cell title={name} className="max-md:max-w-44">
@@ -56,6 +55,14 @@ function Row({ model, prices, at, canWrite, onPrice }: Omit<TableProps, "models"
         {own !== undefined && (
           <Badge tone="accent" className="ml-2 align-text-bottom" title={`Your own price of ${own.model}`}>
             own price
+          </Badge>
+        )}
+        {own === undefined && model.cost_varies && (
+          <Badge
+            className="ml-2 align-text-bottom"
+            title="The prices are those of a short prompt now. A long prompt, or a call at another hour of the day, has another price."
+          >
+            varies
           </Badge>
         )}
       </Cell>
