@@ -123,7 +123,12 @@ describe("service parameters", () => {
       param: "svc_params.retries",
       code: "invalid_request",
     });
-    expect(await spanOf(answer)).toMatchObject({ status_code: 400, prompt_messages: null, is_log_omitted: true });
+    expect(await spanOf(answer)).toMatchObject({
+      status_code: 400,
+      prompt_messages: null,
+      is_log_omitted: true,
+      error_message: errorOf(answer)["message"],
+    });
   });
 
   test.each(["NaN", "Infinity", "-Infinity"])("a body with %s is not JSON", async (value) => {
@@ -131,6 +136,7 @@ describe("service parameters", () => {
     const body = `{"model":"gpt-4o","messages":[{"role":"user","content":"Hi"}],"temperature":${value}}`;
     const refused = await gateway.app.prod.post("/v1/chat/completions", body);
     expect([refused.status, errorOf(refused)["message"]]).toEqual([400, expect.stringContaining("not valid JSON")]);
+    expect(await spanOf(refused)).toMatchObject({ error_message: errorOf(refused)["message"] });
     expect(gateway.upstream.requests.length).toBe(before);
   });
 

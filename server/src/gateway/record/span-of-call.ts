@@ -96,7 +96,7 @@ function outcomeOfCall(ledger: CallLedger): Record<string, unknown> {
     limit_info: ledger.limitInfo,
     warnings: ledger.warnings.length > 0 ? ledger.warnings : undefined,
     attempts: notes.length === 0 ? undefined : omits ? withoutMessages(notes) : notes,
-    error_message: omits ? messageWithoutContent(ledger) : ledger.errorMessage,
+    error_message: recordedMessage(ledger),
     completion_message: message,
     completion_messages: !omits && ledger.messages.length > 1 ? ledger.messages : undefined,
   };
@@ -106,9 +106,10 @@ function omitsContent({ isUnread, params }: CallLedger): boolean {
   return isUnread || params.disable_log === true;
 }
 
-/** An upstream's message may quote content. */
-function messageWithoutContent({ errorMessage, statusCode }: CallLedger): string | undefined {
-  return errorMessage === undefined ? undefined : `The call failed with status ${statusCode}.`;
+/** An upstream's message may quote content. That of a call whose body was not read is the gateway's own. */
+function recordedMessage({ errorMessage, statusCode, params }: CallLedger): string | undefined {
+  const omits = params.disable_log === true && errorMessage !== undefined;
+  return omits ? `The call failed with status ${statusCode}.` : errorMessage;
 }
 
 function secondsIfKnown(ms: number | undefined): number | undefined {
