@@ -124,6 +124,14 @@ async function decide(deps: BudgetDeps, call: BudgetedCall, key: CustomerKey): P
     const retryAfterS = await deps.rates.count(key, customer.rate_limit);
     if (retryAfterS !== undefined) return tooMany(customer, estimateUsd, retryAfterS);
   }
+  const admission = await decideBudget(deps, { key, customer, estimateUsd, callId });
+  // Waiting a minute would not help a call that the budget refuses.
+  if (!admission.isAllowed && customer.rate_limit !== null) await deps.rates.uncount(key);
+  return admission;
+}
+
+async function decideBudget(deps: BudgetDeps, call: Omit<BoundedCall, "period">): Promise<Admission> {
+  const { key, customer, estimateUsd, callId } = call;
   const period = budgetPeriod(customer, deps.now());
   if (period === undefined && customer.total_budget === null) return unlimited(limitInfo({ customer, estimateUsd }));
   if (estimateUsd !== null) return await admitWithin(deps, { key, customer, period, estimateUsd, callId });
@@ -265,7 +273,8 @@ function overBudget(
 }
 
 function tooMany(customer: Customer, estimateUsd: number | null, retryAfterS: number): Blocked {
-  const message = `The customer may make ${customer.rate_limit ?? 0} requests a minute. Try again in ${retryAfterS} s.`;
+  const limit = customer.rate_limit ?? 0;
+  const message = `The customer may make ${limit} ${limit === 1 ? "request" : "requests"} a minute. Try again in ${retryAfterS} s.`;
   const info = limitInfo({ customer, estimateUsd, reason: "rate_limit" });
   return { isAllowed: false, limitInfo: info, code: "rate_limited", message, retryAfterS };
 }

@@ -6,6 +6,8 @@ import { httpLimits } from "../http/limits.ts";
 export type CallRates = {
   /** Counts one call. Undefined if it may pass, otherwise the seconds after which a retry makes sense. */
   count(key: CustomerKey, perMinute: number): Promise<number | undefined>;
+  /** Takes back the count of a call that was refused for another reason. */
+  uncount(key: CustomerKey): Promise<void>;
 };
 
 // The limit differs by customer: the limiter only counts, and the count is compared here.
@@ -16,23 +18,26 @@ export function createCallRates(options: { redis?: object | undefined; onStoreFa
   const memory = new RateLimiterMemory(window);
   const shared =
     options.redis && new RateLimiterRedis({ ...window, storeClient: options.redis, rejectIfRedisNotReady: true });
-  const consume = async (key: string): Promise<RateLimiterRes> => {
-    if (shared === undefined) return consumed(memory, key);
+  const change = async <T>(apply: (limiter: RateLimiterAbstract) => Promise<T>): Promise<T> => {
+    if (shared === undefined) return apply(memory);
     try {
       const timeout = AbortSignal.timeout(httpLimits.rateLimitStoreMs);
       const late = new Promise<never>((_resolve, reject) =>
         timeout.addEventListener("abort", () => reject(new Error("no answer in time"))),
       );
-      return await Promise.race([consumed(shared, key), late]);
+      return await Promise.race([apply(shared), late]);
     } catch {
       options.onStoreFailure();
-      return consumed(memory, key);
+      return apply(memory);
     }
   };
   return {
     async count(key, perMinute) {
-      const { consumedPoints, msBeforeNext } = await consume(customerKeyText(key));
+      const { consumedPoints, msBeforeNext } = await change((limiter) => consumed(limiter, customerKeyText(key)));
       return consumedPoints <= perMinute ? undefined : Math.max(1, Math.ceil(msBeforeNext / 1000));
+    },
+    async uncount(key) {
+      await change((limiter) => limiter.reward(customerKeyText(key)));
     },
   };
 }

@@ -298,6 +298,21 @@ test("rate_limit counts requests per minute", async () => {
   expect((await logOf(last))["limit_info"]).toMatchObject({ is_allowed: false, reason: "rate_limit", rate_limit: 2 });
 });
 
+test.each([
+  ["total-spent", { total_budget: 0 }],
+  ["period-spent", { period_budget: 0, budget_duration: "daily" }],
+])("a call that a budget refuses does not count for rate_limit: %s", async (name, budget) => {
+  gateway.upstream.script(costly());
+  await gateway.app.prod.post("/api/users/", { customer_identifier: name, rate_limit: 1, ...budget });
+  for (let index = 0; index < 3; index += 1) expect(errorOf(await call(name))["type"]).toBe("budget_exceeded");
+  const raised = { customer_params: { customer_identifier: name, total_budget: 9, period_budget: null } };
+  expect((await call(name, raised)).status).toBe(200);
+  expect(errorOf(await call(name, raised))).toMatchObject({
+    type: "rate_limited",
+    message: expect.stringContaining(" 1 request a minute"),
+  });
+});
+
 test("calls that repeat the ids of a span are separate spans, whose costs add up, also if one is blocked", async () => {
   gateway.upstream.script(costly());
   const ids = { trace_unique_id: "trace-again", span_unique_id: "span-again" };
