@@ -200,6 +200,12 @@ describe("rules", () => {
     }
   });
 
+  test.each(["name", "metric", "window", "operator"])("need their %s", async (member) => {
+    const valid = { name: "a", metric: "total_cost", window: "5m", operator: "gt", threshold: 1 };
+    const answer = await app.prod.post("/api/alerts/", { ...valid, [member]: undefined });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`"${member}: is required"`)]);
+  });
+
   test("support windows from 5 minutes to 30 days, and every operator", async () => {
     const { prod } = await app.newOrganization();
     const ago = (ms: number) => ({ timestamp: new Date(newestEndMs(app.now()) - ms).toISOString(), log_type: "chat" });

@@ -40,7 +40,7 @@ const metric = z
 function duration(name: string, range: { minMs: number; maxMs: number; shown: string }) {
   const message = `${name} must be ${range.shown}, in minutes, hours or days, as in 30m, 12h or 1d`;
   return z
-    .string({ error: message })
+    .string({ error: ({ input }) => (input === undefined ? "is required" : message) })
     .refine((text) => {
       const ms = durationMs(text);
       return ms !== undefined && ms >= range.minMs && ms <= range.maxMs;
