@@ -203,10 +203,11 @@ class ModelPlanner {
   #servedBy(operation: RelayedOperation, model: string): string {
     const { catalogue, providers } = this.#deps;
     const served = [...providers.keys()].filter((provider) => this.#isAble(provider));
-    const models = served.flatMap((provider) => catalogue.modelsOf(provider).map(({ id }) => id)).slice(0, shownModels);
+    const models = served.flatMap((provider) => catalogue.modelsOf(provider).map(({ id }) => id));
+    const others = models.length > shownModels ? ` and ${models.length - shownModels} more` : "";
     return (
       `${model}, but this route passes ${operation} on to ${served.join(", ")} alone, ` +
-      `for models such as ${models.join(", ")}. Ask for other models at /v1/chat/completions.`
+      `for models such as ${models.slice(-shownModels).join(", ")}${others}. Ask for other models at /v1/chat/completions.`
     );
   }
 
@@ -329,7 +330,7 @@ class ModelPlanner {
 }
 
 /** How many models an error names. */
-const shownModels = 40;
+const shownModels = 4;
 
 function isRelayed(operation: Operation): operation is RelayedOperation {
   return operation === "messages" || operation === "count_tokens";
