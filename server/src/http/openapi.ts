@@ -95,7 +95,14 @@ function otherMethodsOf({ path, aliases }: AnyEndpoint): Method[] {
 }
 
 function aliasOperationOf(endpoint: AnyEndpoint, method: Method, schemas: SchemaCollector): Json {
-  return { ...operationOf({ ...endpoint, method }, schemas), operationId: `${endpoint.id}_by_${method.toLowerCase()}` };
+  // A path alone has the endpoint's own method.
+  const aliases = endpoint.aliases.filter(
+    (alias) => typeof alias !== "string" && alias.method === method && alias.path !== endpoint.path,
+  );
+  return {
+    ...operationOf({ ...endpoint, method, aliases }, schemas),
+    operationId: `${endpoint.id}_by_${method.toLowerCase()}`,
+  };
 }
 
 function descriptionOf(endpoint: AnyEndpoint): string {

@@ -8,7 +8,11 @@ import type { Answer } from "../support/test-client.ts";
 
 type Json = Record<string, unknown>;
 type Response = { content?: Record<string, { schema: Json }> };
-type Operation = { responses: Record<string, Response>; parameters: Array<{ name: string; description: string }> };
+type Operation = {
+  description?: string;
+  responses: Record<string, Response>;
+  parameters: Array<{ name: string; description: string }>;
+};
 type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Json } };
 
 let app: TestApp;
@@ -30,6 +34,16 @@ function check(answer: Answer, method: string, path: string): void {
   const text = JSON.stringify({ ...documented[type]?.schema, $defs: document.components.schemas });
   z.fromJSONSchema(JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/')) as Json).parse(answer.json);
 }
+
+test("an operation names every other address once, and not its own", () => {
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, { description = "" }] of Object.entries(operations)) {
+      const named = /Also served at (.*)\.$/m.exec(description)?.[1]?.split(", ") ?? [];
+      const all = [`\`${method.toUpperCase()} ${path.replace(/\/$/, "")}\``, ...named];
+      expect(all).toEqual([...new Set(all)]);
+    }
+  }
+});
 
 test.each(["full", "slim", "flat"])("K19: a trace as tree=%s", async (tree) => {
   const id = `trace-${tree}`;
