@@ -35,7 +35,7 @@ browserTest("an alert is created, tested, seen in the list, edited and deleted",
   await dialog.getByLabel("URL of channel 1").fill(`${receiver.url}/told`);
   await dialog.getByRole("button", { name: "Create alert" }).click();
   await dialog.getByText("A number to compare with.").waitFor();
-  await dialog.getByLabel("Bound, USD").fill("10");
+  await dialog.getByLabel("Threshold, USD").fill("10");
   await dialog.getByRole("button", { name: "Create alert" }).click();
   await dialog
     .getByLabel(/^secret of/)
@@ -52,7 +52,7 @@ browserTest("an alert is created, tested, seen in the list, edited and deleted",
   expect(receiver.on("/told").map(({ json }) => json)).toMatchObject([{ is_test: true, metric: "total_cost" }]);
 
   await page.getByRole("button", { name: "Edit" }).click();
-  await dialog.getByLabel("Bound, USD").fill("20");
+  await dialog.getByLabel("Threshold, USD").fill("20");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByRole("main").getByText("Cost > $20.00 in 15m").first().waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
@@ -80,7 +80,7 @@ browserTest("the list says how many groups are triggered, and of a rule about ch
   await dialog.getByLabel("Metric").selectOption("Requests");
   await dialog.getByLabel("Window").selectOption("30 minutes");
   await dialog.getByLabel("Alert when").selectOption("Its change, %");
-  await dialog.getByLabel("Bound, %").fill("50");
+  await dialog.getByLabel("Threshold, %").fill("50");
   await dialog.getByLabel("Group by").selectOption("metadata.batch");
   await dialog.getByLabel("and by").selectOption("customer");
   await dialog.getByLabel("Cooldown").selectOption("1 hour");

@@ -143,7 +143,7 @@ browserTest("a condition in use says which automations use it, and is deleted wh
   await makeCondition(page, condition);
   await page.reload();
   await page.getByRole("link", { name: condition }).click();
-  await page.getByRole("main").getByText("nothing").waitFor();
+  await page.getByRole("main").getByText("nothing", { exact: true }).waitFor();
   // An automation that the page has not heard of yet.
   const { id } = await makeAutomation(page, automation, condition, evaluator);
   await page.getByRole("button", { name: "Delete the condition" }).click();
@@ -281,13 +281,13 @@ browserTest("a model is made a judge, tried on a log, and scores what arrives, w
   const { unique_id: id } = await makeLog(page, "help", "Ask for a refund.");
   await page.reload();
   await page.getByRole("textbox", { name: "Name" }).fill("Politeness");
-  await page.getByLabel("Who scores").selectOption("llm");
+  await page.getByLabel("Scored by").selectOption("llm");
   await page.getByLabel("Score is").selectOption("numerical");
   await page.getByLabel("Model", { exact: true }).fill("fake/judge");
   await page.getByLabel("Prompt").fill("The answer was: {{output}}\n\nHow polite is it, from 1 to 5?");
   await page.getByLabel("Smallest score").fill("1");
   await page.getByLabel("Largest score").fill("5");
-  await page.getByLabel("A score passes if it is").selectOption("gte");
+  await page.getByLabel("Passing score").selectOption("gte");
   await page.getByLabel("Value that passes").fill("3");
   await page.getByLabel("Its id").fill(String(id));
   await page.getByRole("button", { name: "Save and try" }).click();

@@ -28,7 +28,7 @@ browserTest("an evaluator is written, tried on a log, kept as a version and dele
   await page.getByLabel("Name").fill("Names the city");
   await page.getByLabel("Slug").fill(slug);
   await page.getByLabel("Texts").fill("sydney");
-  await page.getByLabel("A score passes if it is").selectOption("equals");
+  await page.getByLabel("Passing score").selectOption("equals");
   await page.getByLabel("Its id").fill(log);
   await page.getByRole("region", { name: "Output" }).getByText("Canberra.").waitFor();
   await page.getByRole("button", { name: "Save and try" }).click();
@@ -62,7 +62,7 @@ browserTest("an evaluator is written, tried on a log, kept as a version and dele
 browserTest("what the server refuses stands at its field", async () => {
   const page = await open("/evaluation?evaluator=new", { expected: /400/ });
   await page.getByLabel("Name").fill("Broken");
-  await page.getByLabel("Who scores").selectOption("code");
+  await page.getByLabel("Scored by").selectOption("code");
   await page.getByLabel("JavaScript").fill("function main( {");
   await page.getByRole("button", { name: "Create evaluator" }).click();
   await page.getByLabel("JavaScript").and(page.locator("[aria-invalid=true]")).waitFor();

@@ -228,6 +228,7 @@ browserTest("a query that cannot be read names its word, and no list is shown fo
   const page = await open("/logs?range=30d&q=colour:red");
   await page.getByText("The query cannot be read.").waitFor();
   await expectNone(page.locator(rows), page.getByText("there is no field colour"));
+  await expectNone(page.getByText("Counting…"), page.getByText("there is no field colour"));
 });
 
 browserTest("Enter presses the button that has the focus, also where a row is chosen", async () => {

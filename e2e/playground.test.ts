@@ -60,3 +60,13 @@ browserTest("a logged call opens with its messages, tools and parameters", async
   await second.getByRole("button", { name: "Move up" }).click();
   await expect.poll(() => page.getByLabel("Content").first().inputValue()).toBe("When does it leave?");
 });
+
+browserTest("a model of a provider without a key leads to where one is added", async () => {
+  const page = await open("/playground", { expected: /status of/ });
+  await page.getByLabel("Model", { exact: true }).fill("mistral/mistral-small-latest");
+  await page.getByLabel("Content").fill("Hello");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText("No key for mistral").waitFor();
+  await page.getByRole("link", { name: "Add key" }).click();
+  await page.waitForURL(({ pathname }) => pathname === "/providers");
+});

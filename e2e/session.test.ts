@@ -141,7 +141,7 @@ browserTest("an invitation says what is wrong with a password, and leads on once
   await page.getByRole("button", { name: "Join" }).click();
   await page.waitForURL(({ pathname }) => pathname === "/");
   await page.goto(`/invite/${token}`);
-  await page.getByText("There is no such invitation").waitFor();
+  await page.getByText("This invitation was used or has expired").waitFor();
   // Signed in as it is, the browser is led on to the overview.
   await page.getByRole("link", { name: "Sign in" }).click();
   await page.waitForURL(({ pathname }) => pathname === "/");

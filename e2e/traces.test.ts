@@ -177,3 +177,9 @@ browserTest("a link shows the trace to everybody until it is taken away; to dele
   await remove.click();
   await page.waitForURL(/\/traces(?:\?|$)/);
 });
+
+browserTest("an unknown trace is named as such, and is not retried", async () => {
+  const page = await open("/traces/never-sent", { expected: /404/ });
+  const words = page.getByText("No trace with this id in this environment");
+  await expectNone(page.getByRole("button", { name: "Retry" }), words);
+});

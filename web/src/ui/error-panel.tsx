@@ -17,7 +17,7 @@ function wordsOf(error: unknown): { title: string; detail: string } {
   const titles: Readonly<Record<number, string>> = {
     401: "You are signed out",
     403: "Your role does not permit this",
-    404: "There is no such thing",
+    404: "Not found",
     413: "This is too large",
     424: "The provider failed",
     429: "Too many requests",
@@ -30,6 +30,7 @@ function wordsOf(error: unknown): { title: string; detail: string } {
 /** An error in place of the failed part, with the request id to find it in the server's log. */
 export function ErrorPanel({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }): ReactNode {
   const { title, detail } = wordsOf(error);
+  const isGone = error instanceof ApiError && error.status === 404;
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (
     <div
@@ -52,7 +53,8 @@ export function ErrorPanel({ error, onRetry }: { error: unknown; onRetry?: (() =
           Load the page again
         </Button>
       ) : (
-        onRetry !== undefined && (
+        onRetry !== undefined &&
+        !isGone && (
           <Button size="sm" icon="refresh" onClick={onRetry}>
             Retry
           </Button>

@@ -105,7 +105,7 @@ export function ComparisonFields({ form, set, errorOf }: PartProps): ReactNode {
         )}
       </Field>
       <Field
-        label={unit === undefined ? "Bound" : `Bound, ${unit}`}
+        label={unit === undefined ? "Threshold" : `Threshold, ${unit}`}
         error={errorOf("threshold") ?? errorOf("change_percentage")}
       >
         {(control) => <Input {...control} inputMode="decimal" {...line("bound")} />}

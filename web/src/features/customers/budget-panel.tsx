@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { components } from "../../api/schema.gen.ts";
-import { formatCost, formatInteger, formatPercent } from "../../lib/format.ts";
+import { formatCost, formatNumberOf, formatPercent } from "../../lib/format.ts";
 import { formatAgo, formatDate, formatExactTime, type TimeZone } from "../../lib/time.ts";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/panel.tsx";
@@ -20,9 +20,10 @@ type BudgetPanelProps = {
 
 /** The customer's budgets and what is left of them. */
 export function BudgetPanel({ customer, error, zone, onEdit }: BudgetPanelProps): ReactNode {
+  const hasBudget = customer !== undefined && Object.values(budgetsOf(customer)).some((budget) => budget !== undefined);
   const edit = onEdit !== undefined && (
     <Button size="sm" variant="ghost" icon="edit" onClick={onEdit}>
-      Edit
+      {hasBudget ? "Edit budget" : "Set budget"}
     </Button>
   );
   return (
@@ -51,7 +52,7 @@ function Limits({ customer, zone }: { customer: Customer; zone: TimeZone }): Rea
         {total === undefined ? <None /> : <BudgetBar budget={total} label="Lifetime budget" isWide />}
       </Line>
       <Line label="Rate limit">
-        {customer.rate_limit === null ? <None /> : `${formatInteger(customer.rate_limit)} requests a minute`}
+        {customer.rate_limit === null ? <None /> : `${formatNumberOf(customer.rate_limit, "request")} a minute`}
       </Line>
       <Line label="Calls without a price">
         {unpriced === null

@@ -39,7 +39,7 @@ export function CustomerFormFields({ form, onChange, problems, refused }: Fields
   );
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
-      {line("period_budget", "Budget for each period, USD", "Empty: no bound.")}
+      {line("period_budget", "Budget for each period, USD", "Empty: no limit.")}
       <Field label="Period" hint="Of the calendar, in UTC." error={errorOf("budget_duration")}>
         {(control) => (
           <Select
@@ -50,8 +50,8 @@ export function CustomerFormFields({ form, onChange, problems, refused }: Fields
           />
         )}
       </Field>
-      {line("total_budget", "Lifetime budget, USD", "Empty: no bound.")}
-      {line("rate_limit", "Requests a minute", "Of the gateway. Empty: no bound.")}
+      {line("total_budget", "Lifetime budget, USD", "Empty: no limit.")}
+      {line("rate_limit", "Requests a minute", "Of the gateway. Empty: no limit.")}
       <Field label="Calls without a known price" error={errorOf("unpriced_calls")}>
         {(control) => (
           <span className="flex gap-2">

@@ -32,13 +32,13 @@ export function AutomationsPanel(): ReactNode {
     </Button>
   );
   return (
-    <Panel title="Automations" actions={canWrite && add}>
+    <Panel title="Automations" actions={canWrite && rows?.length !== 0 && add}>
       {automations.error !== null ? (
         <ErrorPanel error={automations.error} onRetry={() => void automations.refetch()} />
       ) : rows === undefined ? (
         <SkeletonRows rows={4} />
       ) : rows.length === 0 ? (
-        <EmptyState icon="spark" title="There is no automation">
+        <EmptyState icon="spark" title="There is no automation" {...(canWrite && { action: add })}>
           An automation runs evaluators on the logs of a condition as they arrive.
         </EmptyState>
       ) : (

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { ApiError } from "../../api/api-error.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { useToast } from "../../ui/toast.tsx";
@@ -10,6 +10,7 @@ import { DeleteEvaluator } from "./delete-evaluator.tsx";
 import { byMember, draftOf, readDraft, withChange, type Draft, type Evaluator, type Problems } from "./draft.ts";
 import { EvaluatorFields } from "./evaluator-fields.tsx";
 import { useSaveEvaluator } from "./queries.ts";
+import { SubmitRecord } from "./submit-record.tsx";
 import { TryPanel } from "./try-panel.tsx";
 import { UsesPanel } from "./uses.tsx";
 import { VersionsPanel } from "./versions-panel.tsx";
@@ -83,15 +84,7 @@ export function EvaluatorEditor({ first, canWrite, onMade }: EditorProps): React
           </fieldset>
           {save.error !== null && <ErrorPanel error={save.error} />}
           {canWrite && (
-            <Button
-              type="submit"
-              variant="primary"
-              className="self-start"
-              disabled={!isChanged}
-              isBusy={save.isPending}
-            >
-              {saved === undefined ? "Create evaluator" : "Save"}
-            </Button>
+            <SubmitRecord noun="evaluator" isNew={saved === undefined} isChanged={isChanged} isBusy={save.isPending} />
           )}
         </form>
       </Panel>

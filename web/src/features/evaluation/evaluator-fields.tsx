@@ -22,7 +22,7 @@ export function EvaluatorFields({ isNew, ...props }: FieldsProps & { isNew: bool
         onChange={onChange}
       />
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Who scores" error={problems["type"]}>
+        <Field label="Scored by" error={problems["type"]}>
           {(control) => (
             <Select
               {...control}

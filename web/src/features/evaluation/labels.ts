@@ -28,7 +28,7 @@ export const ruleOptions = optionsOf(ruleLabels);
 export const kindOptions = optionsOf(kindLabels);
 
 export const passOptions = [
-  { value: "none", label: "No condition" },
+  { value: "none", label: "any" },
   { value: "gte", label: "at least" },
   { value: "gt", label: "more than" },
   { value: "lte", label: "at most" },

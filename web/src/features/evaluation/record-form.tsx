@@ -1,9 +1,10 @@
 import type { ReactNode } from "react";
 import { visibleLine } from "../../lib/visible-text.ts";
-import { Button, IconButton } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { SubmitRecord } from "./submit-record.tsx";
 
 type FormProps = {
   /** The kind of record, such as `condition`. */
@@ -56,9 +57,7 @@ export function RecordForm({
         </fieldset>
         {save.error !== null && <ErrorPanel error={save.error} />}
         {canWrite && (
-          <Button type="submit" variant="primary" className="self-start" disabled={!isChanged} isBusy={save.isPending}>
-            {saved === undefined ? `Create ${noun}` : "Save"}
-          </Button>
+          <SubmitRecord noun={noun} isNew={saved === undefined} isChanged={isChanged} isBusy={save.isPending} />
         )}
       </form>
     </Panel>

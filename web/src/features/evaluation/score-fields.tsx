@@ -54,7 +54,7 @@ export function PassingFields({ draft, problems, onChange }: FieldsProps): React
   const unchanged = { value: "kept", label: "As set over the API" } as const;
   const offered = passOptions.filter(({ value }) => isNumber || value === "none" || value === "equals");
   return (
-    <Field label="A score passes if it is" error={problems["passing_conditions"]}>
+    <Field label="Passing score" error={problems["passing_conditions"]}>
       {(control) => (
         <div className="flex gap-2">
           <Select

@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import { formatNumberOf } from "../../lib/format.ts";
-import { visibleLine } from "../../lib/visible-text.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import type { LogRows } from "./use-logs-screen.ts";
 
@@ -19,9 +18,9 @@ export function ListFooter({
   const wide = "sticky left-0 w-fit max-w-full";
   if (problem !== undefined) {
     return (
-      <div role="alert" className={`${wide} px-4 py-10`}>
+      <div className={`${wide} px-4 py-10`}>
         <p className="font-medium text-error">The query cannot be read.</p>
-        <p className="mt-1 text-sm text-muted">{visibleLine(problem)}</p>
+        <p className="mt-1 text-sm text-muted">No list is shown until its error is fixed.</p>
       </div>
     );
   }

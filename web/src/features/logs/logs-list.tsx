@@ -94,7 +94,7 @@ export function LogsList({ scope, areFacetsShown, onFacets, onReload, facets }: 
             footer={<ListFooter list={list} problem={scope.problem} onClearQuery={() => update({ q: undefined })} />}
           />
           {ids.length > 0 && <BulkBar ids={ids} mayWrite={mayWrite} onExport={exportSelected} onClear={go.clear} />}
-          <StatusBar count={list.pages.count} loaded={list.rows.length} />
+          {scope.problem === undefined && <StatusBar count={list.pages.count} loaded={list.rows.length} />}
         </div>
       </div>
     </>

@@ -6,6 +6,7 @@ import { bodyOf } from "../../api/client.ts";
 import { useSessionWatch } from "../../api/session-watch.ts";
 import { useApi, useApiQuery } from "../../api/use-api.ts";
 import { identityOf, useSignIn } from "../../api/use-me.ts";
+import { roleNouns } from "../../lib/role-nouns.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Field, Input } from "../../ui/input.tsx";
@@ -48,7 +49,7 @@ export function AcceptInvitation({ token }: { token: string }): ReactNode {
     >
       <h1 className="text-lg font-semibold break-words">Join {organization}</h1>
       <p className="text-sm text-muted">
-        You become {role}, as <strong className="break-all">{email}</strong>.
+        You become {roleNouns[role]}, as <strong className="break-all">{email}</strong>.
       </p>
       <input type="email" name="email" autoComplete="username" value={email} readOnly hidden />
       <Field
@@ -80,7 +81,13 @@ export function AcceptInvitation({ token }: { token: string }): ReactNode {
 function UnusableInvitation({ error }: { error: Error }): ReactNode {
   return (
     <>
-      <ErrorPanel error={error} />
+      {error instanceof ApiError && error.status === 404 ? (
+        <p role="alert" className="text-center font-medium">
+          This invitation was used or has expired
+        </p>
+      ) : (
+        <ErrorPanel error={error} />
+      )}
       <p className="mt-3 text-center text-sm text-muted">
         Did you join already?{" "}
         <Link to="/login" className="text-accent hover:underline">

@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from "react";
 import { ApiError } from "../../api/api-error.ts";
+import { roleNouns } from "../../lib/role-nouns.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
@@ -64,7 +65,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }): ReactNode {
         <>
           <SecretOnce label="link" secret={`${location.origin}/invite/${invited.invite_token}`} />
           <p className="mt-2 text-sm text-muted">
-            The person who opens it chooses a password and becomes {invited.role}. It works once.
+            The person who opens it chooses a password and becomes {roleNouns[invited.role]}. It works once.
           </p>
         </>
       )}

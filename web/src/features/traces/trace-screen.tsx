@@ -1,6 +1,8 @@
 import type { ReactNode } from "react";
+import { ApiError } from "../../api/api-error.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { useTimeZone } from "../../ui/value.tsx";
 import { SpanPanel } from "../spans/span-panel.tsx";
@@ -27,7 +29,10 @@ export function Trace({ id, search, change, onDeleted }: TraceProps): ReactNode 
   const history = usePanelHistory();
   useLiveTrace(id, model?.header);
   if (model === undefined) {
-    return error === null ? <TraceSkeleton /> : <ErrorPanel error={error} onRetry={() => void refetch()} />;
+    if (error === null) return <TraceSkeleton />;
+    const isNotFound = error instanceof ApiError && error.status === 404;
+    if (!isNotFound) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
+    return <EmptyState icon="trace" title="No trace with this id in this environment" />;
   }
   const { header, bounds } = model;
   return (
