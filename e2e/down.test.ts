@@ -85,7 +85,7 @@ browserTest("what is typed while the server is down is kept, and saved once it i
   await page.getByRole("button", { name: "New alert" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("Typed meanwhile");
-  await dialog.getByLabel("Bound").fill("7");
+  await dialog.getByLabel("Threshold").fill("7");
   await server.stop();
   await dialog.getByRole("button", { name: "Create alert" }).click();
   await dialog.getByRole("alert").filter(saysAway).waitFor();
