@@ -95,7 +95,7 @@ export type StartOptions = {
   passwords?: Passwords;
   /** Milliseconds since the epoch. Default: the clock of the machine. */
   now?: () => number;
-  /** No node has stored spans yet. Default: there is no folder of the embedded store. */
+  /** Whether no node has stored spans yet. Defaults to whether the embedded store has no folder. */
   isFirst?: boolean;
 };
 

@@ -161,7 +161,7 @@ export function readUsageDetails(details: Record<string, unknown>): RawUsage {
   return raw;
 }
 
-/** Undefined if there are none. */
+/** Returns the counts by bucket, or undefined if the usage counts nothing. */
 export function usageDetailsOf(usage: RawUsage | Usage): Record<string, number> | undefined {
   let details: Record<string, number> | undefined;
   for (const [member, name] of entries) {

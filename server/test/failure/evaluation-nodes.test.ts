@@ -26,7 +26,7 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
       const scores = async () =>
         ((await first.prod.get(`/api/scores/?evaluator_id=${String(evaluator["id"])}`)).json as ListAnswer).count;
       const scored = (count: number) => eventually(async () => ((await scores()) >= count ? true : undefined), 20_000);
-      // The other node does not know the automation yet: it hears of it within five seconds.
+      // The other node loads the new automation only within the next five seconds.
       const early = Array.from({ length: 20 }, (_, i) => ({ output: `early ${i}` }));
       expect((await second.prod.post("/api/request-logs/bulk/", { logs: early })).status).toBe(201);
       await scored(early.length);

@@ -155,7 +155,7 @@ export function answerHeaders(
   return headers;
 }
 
-/** Uses the product's header name, and those that its legacy SDKs read. */
+/** Sets the id in the product's own header and in the headers that legacy SDKs read. */
 function headersOfLogId(id: string): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { "x-spanway-log-id": id };
   for (const name of logIdHeaders) headers[name] = id;

@@ -66,8 +66,9 @@ class PlanWalk {
   #tries = 0;
   #waits = 0;
   #delayMs = 0;
-  /** Credentials of this model that were tried, and those that were rejected. */
+  /** Credentials with which this model was called. */
   readonly #tried = new Set<Attempt>();
+  /** Credentials that the provider rejected. */
   readonly #dead = new Set<Attempt>();
   #current: Attempt | undefined;
   #isOver = false;

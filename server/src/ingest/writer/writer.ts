@@ -325,7 +325,7 @@ type WriterQueue = {
   /** Number of entries. */
   size(): number;
   rows(): number;
-  /** Age of the oldest entry in milliseconds; 0 if there is none. */
+  /** Returns the age of the oldest entry in milliseconds, or 0 if the queue is empty. */
   waitedMs(): number;
 };
 

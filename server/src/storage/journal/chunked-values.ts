@@ -17,7 +17,7 @@ export type ChunkedValues = {
   range(after: number): Iterable<{ key: number; value: Buffer }>;
   count(): number;
   bytesOnDisk(): number;
-  /** The highest number of any value or orphan chunk; 0 if there is none. */
+  /** Returns the highest number of a value or an orphan chunk, or 0 if the database is empty. */
   lastKey(): number;
 };
 
@@ -115,5 +115,5 @@ const pageHeaderBytes = 24;
 /** A chunk of this length fits any free page. */
 export const pageChunkBytes = pageBytes - pageHeaderBytes;
 export const longChunkBytes = 16 * pageBytes - pageHeaderBytes;
-/** Its own page, and those that it may share with other values. */
+/** A first chunk takes one page of its own, and may share up to three with other values. */
 const firstPages = 4;
