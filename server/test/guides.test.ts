@@ -2,10 +2,12 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { differenceFromShown } from "./support/elided.ts";
 import { programEnvironment } from "./support/server-process.ts";
 import { completion } from "./support/chat.ts";
 import { startTestGateway, type TestGateway } from "./support/gateway.ts";
 import { answers } from "./support/scripted-upstream.ts";
+import { roundTrip } from "./support/spans.ts";
 import { testAdmin, testKeys } from "./support/test-app.ts";
 import type { Row, TestClient } from "./support/test-client.ts";
 
@@ -15,6 +17,7 @@ const pages = [
   "alerts",
   "analytics",
   "caching",
+  "costs",
   "exports",
   "fallbacks",
   "feedback",
@@ -27,6 +30,7 @@ const pages = [
   "providers",
   "rotate-a-key",
   "routing",
+  "saved-views",
   "set-a-budget",
   "webhooks",
   // Deletes what others are about.
@@ -91,6 +95,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
 
   /** `ID` is that of what the page is about. */
   async function idFor(page: string): Promise<string> {
+    if (page === "costs") return String(filledIn["SPAN_ID"]);
     const paths: Record<string, string> = { people: "/api/members/", alerts: "/api/alerts/" };
     const client = page === "people" ? admin : gateway.app.prod;
     const path = paths[page] ?? "/api/providers/";
@@ -122,6 +127,19 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
     ["python", "python3", ["-c"]],
   ] as const;
   const installed = programs.filter(([, program]) => spawnSync(program, ["--version"]).status === 0);
+
+  test("costs.md shows the receipt of the usage that it names", async () => {
+    const page = readFileSync(new URL("../../docs/costs.md", import.meta.url), "utf8");
+    const [, shown = "{}"] = /```jsonc\n([\s\S]*?)```/.exec(page) ?? [];
+    const usage = {
+      input_tokens: 1200,
+      cache_read_input_tokens: 4000,
+      cache_creation_input_tokens: 500,
+      output_tokens: 85,
+    };
+    const span = await roundTrip(gateway.app.prod, { model: "claude-sonnet-4-6", provider_id: "anthropic", usage });
+    expect(differenceFromShown(JSON.parse(shown), span)).toBeUndefined();
+  });
 
   test.each(installed)("send-spans.md: the shortest span, in %s", async (language, program, options) => {
     const page = readFileSync(new URL("../../docs/send-spans.md", import.meta.url), "utf8");

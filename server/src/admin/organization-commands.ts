@@ -26,8 +26,13 @@ export async function findOnlyOrganization(
 ): Promise<Organization> {
   if (id !== undefined) return findOrganization(organizations, id);
   const [only, another] = await organizations.list();
-  if (only === undefined || another !== undefined)
-    throw new UsageError("--organization is needed to choose one of several");
+  if (only === undefined) {
+    throw new ServiceError(
+      "not_found",
+      "This store has no organization yet. Start the server once, or set the SPANWAY_DATA_DIR or SPANWAY_CONTROL_URL that the server has.",
+    );
+  }
+  if (another !== undefined) throw new UsageError("--organization is needed to choose one of several");
   return only;
 }
 

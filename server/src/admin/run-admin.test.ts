@@ -149,6 +149,9 @@ test("F1: keys create needs no options if there is one organization", async () =
       },
       close: async () => {},
     }));
+  // As on a newcomer's machine where the server has another data folder.
+  const early = await runLine("keys create");
+  expect(early).toMatchObject({ code: 1, stderr: expect.stringMatching(/no organization yet.*SPANWAY_DATA_DIR/) });
   await runLine("organizations create --name Acme --id acme");
   const made = JSON.parse((await runLine("keys create --json")).stdout) as { environment: string; key: string };
   expect(made.environment).toBe("prod");

@@ -6,19 +6,19 @@ import type { Audit } from "../http/audit.ts";
 import { isObject } from "../lib/json.ts";
 import { domainLimits } from "../domain/limits.ts";
 import type { AuditStore } from "../storage/control/audit-store.ts";
+import type { OrganizationStore } from "../storage/control/organization-store.ts";
 import type { UserStore } from "../storage/control/user-store.ts";
 
 export function createAudit(deps: {
   auditLog: Pick<AuditStore, "add">;
   users: Pick<UserStore, "find">;
+  organizations: Pick<OrganizationStore, "list">;
   nowMs: () => number;
   logger: Logger;
 }): Audit {
   return async ({ principal, action, target, organizationId, sent, ip, requestId }) => {
     try {
-      await deps.auditLog.add({
-        id: randomUUID(),
-        unique_organization_id: organizationId,
+      const entry = {
         created_at: new Date(deps.nowMs()).toISOString(),
         ...(await actorOf(deps, principal)),
         action,
@@ -27,7 +27,12 @@ export function createAudit(deps: {
         changes: changesOf(sent),
         ip,
         request_id: requestId,
-      });
+      };
+      const all =
+        organizationId === null ? await deps.organizations.list() : [{ unique_organization_id: organizationId }];
+      for (const { unique_organization_id } of all) {
+        await deps.auditLog.add({ id: randomUUID(), unique_organization_id, ...entry });
+      }
     } catch (error) {
       deps.logger.error(
         { err: error, action, request_id: requestId },

@@ -1,5 +1,5 @@
 /**
- * Prices set by an organization for itself, or by the operator for all organizations. They precede the price tables.
+ * Prices set by an organization for itself, or by an instance admin or the operator for all organizations. They precede the price tables.
  */
 
 /** The owner of a price: an organization's public id, or null for all organizations. */

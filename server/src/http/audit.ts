@@ -8,8 +8,8 @@ export type AuditedAction = {
   /** The endpoint's id. */
   action: string;
   target: string | null;
-  /** The principal's own, or the one that an instance admin changed. */
-  organizationId: string;
+  /** The principal's own, or the one that an instance admin changed; null if the change concerns all. */
+  organizationId: string | null;
   /** The body as sent; it may contain secrets. */
   sent: unknown;
   ip: string;
@@ -29,11 +29,12 @@ export function auditedAction(
   result: unknown,
 ): AuditedAction {
   const params = isObject(context.params) ? context.params : {};
+  const isOfInstance = isObject(context.query) && context.query["scope"] === "instance";
   return {
     principal,
     action: id,
     target: auditTarget?.(context) ?? targetOf(params, result),
-    organizationId: textOf(params["unique_organization_id"]) ?? principal.organization_id,
+    organizationId: isOfInstance ? null : (textOf(params["unique_organization_id"]) ?? principal.organization_id),
     sent: context.body,
     ip: context.ip,
     requestId: context.requestId,

@@ -9,15 +9,18 @@ import { createControlStores } from "../../src/storage/control/control-stores.ts
 import { openControlDatabase } from "../../src/storage/control/open-control-database.ts";
 import { roundTrip } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
-import type { Row } from "../support/test-client.ts";
+import { createClient, type Row, type TestClient } from "../support/test-client.ts";
 
 /** `npm run admin -- prices …` beside a running server: the operator's prices apply to all organizations. */
 
 const folder = mkdtempSync(join(tmpdir(), "spanway-prices-"));
 const control = join(folder, "control.db");
 let app: TestApp;
+/** The admin of another organization. */
+let foreign: TestClient;
 beforeAll(async () => {
   app = await startTestApp({ SPANWAY_CONTROL_URL: `sqlite:${control}` });
+  foreign = await loginElsewhere();
 });
 afterAll(async () => {
   await app.stop();
@@ -54,6 +57,15 @@ const costSoon = async (model: string, provider_id: string, cost: number | null)
   await expect
     .poll(async () => (await priced(model, provider_id))["cost"], { timeout: 5_000, interval: 300 })
     .toBe(cost);
+
+/** The admin of an organization of its own. */
+async function loginElsewhere(): Promise<TestClient> {
+  const who = { email: "other@example.com", password: "a long enough password" };
+  const organization = { name: "Other", admin_email: who.email, admin_password: who.password };
+  expect((await (await app.login()).post("/api/organizations/", organization)).status).toBe(201);
+  const { access } = (await createClient(app.url).post("/api/auth/login/", who)).json as { access: string };
+  return createClient(app.url, access);
+}
 
 const written = (name: string, content: unknown): string => {
   const path = join(folder, name);
@@ -144,5 +156,52 @@ describe("M14: a price for all organizations", () => {
     );
     await admin("prices", "delete", "--id", String(made["id"]));
     await costSoon("shared-2", "", null);
+  });
+
+  test("is created, read, changed and deleted by an instance admin over HTTP, in every organization's audit log", async () => {
+    const [boss, other] = [await app.login(), await app.newOrganization()];
+    const all = "?scope=instance";
+    const price = { model: "everyones-1", provider: "", rates: { input: 4, output: 8 } };
+    const made = (await boss.post(`/api/model-prices/${all}`, price)).json as Row;
+    const path = `/api/model-prices/${String(made["id"])}/`;
+    const costs = async () => {
+      const spans = [app.prod, other.prod].map((client) => roundTrip(client, { ...used, model: "everyones-1" }));
+      return (await Promise.all(spans)).map(({ cost }) => cost);
+    };
+    expect(await costs()).toEqual([4, 4]);
+    expect((await boss.get(path + all)).json).toEqual(made);
+    expect((await boss.get(`/api/model-prices/${all}`)).json).toMatchObject({ count: 1, results: [made] });
+    expect((await boss.get(path)).status).toBe(404);
+    expect((await boss.get("/api/model-prices/")).json).not.toMatchObject({ results: [{ id: made["id"] }] });
+
+    expect((await boss.request("PATCH", path + all, { rates: { input: 2, output: 8 } })).status).toBe(200);
+    expect(await costs()).toEqual([2, 2]);
+    expect((await boss.request("DELETE", path + all)).status).toBe(204);
+    expect(await costs()).toEqual([null, null]);
+
+    for (const reader of [boss, foreign]) {
+      const { results } = (await reader.get("/api/audit-log/")).json as { results: Row[] };
+      const actions = results.filter(({ target }) => target === made["id"]).map(({ action }) => action);
+      expect(actions).toEqual(["delete_model_price", "update_model_price", "create_model_price"]);
+    }
+  });
+
+  test("is neither read nor changed over HTTP by a key, nor by a person who is no instance admin", async () => {
+    const made = (await admin("prices", "set", "--model", "closed-1", "--rates", '{"input":1}')) as Row;
+    const path = `/api/model-prices/${String(made["id"])}/?scope=instance`;
+    const price = { model: "closed-2", rates: { input: 1 } };
+    for (const client of [app.prod, app.test, foreign]) {
+      const answers = [
+        await client.post("/api/model-prices/?scope=instance", price),
+        await client.get("/api/model-prices/?scope=instance"),
+        await client.get(path),
+        await client.request("PATCH", path, { rates: { input: 0 } }),
+        await client.request("DELETE", path),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+    }
+    expect((await app.prod.get("/api/model-prices/?scope=all")).status).toBe(400);
+    expect(await admin("prices", "list")).toMatchObject([{ id: made["id"], rates: '{"input":1}' }]);
+    await admin("prices", "delete", "--id", String(made["id"]));
   });
 });

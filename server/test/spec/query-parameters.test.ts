@@ -175,7 +175,7 @@ describe.each(["key", "user"] as const)("every parameter of operations for a %s"
   /** The errors by parameter; empty where the request was refused for something else, or not at all. */
   async function errorsOf({ method, path }: (typeof own)[number][0], query: string): Promise<Record<string, string[]>> {
     const client = credential === "user" ? await app.login() : prod;
-    const url = `${path.replaceAll(/\{\w+\}/g, "1")}?${query}`;
+    const url = `${path.replaceAll(/\{\w+\}/g, "00000000-0000-4000-8000-000000000001")}?${query}`;
     const answer = await fetch(new URL(url, app.url), {
       method,
       headers: { authorization: client.authorization, "content-type": "application/json" },

@@ -9,7 +9,7 @@ const meSchema = z.object({
   id: z.string(),
   email: z.string(),
   role: z.enum(roles),
-  is_instance_admin: z.boolean().meta({ description: "May create organizations." }),
+  is_instance_admin: z.boolean().meta({ description: "May create organizations, and set prices for all of them." }),
   permissions: z.array(z.enum(permissions)),
   organization: organizationSchema,
 });

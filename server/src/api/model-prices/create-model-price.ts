@@ -1,7 +1,8 @@
+import { z } from "zod";
 import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { newModelPriceSchema } from "../../pricing/own/price-fields.ts";
-import { modelPriceSchema, presentPrice, type ModelPriceDeps } from "./schemas.ts";
+import { modelPriceSchema, presentPrice, priceOwner, priceScope, type ModelPriceDeps } from "./schemas.ts";
 
 export const createModelPrice = (deps: ModelPriceDeps) =>
   endpoint({
@@ -18,6 +19,7 @@ export const createModelPrice = (deps: ModelPriceDeps) =>
     permission: "prices:write",
     environment: "own",
     limit: "api",
+    query: z.object(priceScope),
     body: {
       kind: "json",
       schema: newModelPriceSchema,
@@ -26,9 +28,9 @@ export const createModelPrice = (deps: ModelPriceDeps) =>
     },
     success: { status: 201, schema: modelPriceSchema },
     errors: ["invalid_request", "forbidden", "conflict"],
-    handler: async ({ principal, body }) => {
+    handler: async ({ principal, query, body }) => {
       requireOwnEnvironment(principal, null, "a model price");
-      const price = await deps.priceChanges.create(principal.organization_id, body);
+      const price = await deps.priceChanges.create(priceOwner(principal, query), body);
       await deps.ownPrices.refresh();
       return presentPrice(price);
     },

@@ -1,7 +1,8 @@
+import { z } from "zod";
 import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
-import { modelPriceParams, type ModelPriceDeps } from "./schemas.ts";
+import { modelPriceParams, priceOwner, priceScope, type ModelPriceDeps } from "./schemas.ts";
 import { requirePrice } from "./require-price.ts";
 
 export const deleteModelPrice = (deps: ModelPriceDeps) =>
@@ -17,12 +18,14 @@ export const deleteModelPrice = (deps: ModelPriceDeps) =>
     environment: "own",
     limit: "api",
     params: modelPriceParams,
+    query: z.object(priceScope),
     success: { status: 204 },
     errors: ["forbidden", "not_found"],
-    handler: async ({ principal, params }) => {
-      await requirePrice(deps, principal.organization_id, params.id);
+    handler: async ({ principal, params, query }) => {
+      const owner = priceOwner(principal, query);
+      await requirePrice(deps, owner, params.id);
       requireOwnEnvironment(principal, null, "a model price");
-      await deps.priceChanges.delete(principal.organization_id, params.id);
+      await deps.priceChanges.delete(owner, params.id);
       await deps.ownPrices.refresh();
       return reply(204);
     },

@@ -1,5 +1,13 @@
+import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { modelPriceParams, modelPriceSchema, presentPrice, type ModelPriceDeps } from "./schemas.ts";
+import {
+  modelPriceParams,
+  modelPriceSchema,
+  presentPrice,
+  priceOwner,
+  priceScope,
+  type ModelPriceDeps,
+} from "./schemas.ts";
 import { requirePrice } from "./require-price.ts";
 
 export const retrieveModelPrice = (deps: Pick<ModelPriceDeps, "modelPrices">) =>
@@ -13,8 +21,9 @@ export const retrieveModelPrice = (deps: Pick<ModelPriceDeps, "modelPrices">) =>
     permission: "prices:read",
     limit: "api",
     params: modelPriceParams,
+    query: z.object(priceScope),
     success: { status: 200, schema: modelPriceSchema },
-    errors: ["not_found"],
-    handler: async ({ principal, params }) =>
-      presentPrice(await requirePrice(deps, principal.organization_id, params.id)),
+    errors: ["forbidden", "not_found"],
+    handler: async ({ principal, params, query }) =>
+      presentPrice(await requirePrice(deps, priceOwner(principal, query), params.id)),
   });

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import type { ModelPrice } from "../../domain/model-price.ts";
+import { ServiceError } from "../../domain/errors.ts";
+import type { ModelPrice, PriceOwner } from "../../domain/model-price.ts";
+import type { Principal } from "../../domain/principal.ts";
 import type { PriceChanges } from "../../pricing/own/change-prices.ts";
 import type { OwnPriceCache } from "../../pricing/own/own-prices.ts";
 import type { ModelPriceStore } from "../../pricing/own/price-stores.ts";
@@ -25,6 +27,21 @@ export const modelPriceSchema = z
     updated_at: time,
   })
   .meta({ id: "ModelPrice" });
+
+/** Whose prices a request reads or changes. */
+export const priceScope = {
+  scope: z
+    .enum(["organization", "instance"], { error: "scope must be organization or instance" })
+    .default("organization")
+    .meta({ description: "`instance`: the prices of all organizations, for instance admins who are signed in." }),
+};
+
+/** @throws ServiceError `forbidden` */
+export function priceOwner(principal: Principal, { scope }: { scope: "organization" | "instance" }): PriceOwner {
+  if (scope === "organization") return principal.organization_id;
+  if (principal.kind === "user" && principal.is_instance_admin) return null;
+  throw new ServiceError("forbidden", "Only an instance admin who is signed in uses scope=instance.");
+}
 
 export const modelPriceParams = z.object({ id: z.uuid() });
 

@@ -3,7 +3,14 @@ import { requireOwnEnvironment } from "../../domain/principal.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { modelPriceFields } from "../../pricing/own/price-fields.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
-import { modelPriceParams, modelPriceSchema, presentPrice, type ModelPriceDeps } from "./schemas.ts";
+import {
+  modelPriceParams,
+  modelPriceSchema,
+  presentPrice,
+  priceOwner,
+  priceScope,
+  type ModelPriceDeps,
+} from "./schemas.ts";
 import { requirePrice } from "./require-price.ts";
 
 export const updateModelPrice = (deps: ModelPriceDeps) =>
@@ -21,6 +28,7 @@ export const updateModelPrice = (deps: ModelPriceDeps) =>
     environment: "own",
     limit: "api",
     params: modelPriceParams,
+    query: z.object(priceScope),
     body: {
       kind: "json",
       schema: z.object(modelPriceFields).partial(),
@@ -29,10 +37,11 @@ export const updateModelPrice = (deps: ModelPriceDeps) =>
     },
     success: { status: 200, schema: modelPriceSchema },
     errors: ["invalid_request", "forbidden", "not_found", "conflict"],
-    handler: async ({ principal, params, body }) => {
-      await requirePrice(deps, principal.organization_id, params.id);
+    handler: async ({ principal, params, query, body }) => {
+      const owner = priceOwner(principal, query);
+      await requirePrice(deps, owner, params.id);
       requireOwnEnvironment(principal, null, "a model price");
-      const price = await deps.priceChanges.update(principal.organization_id, params.id, definedFields(body));
+      const price = await deps.priceChanges.update(owner, params.id, definedFields(body));
       await deps.ownPrices.refresh();
       return presentPrice(price);
     },
