@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { AnyEndpoint } from "../../src/http/endpoint.ts";
 import { everyEndpoint } from "../support/endpoints.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, TestClient } from "../support/test-client.ts";
@@ -170,12 +171,22 @@ const parametersOf = everyEndpoint().flatMap((endpoint) =>
     : [],
 );
 
+/** Its path with ids that could exist: an id that cannot is 404 before the query is read. */
+function pathOf({ path, params }: AnyEndpoint): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    const uuid = "00000000-0000-4000-8000-000000000001";
+    const shape = params instanceof z.ZodObject ? (params.shape as Record<string, z.ZodType>) : {};
+    return shape[name]?.safeParse(uuid).success === true ? uuid : "1";
+  });
+}
+
 describe.each(["key", "user"] as const)("every parameter of operations for a %s", (credential) => {
   const own = parametersOf.filter(([{ auth }]) => (auth === "user") === (credential === "user"));
   /** The errors by parameter; empty where the request was refused for something else, or not at all. */
-  async function errorsOf({ method, path }: (typeof own)[number][0], query: string): Promise<Record<string, string[]>> {
+  async function errorsOf(endpoint: AnyEndpoint, query: string): Promise<Record<string, string[]>> {
+    const { method } = endpoint;
     const client = credential === "user" ? await app.login() : prod;
-    const url = `${path.replaceAll(/\{\w+\}/g, "00000000-0000-4000-8000-000000000001")}?${query}`;
+    const url = `${pathOf(endpoint)}?${query}`;
     const answer = await fetch(new URL(url, app.url), {
       method,
       headers: { authorization: client.authorization, "content-type": "application/json" },
