@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { completion, done, helloStream, question, usageChunk } from "../support/chat.ts";
+import { everyEndpoint } from "../support/endpoints.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
@@ -75,6 +76,18 @@ describe("a key as x-api-key", () => {
     expect((await post("/v1/chat/completions", sent)).status).toBe(200);
     expect((await post("/v1/chat/completions", { "x-api-key": "spw_prod_wrong" })).status).toBe(401);
     expect((await post("/v1/chat/completions", { ...sent, authorization: "Bearer spw_prod_wrong" })).status).toBe(401);
+  });
+
+  const routes = everyEndpoint().filter(({ permission }) => permission === "gateway:call");
+  test.each(routes.map(({ method, path }) => [method, path] as const))("is accepted by %s %s", async (method, path) => {
+    const send = async (key: string) => {
+      const headers = { "x-api-key": key, "content-type": "application/json" };
+      const url = new URL(path.replaceAll(/\{\w+\}/g, "resp_1"), gateway.app.url);
+      const answer = await fetch(url, { method, headers, ...(method === "POST" && { body: "{}" }) });
+      await answer.text();
+      return answer.status;
+    };
+    expect([await send("spw_prod_wrong"), [401, 403].includes(await send(testKeys.prod))]).toEqual([401, false]);
   });
 
   test("and no others", async () => {

@@ -95,6 +95,20 @@ describe("O24: media is stored separately from its spans", () => {
     expect(media.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
+  test("exports and the tree of a trace show the reference", async () => {
+    const trace = "exported-media";
+    const row = { trace_unique_id: trace, span_unique_id: "s", prompt_messages: messagesWith(uriOf(newImage())) };
+    await storeSpans(prod, [row]);
+    const { results } = await prod.waitForSpans(1, { trace_unique_id: { operator: "", value: [trace] } });
+    const reference = urlIn(results[0] ?? {});
+    const exported = (format: string) =>
+      prod.post(`/api/request-logs/export/?start_time=2000-01-01&trace_unique_id=${trace}&format=${format}`, {});
+    const shown = [await prod.get(`/api/traces/${trace}/`), await exported("jsonl"), await exported("csv")];
+    for (const { status, text } of shown) {
+      expect([status, text.includes(reference), text.length < 20_000]).toEqual([200, true, true]);
+    }
+  });
+
   test("base64 with line breaks is media too, and is returned as it was sent at any depth", async () => {
     const image = newImage();
     const base64 = image.toString("base64").replaceAll(/.{1,76}/g, "$&\n");

@@ -33,6 +33,14 @@ const flat = (nodes: readonly Node[]): Node[] => nodes.flatMap((node) => [node, 
 const sumOf = (rows: readonly Row[], member: string) =>
   Math.round(rows.reduce((sum, row) => sum + Number(row[member] ?? 0), 0) * 1e12) / 1e12;
 
+async function exportSpans(client: TestClient): Promise<Row[]> {
+  const { text } = await client.post("/api/request-logs/export/?start_time=2000-01-01&format=jsonl", {});
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Row);
+}
+
 /** The total sums, which every place must agree on, and which rows add up to. */
 async function expectSums(client: TestClient, trace: string, sums: { total_cost: number; total_tokens: number }) {
   expect(await summarize(client)).toMatchObject(sums);
@@ -43,7 +51,8 @@ async function expectSums(client: TestClient, trace: string, sums: { total_cost:
   const flatTree = (await retrieveTrace(client, trace, "tree=flat"))["spans"] as { results: Row[] };
   const retrieved = await Promise.all(results.map((row) => retrieveSpan(client, row["unique_id"])));
   for (const shown of [whole, slim]) expect(shown).toMatchObject(sums);
-  for (const rows of [results, retrieved, flat(whole.span_tree), flat(slim.span_tree), flatTree.results]) {
+  const exported = await exportSpans(client);
+  for (const rows of [results, exported, retrieved, flat(whole.span_tree), flat(slim.span_tree), flatTree.results]) {
     expect(sumOf(rows, "counted_cost")).toBe(sums.total_cost);
     expect(sumOf(rows, "counted_tokens")).toBe(sums.total_tokens);
   }

@@ -79,6 +79,22 @@ const tools = [
   },
 ];
 
+const vendors = [
+  ...(["moonshot", "dashscope", "zhipu", "minimax", "cohere", "nvidia", "huggingface", "sambanova"] as const),
+  ...(["cloudflare", "github", "deepinfra", "nebius", "novita", "hyperbolic", "baseten", "databricks"] as const),
+  ...(["lmstudio", "llamacpp"] as const),
+];
+test("vendors with an API like OpenAI's are providers of their own, with a dialect, and a base URL where all customers share it", async () => {
+  const listed = (await app.prod.get("/api/providers/known/")).json as { results: Row[] };
+  const known = new Map(listed.results.map(({ provider, ...rest }) => [provider, rest]));
+  for (const vendor of vendors) {
+    expect([vendor, known.get(vendor)]).toEqual([vendor, expect.objectContaining({ is_built_in: true })]);
+    const isOfCustomer = vendor === "cloudflare" || vendor === "databricks";
+    expect([vendor, typeof openaiShaped[vendor].baseUrl === "string"]).toEqual([vendor, !isOfCustomer]);
+    expect([vendor, openaiShaped[vendor].dialect === openaiShaped.custom.dialect]).toEqual([vendor, false]);
+  }
+});
+
 /** The members that each provider accepts back, according to its documentation. */
 const takesBack: Partial<Record<Shaped, string[]>> = {
   openrouter: ["reasoning_content", "images", "annotations", "cache_control"],
