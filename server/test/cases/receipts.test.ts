@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { completion } from "../support/chat.ts";
 import { answers } from "../support/scripted-upstream.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
+import { throughOtlp, traceOf } from "../support/otlp.ts";
 import { retrieveSpan, roundTrip, settle } from "../support/spans.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
@@ -63,6 +64,47 @@ describe("M1: reasoning that is larger than the completion stays inside if the t
   ])("%s", async (_, members) => {
     const span = await roundTrip(prod, { model: "gpt-4o", log_type: "chat", ...members });
     expect(span).toMatchObject({ ...right, cost: 0.00512 });
+  });
+
+  test.each<[string, Row]>([
+    [
+      "OpenTelemetry GenAI",
+      {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "gpt-4o",
+        "gen_ai.usage.input_tokens": 1640,
+        "gen_ai.usage.output_tokens": 102,
+        "gen_ai.usage.reasoning.output_tokens": 109,
+        "gen_ai.usage.total_tokens": 1742,
+      },
+    ],
+    [
+      "OpenInference",
+      {
+        "openinference.span.kind": "LLM",
+        "llm.model_name": "gpt-4o",
+        "llm.token_count.prompt": 1640,
+        "llm.token_count.completion": 102,
+        "llm.token_count.completion_details.reasoning": 109,
+        "llm.token_count.total": 1742,
+      },
+    ],
+    [
+      "the AI SDK",
+      {
+        "ai.operationId": "ai.generateText.doGenerate",
+        "ai.model.id": "gpt-4o",
+        "ai.model.provider": "openai.chat",
+        "ai.usage.inputTokens": 1640,
+        "ai.usage.outputTokens": 102,
+        "ai.usage.reasoningTokens": 109,
+        "ai.usage.totalTokens": 1742,
+      },
+    ],
+  ])("%s", async (_, attributes) => {
+    const span = await throughOtlp(prod, traceOf(attributes));
+    expect(span).toMatchObject({ ...right, cost: 0.00512, log_type: "chat" });
   });
 
   test("a call through the gateway", async () => {
