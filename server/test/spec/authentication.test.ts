@@ -309,3 +309,24 @@ describe("two organisations with the same ids", () => {
     }
   });
 });
+
+test("a key shows when it was last used, to the minute, however it was sent; a key that nobody used shows null", async () => {
+  const made = async (name: string) =>
+    (await admin.post("/api/api-keys/", { name, environment: "prod" })).json as { id: string; key: string };
+  const [bearer, header, unused] = [await made("bearer"), await made("x-api-key"), await made("unused")];
+  const before = Date.now();
+  expect((await createClient(app.url, bearer.key).get("/api/request-logs/summary/")).status).toBe(200);
+  const sent = { model: "spanway/echo", messages: [{ role: "user", content: "hi" }] };
+  const answer = await createClient(app.url).post("/v1/chat/completions", sent, { "x-api-key": header.key });
+  expect(answer.status).toBe(200);
+  const lastUse = async ({ id }: { id: string }) => {
+    const { results } = (await admin.get("/api/api-keys/?page_size=100")).json as { results: Row[] };
+    return results.find((key) => key["id"] === id)?.["last_used_at"];
+  };
+  for (const key of [bearer, header]) {
+    await expect.poll(() => lastUse(key), { timeout: 10_000, interval: 200 }).toEqual(expect.any(String));
+    const used = Date.parse(String(await lastUse(key)));
+    expect([used % 60_000, used >= before - 60_000, used <= Date.now()]).toEqual([0, true, true]);
+  }
+  expect(await lastUse(unused)).toBeNull();
+});
