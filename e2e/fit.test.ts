@@ -90,6 +90,38 @@ browserTest("the figures of spans beside an open one, from 1280 to 1600 pixels",
   }
 });
 
+browserTest("the buttons of a list and of a trace in one row beside an open span, and costs in the trace", async () => {
+  const wide = { width: 1400, height: 900 };
+  const heightOf = (locator: Locator) => locator.evaluate((element) => element.getBoundingClientRect().height);
+  const logs = await open("/logs?range=30d", wide);
+  await logs.getByRole("gridcell", { name: "assistant turn" }).first().click();
+  await logs.getByRole("complementary", { name: "The open span" }).waitFor();
+  const query = logs
+    .getByRole("combobox", { name: "Query" })
+    .locator("xpath=ancestor::*[contains(@class, 'flex-wrap')]");
+  await expect.poll(() => heightOf(query)).toBeLessThan(40);
+  const trace = await open("/traces?range=30d&sort=-total_cost", wide);
+  await trace.getByRole("gridcell", { name: "airline-agent" }).first().click();
+  const row = trace.getByRole("row", { name: /assistant turn/ }).first();
+  await row.click();
+  await trace.getByRole("complementary", { name: "Span" }).waitFor();
+  const toolbar = trace.getByRole("tablist", { name: "View" }).locator("..");
+  await expect.poll(() => heightOf(toolbar)).toBeLessThan(40);
+  await row.getByText(/^\$0\.\d+$/).waitFor();
+});
+
+browserTest("alerts with their rules, and keys with the button that ends them, on a phone", async () => {
+  const alerts = await open("/alerts", phone);
+  await expectToFit(alerts, alerts.getByRole("table", { name: "Alerts" }));
+  await alerts.getByText("Cost > $0.50 in 7d").filter({ visible: true }).waitFor();
+  const keys = await open("/settings?tab=keys", phone);
+  await expectToFit(keys, keys.getByRole("table", { name: "API keys" }));
+  await keys
+    .getByRole("button", { name: /^End the key/ })
+    .first()
+    .waitFor();
+});
+
 browserTest("the example of a query on a phone", async () => {
   const page = await open("/logs", phone);
   const room = () =>

@@ -65,6 +65,15 @@ browserTest("what fails is in view at once, and why it fails in the list behind"
   await page.getByText("The policy index did not answer within 5 s.").first().waitFor();
 });
 
+browserTest("a table that leaves rows out says how many it shows", async () => {
+  const page = await open("/?range=30d");
+  const names = page.getByRole("region", { name: "Span names" });
+  await names.getByText(/^8 of \d+$/).waitFor();
+  await expect.poll(() => names.locator("tbody tr").count()).toBe(8);
+  const models = page.getByRole("region", { name: "Models" });
+  await models.getByText("gpt-4o-mini").waitFor();
+});
+
 browserTest("a drag on a chart zooms in, and Back zooms out", async () => {
   const page = await open("/?range=7d");
   await chart(page, "Spans").locator(".u-over").waitFor();

@@ -39,6 +39,8 @@ async function openTrace(page: Page, trace: string, count: number): Promise<void
   await page.getByRole("treegrid").waitFor();
 }
 
+const call = (model: string, cost: number) => ({ log_type: "chat", model, cost });
+
 const rowsIn = (page: Page) => page.locator("[role=treegrid] [role=row][aria-level]");
 const rowCount = (page: Page) => page.getByRole("treegrid").getAttribute("aria-rowcount");
 
@@ -121,6 +123,49 @@ browserTest(
     }
   },
 );
+
+browserTest("the list names the model that cost most, and what the user asked", async () => {
+  const [trace, from] = [unique("models"), Date.now() - 60_000];
+  const page = await open(`/traces?q=customer:${trace}`);
+  await send(page, [
+    span(trace, "root", from, from + 900, {
+      log_type: "agent",
+      customer_identifier: trace,
+      input: JSON.stringify([
+        { role: "system", content: "Be brief." },
+        { role: "user", content: `Where is ${trace}?` },
+      ]),
+    }),
+    span(trace, "embed", from, from + 100, { span_parent_id: "root", ...call("text-embedding-3-small", 0.00001) }),
+    span(trace, "answer", from + 100, from + 800, { span_parent_id: "root", ...call("gpt-4o", 0.25) }),
+  ]);
+  const row = page.getByRole("row", { name: `Where is ${trace}?` });
+  await expect
+    .poll(async () => {
+      await page.getByRole("button", { name: "Reload" }).click();
+      await whole(page);
+      return await row.count();
+    })
+    .toBe(1);
+  await row.getByText("gpt-4o").waitFor();
+  await row.getByText("+1").waitFor();
+  await row.getByText(`Where is ${trace}?`, { exact: true }).waitFor();
+  await expectNone(row.getByText("text-embedding"), row);
+});
+
+browserTest("lines of the time axis are behind the bars", async () => {
+  const page = await open("/traces");
+  const [trace, from] = [unique("lines"), Date.now() - 60_000];
+  await send(page, [span(trace, "alone", from, from + 10_000)]);
+  await openTrace(page, trace, 1);
+  await whole(page);
+  const [line, bar] = [page.locator(".trace-axis > .bg-line").nth(1), rowsIn(page).locator(".trace-bars > div").last()];
+  const { x = 0 } = (await line.boundingBox()) ?? {};
+  const { y = 0, width = 0 } = (await bar.boundingBox()) ?? {};
+  expect(width).toBeGreaterThan(200);
+  const pixel = (left: number) => page.screenshot({ clip: { x: left, y: y + 4, width: 1, height: 1 } });
+  expect(await pixel(Math.floor(x))).toEqual(await pixel(Math.floor(x) + 8));
+});
 
 browserTest("a trace that grows keeps its place", async () => {
   const page = await open("/traces");

@@ -169,6 +169,14 @@ const settings = createRoute({
   component: lazyPart(async () => (await import("./routes/settings.tsx")).SettingsScreen),
 });
 
+/** Any other path, within the frame: the root's own answer has no navigation. */
+const notFound = createRoute({
+  getParentRoute: () => shell,
+  path: "$",
+  staticData: { title: "No such page" },
+  component: NotFound,
+});
+
 const share = createRoute({
   getParentRoute: () => root,
   path: "/share/$organizationId/$traceId",
@@ -227,6 +235,7 @@ const routeTree = root.addChildren([
     providers,
     models,
     settings,
+    notFound,
     ...developers,
   ]),
   share,

@@ -93,9 +93,15 @@ const leastAxisWidth = 48;
 /** In the widest font that `system-ui` stands for, at the size of labels. */
 const pixelsOfCharacter = 6.7;
 
+/** Without any value there is no scale, only the line at 0. */
+const knownSplits: uPlot.Axis.Filter = (plot, splits) => {
+  const hasValues = plot.data.slice(1).some((row) => row.some((value) => (value ?? 0) > 0));
+  return hasValues ? splits : splits.map((value) => (value === 0 ? value : null));
+};
+
 /** As wide as the longest label, which may be thousands of dollars or fractions of a cent. */
-function axisWidth(labels: readonly string[]): number {
-  const longest = Math.max(0, ...labels.map((label) => label.length));
+function axisWidth(labels: readonly (string | null)[]): number {
+  const longest = Math.max(0, ...labels.map((label) => label?.length ?? 0));
   return Math.max(leastAxisWidth, Math.ceil(longest * pixelsOfCharacter) + yGap);
 }
 
@@ -107,9 +113,10 @@ function yAxis({ color, format, isWhole }: PlotStyle): uPlot.Axis {
     gap: yGap,
     space: 26,
     ...(isWhole && { incrs: wholeSteps }),
-    grid: { stroke: color("--line"), width: 1 },
+    filter: knownSplits,
+    grid: { stroke: color("--line"), width: 1, filter: knownSplits },
     ticks: { show: false },
-    values: (_, splits) => splits.map((value) => format(value)),
+    values: (_, splits) => splits.map((value) => (value === null ? null : format(value))),
   };
 }
 

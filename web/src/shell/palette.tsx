@@ -5,22 +5,30 @@ import { visibleLine } from "../lib/visible-text.ts";
 import { Icon } from "../ui/icon.tsx";
 import { cx } from "../ui/cx.ts";
 import { Spinner } from "../ui/spinner.tsx";
-import { rankOptions, type PaletteOption } from "./rank-options.ts";
+import { chooseTheme } from "../ui/theme.ts";
+import { rankOptions, type PaletteAction, type PaletteOption } from "./rank-options.ts";
 import { screens } from "./screens.ts";
 import { useFoundById } from "./use-found-by-id.ts";
 
-/** Navigates to every screen, and finds a pasted id. */
+const themes: readonly PaletteAction[] = [
+  { label: "Light theme", icon: "sun", run: () => chooseTheme("light") },
+  { label: "Dark theme", icon: "moon", run: () => chooseTheme("dark") },
+  { label: "System theme", icon: "system", run: () => chooseTheme("system") },
+];
+
+/** Navigates to every screen, finds a pasted id, and switches the theme. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   const navigate = useNavigate();
   const found = useFoundById(text);
   const places = screens.map<PaletteOption>(({ label, to, icon }) => ({ label, icon, link: { to } }));
-  const options = [...found.options, ...rankOptions(places, text)];
-  const go = (option: PaletteOption | undefined): void => {
+  const options = [...found.options, ...rankOptions<PaletteOption | PaletteAction>([...places, ...themes], text)];
+  const go = (option: PaletteOption | PaletteAction | undefined): void => {
     if (option === undefined) return;
     onClose();
-    void navigate(option.link);
+    if ("run" in option) option.run();
+    else void navigate(option.link);
   };
   useScrolledIntoView(`palette-${chosen}`);
   const move = (step: number): void => setChosen((chosen + step + options.length) % Math.max(options.length, 1));
@@ -78,10 +86,10 @@ function Options({
   onChoose,
   onGo,
 }: {
-  options: readonly PaletteOption[];
+  options: readonly (PaletteOption | PaletteAction)[];
   chosen: number;
   onChoose: (at: number) => void;
-  onGo: (option: PaletteOption) => void;
+  onGo: (option: PaletteOption | PaletteAction) => void;
 }): ReactNode {
   return (
     <ul id="palette-options" role="listbox" aria-label="Found" className="max-h-[50vh] overflow-auto p-1.5">

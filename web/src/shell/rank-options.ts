@@ -8,6 +8,9 @@ export type PaletteOption = {
   link: NavigateOptions;
 };
 
+/** Does something on the screen that is open. */
+export type PaletteAction = Pick<PaletteOption, "label" | "icon"> & { detail?: undefined; run: () => void };
+
 /** The options whose label contains the letters in this order; labels that begin with them come first. */
 export function rankOptions<T extends { label: string }>(options: readonly T[], text: string): T[] {
   const query = text.trim().toLowerCase();

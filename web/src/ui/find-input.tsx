@@ -26,7 +26,7 @@ export function FindInput({ label, placeholder, value, onChange }: FindProps): R
       type="search"
       aria-label={label}
       placeholder={placeholder}
-      className="w-48"
+      className="w-48 max-sm:w-auto max-sm:min-w-28 max-sm:flex-1"
       value={typed}
       onChange={({ target }) => setTyped(target.value)}
     />

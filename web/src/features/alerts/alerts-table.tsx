@@ -20,10 +20,10 @@ export function AlertsTable({ alerts }: { alerts: readonly Alert[] }): ReactNode
           <HeadCell>State</HeadCell>
           <HeadCell>Name</HeadCell>
           <HeadCell isNumber>Value</HeadCell>
-          <HeadCell>Triggers when</HeadCell>
-          <HeadCell>Group</HeadCell>
-          <HeadCell>Last change</HeadCell>
-          <HeadCell>Behind it</HeadCell>
+          <HeadCell className="max-sm:hidden">Triggers when</HeadCell>
+          <HeadCell className="max-sm:hidden">Group</HeadCell>
+          <HeadCell className="max-sm:hidden">Last change</HeadCell>
+          <HeadCell className="max-sm:hidden">Behind it</HeadCell>
         </>
       }
     >
@@ -39,7 +39,7 @@ function AlertRow({ alert }: { alert: Alert }): ReactNode {
   return (
     <tr>
       <Cell>{isEnabled ? <StateMark state={state} /> : <Badge title="It is not evaluated.">off</Badge>}</Cell>
-      <Cell className="max-w-40 min-w-32 sm:max-w-60">
+      <Cell className="max-w-40 min-w-32 max-sm:py-1 sm:max-w-60">
         <span className="flex items-center gap-1.5">
           <Link
             to="/alerts/$alertId"
@@ -55,6 +55,7 @@ function AlertRow({ alert }: { alert: Alert }): ReactNode {
             </span>
           )}
         </span>
+        <span className="block truncate text-xs text-muted sm:hidden">{conditionOf(alert)}</span>
       </Cell>
       <LatestCells alert={alert} />
     </tr>
@@ -65,7 +66,7 @@ function AlertRow({ alert }: { alert: Alert }): ReactNode {
 function LatestCells({ alert }: { alert: Alert }): ReactNode {
   const { data, error } = useAlert(alert.id);
   const condition = (
-    <Cell className="text-muted" title={conditionOf(alert)}>
+    <Cell className="text-muted max-sm:hidden" title={conditionOf(alert)}>
       {conditionOf(alert)}
     </Cell>
   );
@@ -78,7 +79,7 @@ function LatestCells({ alert }: { alert: Alert }): ReactNode {
       <>
         <Cell isNumber>{isWaiting ? <Skeleton className="h-2.5 w-12" /> : <Unknown why={why} />}</Cell>
         {condition}
-        <Cell colSpan={3} className="text-faint">
+        <Cell colSpan={3} className="text-faint max-sm:hidden">
           {!isWaiting && why}
         </Cell>
       </>
@@ -93,7 +94,7 @@ function LatestCells({ alert }: { alert: Alert }): ReactNode {
         <ComparedValue alert={alert} value={first.value} before={first.previous_value} />
       </Cell>
       {condition}
-      <Cell className="max-w-72 text-muted" title={groupName(first.group)}>
+      <Cell className="max-w-72 text-muted max-sm:hidden" title={groupName(first.group)}>
         {groupName(first.group) === undefined ? "all" : visibleLine(groupName(first.group) ?? "")}
         {groups > 1 && (
           <span className="text-faint" title={`${triggered} triggered, ${ok} ok, ${no_data} without data`}>
@@ -104,10 +105,10 @@ function LatestCells({ alert }: { alert: Alert }): ReactNode {
           </span>
         )}
       </Cell>
-      <Cell className="text-muted">
+      <Cell className="text-muted max-sm:hidden">
         <Time at={changed} isAgo />
       </Cell>
-      <Cell>
+      <Cell className="max-sm:hidden">
         <SpansLink url={first.spans_url} />
       </Cell>
     </>

@@ -33,6 +33,10 @@ export function CostChart({ scope, customerId, isTable }: ChartProps): ReactNode
         <PanelError error={error} onRetry={() => void refetch()} height={height + 28} />
       ) : chart === undefined ? (
         <ChartSkeleton height={height + 28} />
+      ) : !chart.series.some(({ values }) => values.some((value) => (value ?? 0) > 0)) ? (
+        <p className="flex items-center justify-center text-muted" style={{ height: height / 2 }}>
+          {chart.series.length === 0 ? "No known cost in this window" : "No cost in this window"}
+        </p>
       ) : (
         <FullChart
           data={chart}

@@ -56,7 +56,7 @@ export function CustomerPage({ customerId, window, isTable }: PageProps): ReactN
           {mayWrite && (
             <>
               <Button icon="edit" onClick={() => setOpen("edit")}>
-                Edit
+                Edit customer
               </Button>
               <Button variant="danger" icon="trash" onClick={() => setOpen("delete")}>
                 Delete

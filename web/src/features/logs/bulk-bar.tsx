@@ -35,7 +35,11 @@ export function BulkBar({ ids, mayWrite, onExport, onClear }: BarProps): ReactNo
   const error = change.error ?? score.error;
   const done = change.data ?? score.data;
   return (
-    <div role="toolbar" aria-label="Selected spans" className="border-t border-line-strong bg-raised px-3 py-1.5">
+    <div
+      role="toolbar"
+      aria-label="Selected spans"
+      className="@container border-t border-line-strong bg-raised px-3 py-1.5"
+    >
       <div className="flex flex-wrap items-center gap-1.5">
         <span className="mr-2 font-medium">{formatInteger(ids.length)} selected</span>
         <CompareButton ids={ids} />

@@ -50,7 +50,7 @@ export const knownColumns: readonly Column[] = [
     sort: "total_tokens",
   }),
   column("cost", "Cost", "cost", 100, { members: ["cost", "unpriced"], sort: "cost" }),
-  column("latency", "Latency", "duration", 76, { sort: "latency" }),
+  column("latency", "Latency", "duration", 96, { sort: "latency" }),
   column("time_to_first_token", "First token", "duration", 88, { sort: "time_to_first_token" }),
   column("input", "Input", "payload", 280),
   column("output", "Output", "payload", 280),

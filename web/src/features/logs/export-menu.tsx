@@ -27,7 +27,7 @@ export function ExportMenu({ count, side = "bottom", onExport, isDisabled = fals
       side={side}
       trigger={
         <Button icon="download" disabled={isDisabled} aria-label="Export" title="Export">
-          <span className="max-lg:hidden">Export</span>
+          <span className="@max-4xl:hidden">Export</span>
         </Button>
       }
       items={[

@@ -33,42 +33,44 @@ export function LogsToolbar(props: ToolbarProps): ReactNode {
   const mayWrite = useMay("views:write");
   const savedSearch = useSavedSearch();
   return (
-    <div className="flex flex-wrap items-start gap-1.5 border-b border-line bg-bg px-3 py-2 max-md:[&>:nth-child(2)]:order-first max-md:[&>:nth-child(2)]:basis-full">
-      <IconButton
-        icon="filter"
-        label="Facets"
-        variant="default"
-        size="md"
-        aria-pressed={areFacetsShown}
-        className={areFacetsShown ? "text-accent" : ""}
-        onClick={props.onFacets}
-      />
-      <QueryBar
-        value={search.q ?? ""}
-        input={props.input}
-        known={known}
-        onPlace={setPlace}
-        onCommit={(q) => update({ q: q === "" ? undefined : q })}
-      />
-      <Button
-        icon="play"
-        aria-pressed={isLive}
-        className={isLive ? "border-accent! text-accent" : ""}
-        title="Show spans as they arrive"
-        onClick={() => update({ live: isLive ? undefined : "on" })}
-      >
-        Live
-      </Button>
-      <SavedViewsMenu
-        search={savedSearch}
-        mayWrite={mayWrite}
-        onOpen={(saved) =>
-          void navigate({ to: "/logs", search: { ...parseSearch(saved), env: search.env, tz: search.tz } })
-        }
-      />
-      <ColumnsMenu columns={props.columns} scope={scope} onColumns={props.onColumns} />
-      <ExportMenu count={props.count} onExport={props.onExport} isDisabled={scope.problem !== undefined} />
-      <IconButton icon="refresh" label="Reload" variant="default" onClick={props.onReload} />
+    <div className="@container border-b border-line bg-bg px-3 py-2">
+      <div className="flex flex-wrap items-start gap-1.5 @max-xl:[&>:nth-child(2)]:order-first @max-xl:[&>:nth-child(2)]:basis-full">
+        <IconButton
+          icon="filter"
+          label="Facets"
+          variant="default"
+          size="md"
+          aria-pressed={areFacetsShown}
+          className={areFacetsShown ? "text-accent" : ""}
+          onClick={props.onFacets}
+        />
+        <QueryBar
+          value={search.q ?? ""}
+          input={props.input}
+          known={known}
+          onPlace={setPlace}
+          onCommit={(q) => update({ q: q === "" ? undefined : q })}
+        />
+        <Button
+          icon="play"
+          aria-pressed={isLive}
+          className={isLive ? "border-accent! text-accent" : ""}
+          title="Show spans as they arrive"
+          onClick={() => update({ live: isLive ? undefined : "on" })}
+        >
+          Live
+        </Button>
+        <SavedViewsMenu
+          search={savedSearch}
+          mayWrite={mayWrite}
+          onOpen={(saved) =>
+            void navigate({ to: "/logs", search: { ...parseSearch(saved), env: search.env, tz: search.tz } })
+          }
+        />
+        <ColumnsMenu columns={props.columns} scope={scope} onColumns={props.onColumns} />
+        <ExportMenu count={props.count} onExport={props.onExport} isDisabled={scope.problem !== undefined} />
+        <IconButton icon="refresh" label="Reload" variant="default" onClick={props.onReload} />
+      </div>
     </div>
   );
 }

@@ -10,7 +10,7 @@ type PopupProps = {
   children: (close: () => void) => ReactNode;
 };
 
-/** A button that opens a small panel. Its label is hidden if there is no space. */
+/** A button that opens a small panel. Its label is hidden if its container, a toolbar, is narrow. */
 export function PopupButton({ icon, label, side = "bottom", children }: PopupProps): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -23,7 +23,7 @@ export function PopupButton({ icon, label, side = "bottom", children }: PopupPro
       className="w-72 p-0!"
       trigger={
         <Button icon={icon} aria-label={label} title={label}>
-          <span className="max-lg:hidden">{label}</span>
+          <span className="@max-4xl:hidden">{label}</span>
         </Button>
       }
     >

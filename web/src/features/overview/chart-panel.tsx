@@ -51,9 +51,9 @@ export function ChartPanel({
   const detail = timeseries === undefined ? undefined : panelDetail(id, totals);
   const terms = panel.term === undefined ? [] : [panel.term];
   return (
-    <section aria-label={title} className="min-w-0 rounded-md border border-line bg-panel px-3 pt-2 pb-1">
+    <section aria-label={title} className="@container min-w-0 rounded-md border border-line bg-panel px-3 pt-2 pb-1">
       <header className="flex h-6 items-center gap-2">
-        <h2 className="text-sm text-muted" title={hint}>
+        <h2 className="min-w-0 truncate text-sm text-muted" title={hint}>
           {title}
         </h2>
         <span className="ml-auto">{data !== undefined && <LineLegend series={data.series} />}</span>
@@ -117,7 +117,7 @@ function ExploreLink({ id, query, isOpen }: { id: PanelId; query: string; isOpen
       title={isOpen ? "Close the large chart" : "Large chart, by model, customer and more; table and CSV"}
     >
       <Icon name="chart" size={14} />
-      {isOpen ? "Close" : "Explore"}
+      <span className="@max-xs:sr-only">{isOpen ? "Close" : "Explore"}</span>
     </Link>
   );
 }

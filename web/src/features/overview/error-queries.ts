@@ -27,8 +27,11 @@ export function useCustomersOfErrors(scope: Scope): ReadonlyMap<string, number> 
   );
 }
 
-/** The message of the newest failure of each kind, among the newest hundred failures. */
-export function useNewestErrors(scope: Scope): ReadonlyMap<string, string> {
+/** The newest message of a kind of error, and how many different messages there are besides. */
+export type NewestError = { message: string; others: number };
+
+/** The messages of each kind of error, among the newest hundred failures. */
+export function useNewestErrors(scope: Scope): ReadonlyMap<string, NewestError> {
   const { window, query: typed } = scope;
   const environment = useEnvironment();
   const filters = filtersOf(typed, [failedTerm, { type: "has", field: "error_message", negated: false }]);
@@ -46,11 +49,18 @@ export function useNewestErrors(scope: Scope): ReadonlyMap<string, string> {
     (api, signal) => bodyOf(api.POST("/api/request-logs/list/", { params: { query }, body: { filters }, signal })),
     figureOptions(environment, key, scope),
   );
-  const newestLast = (list.data?.results ?? []).toReversed();
-  return new Map(
-    newestLast.map((span) => [
-      keyOf(span.span_name, span.status_code),
-      visibleLine((typeof span.error_message === "string" ? span.error_message : "").slice(0, 300)),
-    ]),
-  );
+  return messagesOf(list.data?.results ?? []);
+}
+
+type Failure = { span_name?: unknown; status_code?: unknown; error_message?: unknown };
+
+/** @param failures the newest first */
+export function messagesOf(failures: readonly Failure[]): ReadonlyMap<string, NewestError> {
+  const found = new Map<string, Set<string>>();
+  for (const { span_name, status_code, error_message: message } of failures) {
+    const key = keyOf(span_name, status_code);
+    const messages = found.get(key) ?? new Set();
+    found.set(key, messages.add(visibleLine((typeof message === "string" ? message : "").slice(0, 300))));
+  }
+  return new Map([...found].map(([key, [message = "", ...others]]) => [key, { message, others: others.length }]));
 }

@@ -2,11 +2,11 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { isAbsent } from "../../charts/chart-data.ts";
 import { PanelError } from "../../charts/panel-error.tsx";
-import { formatCount, formatInteger, unknown } from "../../lib/format.ts";
+import { formatCount, formatInteger, formatNumberOf, unknown } from "../../lib/format.ts";
 import { formatAgo, formatExactTime, formatMinute } from "../../lib/time.ts";
 import { visibleLine } from "../../lib/visible-text.ts";
 import { failedTerm } from "../series/terms.ts";
-import { keyOf, useCustomersOfErrors, useNewestErrors } from "./error-queries.ts";
+import { keyOf, useCustomersOfErrors, useNewestErrors, type NewestError } from "./error-queries.ts";
 import { useGroups } from "./queries.ts";
 import type { Scope } from "../series/queries.ts";
 import { ShareBar } from "../series/share-bar.tsx";
@@ -52,7 +52,7 @@ export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
         const { span_name, status_code } = row;
         const terms = [...termsOfGroup({ span_name, status_code }), failedTerm];
         const name = isAbsent(span_name) ? "without a name" : visibleLine(String(span_name));
-        const message = messages.get(keyOf(span_name, status_code));
+        const newest = messages.get(keyOf(span_name, status_code));
         return (
           <tr key={keyOf(span_name, status_code)} className="h-row">
             <td className="relative max-w-0 pr-2 pl-3">
@@ -60,20 +60,25 @@ export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
               <Link
                 to="/logs"
                 search={{ ...openRows.search(terms), cols: errorColumns }}
-                className="relative block truncate hover:text-accent"
-                title={message === undefined ? name : `${name}: ${message}`}
+                className="relative flex gap-1.5 hover:text-accent"
+                title={newest === undefined ? name : titleOf(name, newest)}
               >
-                {name}
-                {message !== undefined && <span className="text-muted"> · {message}</span>}
+                <span className="min-w-0 truncate">
+                  {name}
+                  {newest !== undefined && <span className="text-muted"> · {newest.message}</span>}
+                </span>
+                {newest !== undefined && newest.others > 0 && (
+                  <span className="figures shrink-0 text-muted">+{formatInteger(newest.others)}</span>
+                )}
               </Link>
             </td>
             <td className="figures px-2 text-right text-muted">{isAbsent(status_code) ? "—" : String(status_code)}</td>
-            <td className="figures px-2 text-right" title={formatInteger(row.error_count)}>
+            <td className="figures px-2 text-right whitespace-nowrap" title={formatInteger(row.error_count)}>
               <Link to="/logs" search={{ ...openRows.search(terms), cols: errorColumns }} className="hover:text-accent">
                 {formatCount(row.error_count)}
               </Link>
             </td>
-            <td className="figures px-2 text-right">
+            <td className="figures px-2 text-right whitespace-nowrap">
               <CustomersCount
                 count={customers.get(keyOf(span_name, status_code))}
                 query={withTerms(scope.query, terms)}
@@ -96,6 +101,11 @@ export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
       })}
     </TableFrame>
   );
+}
+
+function titleOf(name: string, { message, others }: NewestError): string {
+  if (others === 0) return `${name}: ${message}`;
+  return `${name}\nNewest message: ${message}\n${formatNumberOf(others, "other message")} among the newest 100 failures`;
 }
 
 /** The number of customers affected by an error, with a link to them. */

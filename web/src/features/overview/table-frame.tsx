@@ -37,7 +37,7 @@ export function TableFrame({
     <section aria-label={title} className="min-w-0 rounded-md border border-line bg-panel pb-1">
       <header className="flex h-9 items-center gap-2 px-3">
         <h2 className="font-medium">{title}</h2>
-        {count !== undefined && <span className="figures text-faint">{formatInteger(count)}</span>}
+        {count !== undefined && <span className="figures text-faint">{countText(count, children.length)}</span>}
         <span className="ml-auto text-xs text-muted [&>a:hover]:text-accent">{more}</span>
       </header>
       <div ref={markEdges} className="faded-edges relative overflow-x-auto">
@@ -75,6 +75,11 @@ export function TableFrame({
       </div>
     </section>
   );
+}
+
+/** `8 of 9` if rows are left out. */
+function countText(count: number, shown: number): string {
+  return shown < count && shown > 0 ? `${formatInteger(shown)} of ${formatInteger(count)}` : formatInteger(count);
 }
 
 function SkeletonRows({ columns }: { columns: number }): ReactNode {

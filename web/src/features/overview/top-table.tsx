@@ -88,7 +88,7 @@ function TopRow({ row, field, share, query }: TopRowProps): ReactNode {
           {shown}
         </Link>
       </td>
-      <td className="figures px-2 text-right">
+      <td className="figures px-2 text-right whitespace-nowrap">
         <Link
           to="/logs"
           search={openRows.search(terms)}
@@ -98,7 +98,7 @@ function TopRow({ row, field, share, query }: TopRowProps): ReactNode {
           {formatCount(row.number_of_requests)}
         </Link>
       </td>
-      <td className="figures px-2 text-right">
+      <td className="figures px-2 text-right whitespace-nowrap">
         {row.error_count === 0 ? (
           <span className="text-faint">0</span>
         ) : (
@@ -112,10 +112,10 @@ function TopRow({ row, field, share, query }: TopRowProps): ReactNode {
           </Link>
         )}
       </td>
-      <td className="figures px-2 text-right">
+      <td className="figures px-2 text-right whitespace-nowrap">
         {row.p95_latency === null ? <Unknown why="No span has a duration" /> : formatDuration(row.p95_latency)}
       </td>
-      <td className="figures py-0 pr-3 pl-2 text-right">
+      <td className="figures py-0 pr-3 pl-2 text-right whitespace-nowrap">
         <GroupCost row={row} terms={terms} query={query} />
       </td>
     </tr>

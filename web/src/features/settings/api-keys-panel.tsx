@@ -53,11 +53,11 @@ function Keys(): ReactNode {
           head={
             <>
               <HeadCell>Name</HeadCell>
-              <HeadCell>Environment</HeadCell>
-              <HeadCell>Begins with</HeadCell>
-              <HeadCell>May</HeadCell>
+              <HeadCell className="max-sm:hidden">Environment</HeadCell>
+              <HeadCell className="max-sm:hidden">Begins with</HeadCell>
+              <HeadCell className="max-sm:hidden">May</HeadCell>
               <HeadCell>Last used</HeadCell>
-              <HeadCell>Ends</HeadCell>
+              <HeadCell className="max-sm:hidden">Ends</HeadCell>
               <HeadCell>
                 <span className="sr-only">Actions</span>
               </HeadCell>
@@ -77,22 +77,35 @@ function Keys(): ReactNode {
 }
 
 function Row({ apiKey: key, onEnd }: { apiKey: ApiKey; onEnd: () => void }): ReactNode {
+  const environment = <Badge tone={key.environment === "test" ? "warn" : "neutral"}>{key.environment}</Badge>;
+  const may = permissionWords(key.permissions);
   return (
     <tr>
-      <Cell title={key.name}>{key.name}</Cell>
-      <Cell>
-        <Badge tone={key.environment === "test" ? "warn" : "neutral"}>{key.environment}</Badge>
+      <Cell className="max-sm:max-w-44 max-sm:py-1" title={key.name}>
+        {key.name}
+        <span className="flex items-center gap-1.5 text-xs text-muted sm:hidden">
+          {environment}
+          <span className="min-w-0 truncate">{may}</span>
+        </span>
+        {key.expires_at !== null && (
+          <span className="block text-xs text-muted sm:hidden">
+            ends <Time at={key.expires_at} isDay />
+          </span>
+        )}
       </Cell>
-      <Cell>
+      <Cell className="max-sm:hidden">{environment}</Cell>
+      <Cell className="max-sm:hidden">
         <code className="figures">{key.prefix}…</code>
       </Cell>
-      <Cell className="text-muted" title={key.permissions.join(", ")}>
-        {permissionWords(key.permissions)}
+      <Cell className="text-muted max-sm:hidden" title={key.permissions.join(", ")}>
+        {may}
       </Cell>
       <Cell>
         {key.last_used_at === null ? <span className="text-faint">never</span> : <Time at={key.last_used_at} isAgo />}
       </Cell>
-      <Cell>{key.expires_at === null ? <span className="text-faint">never</span> : <Time at={key.expires_at} />}</Cell>
+      <Cell className="max-sm:hidden">
+        {key.expires_at === null ? <span className="text-faint">never</span> : <Time at={key.expires_at} />}
+      </Cell>
       <Cell className="text-right">
         <IconButton size="sm" icon="trash" label={`End the key ${key.name}`} onClick={onEnd} />
       </Cell>

@@ -7,6 +7,7 @@ import { windowOf, type RangeSearch } from "../../../lib/range.ts";
 import { parseQuery } from "../../../query-bar/parse-query.ts";
 import { toFilters, type Filters } from "../../../query-bar/to-filters.ts";
 import type { TraceOrder } from "./search.ts";
+import { keyOfTrace, useTraceModels } from "./trace-models.ts";
 
 export type TraceRow = components["schemas"]["Trace"];
 
@@ -50,9 +51,10 @@ export function useTraces({ filters, window, problem }: TracesScope, sort: Trace
   // A trace that moved to the next page between two requests occurs twice.
   const rows = useMemo(() => {
     const all = pages.data?.pages.flatMap(({ results }) => results) ?? [];
-    return [...new Map(all.map((row) => [`${row.environment} ${row.trace_unique_id}`, row])).values()];
+    return [...new Map(all.map((row) => [keyOfTrace(row), row])).values()];
   }, [pages.data]);
-  return { ...pages, rows, count: pages.data?.pages[0]?.count };
+  const models = useTraceModels(pages.data?.pages.map(({ results }) => results) ?? []);
+  return { ...pages, rows, models, count: pages.data?.pages[0]?.count };
 }
 
 export type TracePages = ReturnType<typeof useTraces>;

@@ -2,10 +2,13 @@ import type { ReactNode } from "react";
 import { formatCost, formatCount, formatDuration, formatExactCost, formatInteger } from "../../../lib/format.ts";
 import { knownCost, unknownCostText } from "../../../lib/known-cost.ts";
 import { formatExactTime, formatMinute, formatTime, type TimeZone } from "../../../lib/time.ts";
+import { visibleLine } from "../../../lib/visible-text.ts";
 import { Unknown } from "../../../ui/value.tsx";
 import { truncateLine, Untrusted } from "../parts/untrusted.tsx";
+import { previewOf } from "./preview.ts";
 import type { TraceRow } from "./queries.ts";
 import type { TraceSort } from "./search.ts";
+import type { UsedModel } from "./trace-models.ts";
 
 export type TraceColumn = {
   title: string;
@@ -13,10 +16,8 @@ export type TraceColumn = {
   isNumber?: boolean;
   /** CSS classes of the cells; some hide the column on narrow screens. */
   className?: string;
-  show: (row: TraceRow, zone: TimeZone) => ReactNode;
+  show: (row: TraceRow, zone: TimeZone, models: readonly UsedModel[] | undefined) => ReactNode;
 };
-
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The columns of the list, in the order of `listGrid`. */
 export const traceColumns: readonly TraceColumn[] = [
@@ -39,7 +40,7 @@ export const traceColumns: readonly TraceColumn[] = [
   {
     title: "Model",
     className: "@max-6xl:hidden",
-    show: ({ model }) => <Untrusted text={text(model)} className="text-muted" />,
+    show: (row, _, models) => <Models row={row} models={models} />,
   },
   {
     title: "Spans",
@@ -76,11 +77,23 @@ export const traceColumns: readonly TraceColumn[] = [
 
 function Name({ row }: { row: TraceRow }): ReactNode {
   const name = row.name || row.trace_unique_id;
-  const input = text(row.input);
+  const input = previewOf(row.input);
   return (
     <span className="flex min-w-0 gap-2" title={truncateLine(`${name}\n${input}`, 400)}>
       <Untrusted text={name} className="shrink-0 truncate font-medium @max-xl:max-w-full @xl:max-w-1/2" />
       <Untrusted text={input} className="min-w-0 truncate text-faint @max-xl:hidden" />
+    </span>
+  );
+}
+
+/** The model that cost most, and how many there are besides. The row itself only names that of the earliest call. */
+function Models({ row, models }: { row: TraceRow; models: readonly UsedModel[] | undefined }): ReactNode {
+  const [first, ...others] = models ?? [];
+  const list = models?.map((used) => `${visibleLine(used.model)} ${formatCost(knownCost(used))}`);
+  return (
+    <span className="flex min-w-0 gap-1.5 text-muted" title={others.length === 0 ? undefined : list?.join("\n")}>
+      <Untrusted text={first?.model ?? (typeof row.model === "string" ? row.model : "")} className="min-w-0 truncate" />
+      {others.length > 0 && <span className="figures shrink-0">+{formatInteger(others.length)}</span>}
     </span>
   );
 }

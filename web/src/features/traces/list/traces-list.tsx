@@ -69,6 +69,7 @@ export function TracesList({ search, change, onOpen }: TracesListProps): ReactNo
       <div className={`flex min-h-0 flex-1 flex-col ${pages.isPlaceholderData ? "opacity-60" : ""}`}>
         <TracesTable
           rows={rows}
+          models={pages.models}
           zone={zone}
           order={sort}
           current={current}

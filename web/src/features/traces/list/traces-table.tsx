@@ -6,6 +6,7 @@ import { Icon } from "../../../ui/icon.tsx";
 import type { TraceRow } from "./queries.ts";
 import { nextOrder, type TraceOrder } from "./search.ts";
 import { traceColumns, type TraceColumn } from "./trace-cells.tsx";
+import { keyOfTrace, type TraceModels, type UsedModel } from "./trace-models.ts";
 
 const rowPx = 28;
 /** The next page is requested when this many rows are left. */
@@ -13,6 +14,7 @@ const nearEnd = 30;
 
 type TracesTableProps = {
   rows: readonly TraceRow[];
+  models: TraceModels;
   zone: TimeZone;
   order: TraceOrder;
   /** The row with keyboard focus, or -1. */
@@ -56,9 +58,15 @@ export function TracesTable(props: TracesTableProps): ReactNode {
           {items.map(({ index, start }) => {
             const row = rows[index];
             if (row === undefined) return null;
-            const key = `${row.environment} ${row.trace_unique_id}`;
+            const key = keyOfTrace(row);
             return (
-              <Row key={key} {...{ row, index, zone, onOpen }} top={start - rowPx} isCurrent={index === current} />
+              <Row
+                key={key}
+                {...{ row, index, zone, onOpen }}
+                models={props.models.get(key)}
+                top={start - rowPx}
+                isCurrent={index === current}
+              />
             );
           })}
         </div>
@@ -74,10 +82,11 @@ const rowClass =
   "grid-cols-[108px_minmax(0,1fr)_40px_84px] @lg:grid-cols-[152px_minmax(0,1fr)_44px_84px_84px] " +
   "@3xl:grid-cols-[152px_minmax(0,1fr)_56px_48px_60px_84px_88px] " +
   "@5xl:grid-cols-[152px_minmax(0,1fr)_170px_60px_56px_64px_84px_92px] " +
-  "@6xl:grid-cols-[152px_minmax(0,1fr)_170px_120px_60px_56px_64px_84px_92px]";
+  "@6xl:grid-cols-[152px_minmax(0,1fr)_170px_160px_60px_56px_64px_84px_92px]";
 
 type RowProps = {
   row: TraceRow;
+  models: readonly UsedModel[] | undefined;
   index: number;
   top: number;
   zone: TimeZone;
@@ -85,7 +94,7 @@ type RowProps = {
   onOpen: (row: number) => void;
 };
 
-const Row = memo(function Row({ row, index, top, zone, isCurrent, onOpen }: RowProps): ReactNode {
+const Row = memo(function Row({ row, models, index, top, zone, isCurrent, onOpen }: RowProps): ReactNode {
   const ground = isCurrent ? "bg-raised outline-1 -outline-offset-1 outline-accent/50" : "hover:bg-raised";
   return (
     // The keyboard moves through rows by j, k and Enter, wherever the focus is.
@@ -105,7 +114,7 @@ const Row = memo(function Row({ row, index, top, zone, isCurrent, onOpen }: RowP
           role="gridcell"
           className={cx("min-w-0 truncate", isNumber === true && "figures text-right", className)}
         >
-          {show(row, zone)}
+          {show(row, zone, models)}
         </div>
       ))}
     </div>

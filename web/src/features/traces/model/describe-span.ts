@@ -14,6 +14,11 @@ function timeNotes({ spans }: TraceModel, index: number): string[] {
   ];
 }
 
+function firstTokenNote({ spans }: TraceModel, index: number): string[] {
+  const ms = at(spans.firstTokens, index);
+  return Number.isNaN(ms) ? [] : [`First token after ${formatDuration(ms / 1000)} (the line across the bar)`];
+}
+
 /** Notes on inconsistent placement and times of a span. */
 export function oddities(model: TraceModel, index: number): string[] {
   const { spans } = model;
@@ -44,6 +49,7 @@ export function describeSpan(model: TraceModel, index: number): string {
   const lines = [
     `${labelOf(spans, index)} (${kindOf(spans, index)}${model_ === "" ? "" : `, ${model_}`})`,
     `Duration ${formatDuration(at(spans.durations, index) / 1000)}, itself ${formatDuration(at(totals.selfTimes, index) / 1000)}`,
+    ...firstTokenNote(model, index),
     ...timeNotes(model, index),
     ...oddities(model, index),
     `Cost ${costOf(model, index)}${below === 0 ? "" : " with all below"}`,

@@ -35,7 +35,7 @@ export function FindBox({ inputRef, value, matches, steps, onChange }: FindBoxPr
   };
   const place = matches === undefined ? -1 : matches.indexOf(steps.cursor);
   return (
-    <div className="flex h-7 min-w-40 flex-1 items-center gap-1.5 rounded-md border border-line bg-panel px-2 focus-within:border-accent sm:max-w-80">
+    <div className="flex h-7 min-w-28 flex-1 items-center gap-1.5 rounded-md border border-line bg-panel px-2 focus-within:border-accent sm:max-w-80">
       <Icon name="search" size={14} className="text-faint" />
       <input
         ref={inputRef}

@@ -6,7 +6,7 @@ import { kindColor } from "../kinds.ts";
 import type { RowScene } from "../trace-context.ts";
 
 /** Only wider bars have space for the first-token mark. */
-const wideShare = 0.02;
+const wideShare = 0.03;
 
 const percent = (share: number): string => `${(share * 100).toFixed(4)}%`;
 
@@ -36,7 +36,11 @@ export function SpanBar({ scene, index }: { scene: RowScene; index: number }): R
         <Segment key={from} place={placeIn(window, bounds.startMs, from, to)} color={color} />
       ))}
       {firstToken && !firstToken.isCutLeft && (
-        <div className="absolute top-[9px] h-[10px] w-[2px] bg-panel" style={{ left: percent(firstToken.left) }} />
+        <div
+          data-mark="first token"
+          className="absolute top-[9px] h-[10px] w-[2px] bg-panel"
+          style={{ left: percent(firstToken.left) }}
+        />
       )}
     </>
   );

@@ -8,7 +8,7 @@ import { pressInTree } from "../use-trace-keys.ts";
 import type { Zoom } from "../use-zoom.ts";
 import { Divider } from "./divider.tsx";
 import { MapAboveBars } from "./map-above-bars.tsx";
-import { TimeAxis } from "./time-axis.tsx";
+import { TimeAxis, TimeLines } from "./time-axis.tsx";
 import { TreeRows } from "./tree-rows.tsx";
 
 type TraceTableProps = {
@@ -19,8 +19,13 @@ type TraceTableProps = {
   matches: ReadonlySet<number> | undefined;
 };
 
-/** Beside an open span, names get more space than bars and costs. */
+/** Beside an open span, names get more space than bars. */
 const firstSplit = { alone: 0.44, besideSpan: 0.68 };
+/** What a name, a cost and a duration need, unless the bars would get less than this share. */
+const roomPx = 340;
+const leastBars = 0.44;
+/** As in trace.css: below, the tree takes the whole width. */
+const stackedPx = 560;
 
 /** The tree and the waterfall share one scroller, with one row per span. */
 export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProps): ReactNode {
@@ -30,7 +35,9 @@ export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProp
   const [chosen, setChosen] = useState<number>();
   const isBeside = steps.open !== -1;
   const share = isBeside ? firstSplit.besideSpan : firstSplit.alone;
-  const split = Math.min(Math.max(chosen ?? width * share, 220), Math.max(220, width - 160));
+  const first = Math.max(width * share, Math.min(roomPx, width * (1 - leastBars)));
+  const split = Math.min(Math.max(chosen ?? first, 220), Math.max(220, width - 160));
+  const treeWidth = width <= stackedPx ? width : split;
   useWheelZoom(scroller, split, scene, zoom);
   useEffect(() => scroller?.focus({ preventScroll: true }), [scroller]);
   const latest = useRef({ steps, tree });
@@ -50,7 +57,7 @@ export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProp
       <MapAboveBars model={scene.model} zoom={zoom} width={width} scroller={scroller} />
       <div
         className="trace-table relative min-h-0 flex-1"
-        data-tree={split < (isBeside ? 480 : 300) ? "tight" : split < 400 ? "narrow" : "wide"}
+        data-tree={treeWidth < (isBeside ? 440 : 300) ? "tight" : treeWidth < 400 ? "narrow" : "wide"}
       >
         <div
           ref={setScroller}
@@ -74,6 +81,7 @@ export function TraceTable({ scene, tree, steps, zoom, matches }: TraceTableProp
             </div>
             <TimeAxis window={zoom.window} />
           </div>
+          <TimeLines window={zoom.window} />
           {scroller !== null && (
             <TreeRows
               scene={scene}
