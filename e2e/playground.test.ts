@@ -66,7 +66,8 @@ browserTest("a model of a provider without a key leads to where one is added", a
   await page.getByLabel("Model", { exact: true }).fill("mistral/mistral-small-latest");
   await page.getByLabel("Content").fill("Hello");
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByText("No key for mistral").waitFor();
-  await page.getByRole("link", { name: "Add key" }).click();
+  const alert = page.getByRole("alert").filter({ hasText: "No key for this model" });
+  await alert.getByText("There is no credential for mistral").waitFor();
+  await alert.getByRole("link", { name: "Providers" }).click();
   await page.waitForURL(({ pathname }) => pathname === "/providers");
 });

@@ -62,7 +62,7 @@ export const gatewayHeaderParameters = gatewayParameters.map(({ parameter, permi
 export const gatewayErrorNotes = {
   400: "The gateway or the provider rejected the request; with a provider's own message.",
   413: "The body is too large, or contains too many values.",
-  424: "No provider served the call: `code` is `upstream_rate_limited`, `upstream_overloaded`, `upstream_timeout`, `upstream_authentication_failed`, `upstream_out_of_credit`, `upstream_failed`, `timeout`, `bad_reply`, `stream_truncated` or the provider's own.",
+  424: "No provider served the call: `code` is `upstream_rate_limited`, `upstream_overloaded`, `upstream_timeout`, `upstream_authentication_failed`, `upstream_out_of_credit`, `no_credential`, `upstream_failed`, `timeout`, `bad_reply`, `stream_truncated` or the provider's own.",
   429: "`budget_exceeded` or `rate_limited`, for the customer.",
   503: "The server is overloaded or stopping.",
 } as const;
@@ -72,6 +72,7 @@ export const gatewayErrors = [
   "invalid_request",
   "forbidden",
   "payload_too_large",
+  "no_credential",
   "upstream_failed",
   "rate_limited",
   "unavailable",

@@ -16,6 +16,7 @@ export const errorCodes = {
   expectation_failed: 417,
   validation_failed: 422,
   too_many_rows: 422,
+  no_credential: 424,
   upstream_failed: 424,
   rate_limited: 429,
   internal: 500,

@@ -31,7 +31,7 @@ export const storedResponse = {
   params: z.object({ response_id: z.string() }),
   success: { status: 200, schema: z.looseObject({ id: z.string().optional() }), description: "The provider's answer." },
   docs: { headers: gatewayHeaders, errorNotes: gatewayErrorNotes },
-  errors: ["invalid_request", "forbidden", "not_found", "upstream_failed", "unavailable"],
+  errors: ["invalid_request", "forbidden", "not_found", "no_credential", "upstream_failed", "unavailable"],
 } as const;
 
 export function storedPaths(below: string) {

@@ -49,5 +49,5 @@ export function lostCredential(
 }
 
 function failed(message: string): ServiceError {
-  return new ServiceError("upstream_failed", message);
+  return new ServiceError("no_credential", message);
 }

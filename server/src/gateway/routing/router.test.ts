@@ -173,9 +173,9 @@ describe("invalid calls", () => {
     expect((failure as ServiceError).message).not.toMatch(/passwd|evil|169/);
   });
 
-  test("a model without a credential is an upstream failure that names the provider", async () => {
+  test("a model without a credential is an error of its own that names the provider", async () => {
     await expect(attemptsOf({}, { model: "gpt-4o" })).rejects.toMatchObject({
-      code: "upstream_failed",
+      code: "no_credential",
       message: expect.stringContaining("openai"),
     });
     const messageOf = (world: World, model: string) =>

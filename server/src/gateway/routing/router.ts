@@ -26,7 +26,7 @@ export type Router = {
    * Plans where a call may go.
    * @param signal aborted when the client disconnects
    * @throws ServiceError `invalid_request` for an invalid parameter, such as an unknown model or provider;
-   * `upstream_failed` if no provider that could serve the call has a credential
+   * `no_credential` if no provider that could serve the call has a credential
    */
   plan(call: RoutedCall, signal: AbortSignal): Promise<Plan>;
   /** All keys of OpenAI-shaped providers that similar calls may have used, per provider in the order of a call. */

@@ -8,7 +8,7 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Input } from "../../ui/input.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
 import { Cost, Count, Duration } from "../../ui/value.tsx";
-import { MissingKey, providerWithoutKey } from "./missing-key.tsx";
+import { isWithoutKey, MissingKey } from "./missing-key.tsx";
 import { useRunFigures } from "./recorded-figures.ts";
 import type { DraftModel } from "./draft.ts";
 import type { Run } from "./use-runs.ts";
@@ -48,7 +48,6 @@ export function AnswerPanel({ model, label, run, modelList, onName, onRemove }: 
 export function RunView({ run }: { run: Run }): ReactNode {
   const { state, answer, error } = run;
   const { choices } = answer;
-  const keyless = providerWithoutKey(error);
   return (
     // Markdown is parsed once, when the text is complete.
     <MessageFormContext value={state === "running" ? "text" : "markdown"}>
@@ -61,7 +60,7 @@ export function RunView({ run }: { run: Run }): ReactNode {
           note={choices.length > 1 ? `choice ${at + 1} of ${choices.length}` : undefined}
         />
       ))}
-      {state === "failed" && (keyless === undefined ? <ErrorPanel error={error} /> : <MissingKey provider={keyless} />)}
+      {state === "failed" && (isWithoutKey(error) ? <MissingKey error={error} /> : <ErrorPanel error={error} />)}
     </MessageFormContext>
   );
 }

@@ -1,19 +1,23 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { ApiError } from "../../api/api-error.ts";
 import { Icon } from "../../ui/icon.tsx";
 
-/** The provider that a call could not be sent to because no key of it is stored; undefined for any other failure. */
-export function providerWithoutKey(error: unknown): string | undefined {
-  return error instanceof Error ? /^There is no credential for (\S+),/.exec(error.message)?.[1] : undefined;
+/** Whether a call could not be sent because no key for its model is stored. */
+export function isWithoutKey(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code === "no_credential";
 }
 
-export function MissingKey({ provider }: { provider: string }): ReactNode {
+export function MissingKey({ error }: { error: ApiError }): ReactNode {
   return (
-    <div role="alert" className="m-3 flex items-center gap-2.5 rounded-md border border-warn/40 bg-warn-soft px-3 py-2">
-      <Icon name="alert" className="text-warn" />
-      <p className="min-w-0 flex-1 font-medium break-words">No key for {provider}</p>
+    <div role="alert" className="m-3 flex items-start gap-2.5 rounded-md border border-warn/40 bg-warn-soft px-3 py-2">
+      <Icon name="alert" className="mt-0.5 text-warn" />
+      <div className="min-w-0 flex-1 break-words">
+        <p className="font-medium">No key for this model</p>
+        <p className="text-sm text-muted">{error.message}</p>
+      </div>
       <Link to="/providers" search={{}} className="text-accent hover:underline">
-        Add key
+        Providers
       </Link>
     </div>
   );
