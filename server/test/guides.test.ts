@@ -88,7 +88,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
       ORGANIZATION_ID: String(me.organization["unique_organization_id"]),
       TRACE_ID: "trace-1",
       SPAN_ID: String((span.json as Row)["unique_id"]),
-      INVITE_URL: String(invited["invite_url"]),
+      INVITE_TOKEN: String(invited["invite_token"]),
     };
   });
   afterAll(() => gateway.stop());

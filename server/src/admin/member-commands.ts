@@ -42,7 +42,7 @@ export const memberCommands: Command[] = [
       const done = { organization: unique_organization_id, action: "members invite", target: invitation.id };
       await noteOperator(context, { ...done, changes: { email, role } });
       const { id, expires_at } = invitation;
-      return { id, email, role, expires_at, invite_path: `/api/invitations/${token}/`, invite_token: token };
+      return { id, email, role, expires_at, invite_path: `/invite/${token}`, invite_token: token };
     },
   },
   {

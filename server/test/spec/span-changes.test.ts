@@ -272,7 +272,7 @@ describe("permission to change", () => {
     const email = `${randomUUID()}@example.com`;
     const invited = bodyOf(await admin.post("/api/members/", { email, role }));
     const password = "a long enough password";
-    await createClient(app.url).post(new URL(String(invited["invite_url"])).pathname, { password });
+    await createClient(app.url).post(`/api/invitations/${String(invited["invite_token"])}/`, { password });
     const login = await createClient(app.url).post("/api/auth/login/", { email, password, session: true });
     const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
     const id = (await createSpan(app.prod, { input: "hi" }))["unique_id"];

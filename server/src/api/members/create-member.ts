@@ -40,7 +40,7 @@ export const createMember = (deps: { stores: ControlStores; nowMs: () => number 
         nowMs: deps.nowMs(),
       });
       // Relative, to keep a prefix that a proxy has put before the path of this request.
-      const link = new URL(`${url.pathname.endsWith("/") ? "../" : ""}invitations/${token}/`, url);
+      const link = new URL(`${url.pathname.endsWith("/") ? "../../" : "../"}invite/${token}`, url);
       return { ...presentMember(invitation), invite_url: link.href, invite_token: token };
     },
   });
