@@ -354,6 +354,7 @@ async function serveHttp({
     isBlocked,
     rateLimiter,
     logger,
+    requestLevel: config.requestLevel,
     metrics,
     publicUrl: config.publicUrl,
     corsOrigins: config.corsOrigins,

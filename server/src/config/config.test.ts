@@ -49,6 +49,11 @@ describe("defaults", () => {
     expect(config.providers.openai).toEqual({ apiKey: undefined, baseUrl: undefined, fields: {} });
   });
 
+  test("requests that succeed are logged, but not on a terminal", () => {
+    expect(readConfig({}, false).requestLevel).toBe("info");
+    expect(readConfig({}, true).requestLevel).toBe("debug");
+  });
+
   test("all paths follow the data folder, whatever its name", () => {
     const config = readConfig({ SPANWAY_DATA_DIR: "/srv/$&/data" });
     expect(config.spans).toEqual({ kind: "chdb", path: "/srv/$&/data/spans" });

@@ -29,6 +29,8 @@ type ProviderConfig = {
 export type Config = Settings & {
   readonly journalPath: string;
   readonly secretKeyPath: string;
+  /** The level of requests that succeed. On a terminal they would scroll away what the first start shows once. */
+  readonly requestLevel: "info" | "debug";
   readonly providers: Readonly<Record<ProviderName, ProviderConfig>>;
   /**
    * Variables that begin with SPANWAY_ and that neither the server nor our clients read: probably misspelt, so they are
@@ -56,7 +58,10 @@ export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
  * Reads the settings; an empty variable counts as absent. Throws `ConfigError`.
  * Called by main.ts and admin.ts with the process's environment, by tests with their own.
  */
-export function readConfig(env: EnvironmentVariables = process.env): Config {
+export function readConfig(
+  env: EnvironmentVariables = process.env,
+  isTerminal: boolean = process.stdout.isTTY,
+): Config {
   const problems: string[] = [];
   const dataDir = resolve(env[variables.dataDir.name] || variables.dataDir.fallback);
 
@@ -94,6 +99,7 @@ export function readConfig(env: EnvironmentVariables = process.env): Config {
     dataDir,
     journalPath: join(dataDir, "journal"),
     secretKeyPath: join(dataDir, "secret.key"),
+    requestLevel: isTerminal ? "debug" : "info",
     providers: providerConfigs,
     unknownVariables: unknownVariables(env),
   };

@@ -156,7 +156,7 @@ export const variables = {
     "SPANWAY_LOG_LEVEL",
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     "info",
-    "Least severe level that is logged.",
+    "Least severe level that is logged. On a terminal, requests that succeed are logged at debug, elsewhere at info.",
   ),
   allowPrivateUpstreams: variable(
     "SPANWAY_ALLOW_PRIVATE_UPSTREAMS",

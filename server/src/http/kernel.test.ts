@@ -1,5 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pino } from "pino";
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import { content, rawJson } from "./reply.ts";
@@ -305,6 +306,21 @@ describe("logs and metrics", () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ method: "GET", route: "/api/things/list/", status: 200 });
     expect(JSON.stringify(server.logLines)).not.toMatch(/s3cr3t|key-a1/);
+  });
+
+  test("requests that succeed can be logged at debug; failed ones stay at info", async () => {
+    const logged: Record<string, unknown>[] = [];
+    const logger = pino({ level: "debug" }, { write: (line) => void logged.push(JSON.parse(line)) });
+    const quiet = await startServer({ endpoints, requestLevel: "debug", logger });
+    const headers = bearer("key-a1");
+    await fetch(`${quiet.url}/api/things/list`, { headers });
+    await fetch(`${quiet.url}/api/nothing`, { headers });
+    await until(() => logged.length === 2);
+    await quiet.close();
+    expect(logged.map(({ status, level }) => [status, level])).toEqual([
+      [200, pino.levels.values["debug"]],
+      [404, pino.levels.values["info"]],
+    ]);
   });
 
   test("metrics are labelled by route pattern, never by values from the caller", async () => {

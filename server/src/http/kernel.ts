@@ -20,6 +20,8 @@ export type Kernel = {
   readonly logger: Logger;
   /** Writes one log line per request. */
   readonly requestLogger: Logger;
+  /** The level of these lines for requests that succeed. */
+  readonly requestLevel: "info" | "debug";
   readonly bodyMemory: BodyMemory;
   /** Queue for bodies with a `Content-Encoding`. */
   readonly unpacking: FairGate;

@@ -248,7 +248,7 @@ function finish(kernel: Kernel, route: Route, context: RequestContext): void {
   kernel.hijacked.delete(context);
   kernel.metrics.requests.inc({ route: route.pattern, method, status: String(status) });
   kernel.metrics.durationS.observe({ route: route.pattern }, ms / 1000);
-  const level = probes.has(route.pattern) && status < 400 ? "debug" : "info";
+  const level = status >= 400 ? "info" : probes.has(route.pattern) ? "debug" : kernel.requestLevel;
   kernel.requestLogger[level](
     {
       method,

@@ -34,6 +34,8 @@ export type HttpServerOptions = {
   audit?: Audit;
   rateLimiter: RateLimiter;
   logger: Logger;
+  /** The level at which requests that succeed are logged; default: info. */
+  requestLevel?: "info" | "debug" | undefined;
   metrics?: HttpMetrics;
   /** The URL that callers use, if it differs from their `Host` header. */
   publicUrl?: string | undefined;
@@ -87,6 +89,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     logger: options.logger,
     // Its fields are fixed and contain no secret: redaction would cost more than writing the line.
     requestLogger: options.logger.child({}, { redact: [] }),
+    requestLevel: options.requestLevel ?? "info",
     unpacking: new FairGate({
       maxInFlight: httpLimits.bodiesUnpackedAtOnce,
       maxWaiting: httpLimits.bodiesUnpackedQueue,
