@@ -122,16 +122,21 @@ browserTest("alerts with their rules, and keys with the button that ends them, o
     .waitFor();
 });
 
-browserTest("the example of a query on a phone", async () => {
-  const page = await open("/logs", phone);
-  const room = () =>
-    page.getByRole("combobox", { name: "Query" }).evaluate((input) => {
-      const context = document.createElement("canvas").getContext("2d");
-      if (!(input instanceof HTMLInputElement) || context === null) return -1;
-      context.font = getComputedStyle(input).font;
-      return input.clientWidth - context.measureText(input.placeholder).width;
-    });
-  await expect.poll(room).toBeGreaterThanOrEqual(0);
+browserTest("examples and words in fields to search, on a phone", async () => {
+  for (const path of ["/logs", "/customers", "/catalogue", "/providers", "/docs"]) {
+    const page = await open(path, phone);
+    const input = page.locator("main [role=combobox], input[type=search], .operation-filter-input").first();
+    const room = () =>
+      input.evaluate((element) => {
+        const context = document.createElement("canvas").getContext("2d");
+        if (!(element instanceof HTMLInputElement) || context === null) return -1;
+        const { font, paddingLeft, paddingRight } = getComputedStyle(element);
+        context.font = font;
+        const text = context.measureText(element.placeholder).width;
+        return element.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - text;
+      });
+    await expect.poll(room).toBeGreaterThanOrEqual(0);
+  }
 });
 
 browserTest("members with their roles, and one's sessions, on a phone", async () => {

@@ -3,7 +3,7 @@ import { Input } from "./input.tsx";
 
 type FindProps = { label: string; placeholder: string; value: string; onChange: (text: string) => void };
 
-/** Reports the typed text when the user pauses. */
+/** Reports the typed text when the user pauses. As wide as what it is in. */
 export function FindInput({ label, placeholder, value, onChange }: FindProps): ReactNode {
   const [typed, setTyped] = useState(value);
   const sent = useRef(value);
@@ -26,7 +26,6 @@ export function FindInput({ label, placeholder, value, onChange }: FindProps): R
       type="search"
       aria-label={label}
       placeholder={placeholder}
-      className="w-48 max-sm:w-auto max-sm:min-w-28 max-sm:flex-1"
       value={typed}
       onChange={({ target }) => setTyped(target.value)}
     />

@@ -12,7 +12,8 @@ export function ListFooter({
   list: LogRows;
   /** Why the query is not sent. */
   problem: string | undefined;
-  onClearQuery: () => void;
+  /** Undefined without a query. */
+  onClearQuery: (() => void) | undefined;
 }): ReactNode {
   const { pages, rows, isLive } = list;
   const wide = "sticky left-0 w-fit max-w-full";
@@ -38,13 +39,24 @@ export function ListFooter({
   if (rows.length === 0 && !pages.isFetching) {
     return (
       <div className={`${wide} px-4 py-10 text-muted`}>
-        <p className="font-medium text-text">{isLive ? "Waiting for spans…" : "No span of this range matches."}</p>
+        <p className="font-medium text-text">
+          {isLive
+            ? "Waiting for spans…"
+            : onClearQuery === undefined
+              ? "No span in this range."
+              : "No span of this range matches."}
+        </p>
         {!isLive && (
           <p className="mt-1 text-sm">
-            Try a longer range, or{" "}
-            <button type="button" className="text-accent hover:underline" onClick={onClearQuery}>
-              clear the query
-            </button>
+            Try a longer range
+            {onClearQuery !== undefined && (
+              <>
+                , or{" "}
+                <button type="button" className="text-accent hover:underline" onClick={onClearQuery}>
+                  clear the query
+                </button>
+              </>
+            )}
             .
           </p>
         )}

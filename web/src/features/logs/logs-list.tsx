@@ -43,6 +43,7 @@ export function LogsList({ scope, areFacetsShown, onFacets, onReload, facets }: 
   }, [hasNextPage, isFetchingNextPage, isError, fetchNextPage]);
   const onSort = useCallback((field: string) => update({ sort: nextSort(search.sort, field) }), [update, search.sort]);
   const exportAll = (format: ExportFormat) => void exporter.start({ ...scope, format });
+  const clearQuery = search.q === undefined ? undefined : () => update({ q: undefined });
   const ids = [...go.selection.ids];
   const exportSelected = (format: ExportFormat) => {
     const term = { type: "field", field: "unique_id", operator: "is", values: ids, negated: false } as const;
@@ -91,7 +92,7 @@ export function LogsList({ scope, areFacetsShown, onFacets, onReload, facets }: 
             onSort={onSort}
             onWidths={choose}
             onMove={move}
-            footer={<ListFooter list={list} problem={scope.problem} onClearQuery={() => update({ q: undefined })} />}
+            footer={<ListFooter list={list} problem={scope.problem} onClearQuery={clearQuery} />}
           />
           {ids.length > 0 && <BulkBar ids={ids} mayWrite={mayWrite} onExport={exportSelected} onClear={go.clear} />}
           {scope.problem === undefined && <StatusBar count={list.pages.count} loaded={list.rows.length} />}

@@ -37,7 +37,7 @@ export function CataloguePanel({ search, onSearch, ...rest }: PanelProps): React
         <span className="text-muted tabular-nums">
           {catalogue.isSuccess && `${formatInteger(found.length)} ${found.length === 1 ? "model" : "models"}`}
         </span>
-        <div className="flex items-center gap-2 sm:ml-auto">
+        <div className="flex items-center gap-2 max-sm:w-full sm:ml-auto">
           <Select
             aria-label="Provider"
             className="w-36 shrink-0"
@@ -48,12 +48,14 @@ export function CataloguePanel({ search, onSearch, ...rest }: PanelProps): React
             ]}
             onValueChange={(name) => onSearch({ provider: name === "" ? undefined : name })}
           />
-          <FindInput
-            label="Find models"
-            placeholder="Find a model"
-            value={search.find ?? ""}
-            onChange={(text) => onSearch({ find: text === "" ? undefined : text })}
-          />
+          <div className="w-48 max-sm:flex-1">
+            <FindInput
+              label="Find models"
+              placeholder="Find a model"
+              value={search.find ?? ""}
+              onChange={(text) => onSearch({ find: text === "" ? undefined : text })}
+            />
+          </div>
         </div>
       </div>
       <Panel title="Catalogue" actions={<span className="text-xs text-faint">USD per million tokens</span>}>

@@ -63,13 +63,7 @@ export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
                 className="relative flex gap-1.5 hover:text-accent"
                 title={newest === undefined ? name : titleOf(name, newest)}
               >
-                <span className="min-w-0 truncate">
-                  {name}
-                  {newest !== undefined && <span className="text-muted"> · {newest.message}</span>}
-                </span>
-                {newest !== undefined && newest.others > 0 && (
-                  <span className="figures shrink-0 text-muted">+{formatInteger(newest.others)}</span>
-                )}
+                <NameAndMessage name={name} newest={newest} />
               </Link>
             </td>
             <td className="figures px-2 text-right text-muted">{isAbsent(status_code) ? "—" : String(status_code)}</td>
@@ -106,6 +100,20 @@ export function ErrorsTable({ scope }: { scope: Scope }): ReactNode {
 function titleOf(name: string, { message, others }: NewestError): string {
   if (others === 0) return `${name}: ${message}`;
   return `${name}\nNewest message: ${message}\n${formatNumberOf(others, "other message")} among the newest 100 failures`;
+}
+
+function NameAndMessage({ name, newest }: { name: string; newest: NewestError | undefined }): ReactNode {
+  return (
+    <>
+      <span className="min-w-0 truncate">
+        {name}
+        {newest !== undefined && <span className="text-muted"> · {newest.message}</span>}
+      </span>
+      {newest !== undefined && newest.others > 0 && (
+        <span className="figures shrink-0 text-muted">+{formatInteger(newest.others)}</span>
+      )}
+    </>
+  );
 }
 
 /** The number of customers affected by an error, with a link to them. */
