@@ -44,7 +44,7 @@ browserTest("an alert is created, tested, seen in the list, edited and deleted",
   await dialog.getByRole("button", { name: "Done" }).click();
 
   const list = page.getByRole("table", { name: "Alerts" });
-  await list.getByText("Cost > $10.00 in 15m").waitFor();
+  await list.getByRole("cell", { name: "Cost > $10.00 in 15m", exact: true }).waitFor();
   await list.getByRole("link", { name: "Costs of Acme" }).click();
   await page.getByText("customer:acme model:gpt-4o").waitFor();
   await page.getByRole("button", { name: "Send a test" }).click();
@@ -86,7 +86,7 @@ browserTest("the list says how many groups are triggered, and of a rule about ch
   await dialog.getByLabel("Cooldown").selectOption("1 hour");
   await dialog.getByRole("button", { name: "Create alert" }).click();
   const row = page.getByRole("table", { name: "Alerts" }).getByRole("row").filter({ hasText: name });
-  await row.getByText("Requests up by more than 50% in 30m").waitFor();
+  await row.getByRole("cell", { name: "Requests up by more than 50% in 30m", exact: true }).waitFor();
   await row.getByText("1 of 3 triggered").waitFor();
   await row.getByText("+200%").waitFor();
   await row.getByText(customers[0] ?? "").waitFor();

@@ -150,7 +150,7 @@ browserTest("an invitation says what is wrong with a password, and leads on once
 browserTest("the audit log and the list of keys say names and words where ids and permissions are", async () => {
   const page = await open("/settings?tab=keys");
   const row = page.getByRole("row", { name: "Default prod key" });
-  await row.getByText("Everything but people and keys").waitFor();
+  await row.getByRole("cell", { name: "Everything but people and keys", exact: true }).waitFor();
   const data = { name: unique("Nightly import"), environment: "prod" };
   expect((await page.request.post("/api/api-keys/", { headers: pageHeaders(page), data })).status()).toBe(201);
   await page.goto("/settings?tab=audit");
