@@ -122,6 +122,15 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
     expect(commandsOf(page).length).toBeGreaterThan(0);
   });
 
+  test.each([...pages, "send-spans", "opentelemetry", "gateway", "anthropic", "automations", "behind-a-proxy"])(
+    "F10: %s.md starts with an example, after a few sentences at most",
+    (page) => {
+      const text = readFileSync(new URL(`../../docs/${page}.md`, import.meta.url), "utf8");
+      const [before = ""] = text.split(/^```/m);
+      expect([page, before.length < text.length, before.length < 1_500]).toEqual([page, true, true]);
+    },
+  );
+
   const programs = [
     ["js", process.execPath, ["--input-type=module", "-e"]],
     ["python", "python3", ["-c"]],
