@@ -169,6 +169,7 @@ browserTest("the cost of customers beside a long id, on a phone", async () => {
   const id = `${unique("long")}-${"0123456789abcdef".repeat(4)}`;
   await createSpan(client, { customer_identifier: id, cost: 0.5 });
   await settle(client);
+  await expect.poll(async () => (await client.get(`/api/users/${id}/`)).status).toBe(200);
   const page = await open(`/customers?range=1h&find=${id}`, phone);
   const cost = page
     .getByRole("row", { name: id })

@@ -50,7 +50,7 @@ export const knownColumns: readonly Column[] = [
     sort: "total_tokens",
   }),
   column("cost", "Cost", "cost", 100, { members: ["cost", "unpriced"], sort: "cost" }),
-  column("latency", "Latency", "duration", 96, { sort: "latency" }),
+  column("latency", "Latency", "duration", 92, { sort: "latency" }),
   column("time_to_first_token", "First token", "duration", 88, { sort: "time_to_first_token" }),
   column("input", "Input", "payload", 280),
   column("output", "Output", "payload", 280),
@@ -146,10 +146,15 @@ const textWidthMin = 64;
 
 type Widths = Readonly<Record<string, number>>;
 
+/** Without room for minutes, which names need more. */
+const durationWidthMin = 76;
+
 /** The width of a column as chosen, or usually, and the least that it shrinks to so that all columns fit. */
 function widthsOf({ id, kind, width }: Column, chosen: Widths): { usual: number; least: number } {
   const usual = clampWidth(chosen[id] ?? width);
-  return { usual, least: chosen[id] === undefined && growing.has(kind) ? Math.min(usual, textWidthMin) : usual };
+  if (chosen[id] !== undefined) return { usual, least: usual };
+  const least = growing.has(kind) ? textWidthMin : kind === "duration" ? durationWidthMin : usual;
+  return { usual, least: Math.min(usual, least) };
 }
 
 /** The columns to show in `available` px: of those shown by default, the customer is left out if all others fit then. */

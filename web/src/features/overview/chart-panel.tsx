@@ -117,7 +117,7 @@ function ExploreLink({ id, query, isOpen }: { id: PanelId; query: string; isOpen
       title={isOpen ? "Close the large chart" : "Large chart, by model, customer and more; table and CSV"}
     >
       <Icon name="chart" size={14} />
-      <span className="@max-xs:sr-only">{isOpen ? "Close" : "Explore"}</span>
+      <span className="@max-[280px]:sr-only">{isOpen ? "Close" : "Explore"}</span>
     </Link>
   );
 }
