@@ -31,7 +31,9 @@ export function createAudit(deps: {
       const all =
         organizationId === null ? await deps.organizations.list() : [{ unique_organization_id: organizationId }];
       for (const { unique_organization_id } of all) {
-        await deps.auditLog.add({ id: randomUUID(), unique_organization_id, ...entry });
+        const isOther = organizationId === null && unique_organization_id !== principal.organization_id;
+        const shown = isOther ? { ...entry, ...unnamedAdmin } : entry;
+        await deps.auditLog.add({ id: randomUUID(), unique_organization_id, ...shown });
       }
     } catch (error) {
       deps.logger.error(
@@ -41,6 +43,15 @@ export function createAudit(deps: {
     }
   };
 }
+
+/** Who made a change for all organizations, as the others see it: they do not learn who it was. */
+const unnamedAdmin = {
+  actor_type: "operator",
+  actor_id: null,
+  actor_name: "instance admin",
+  ip: null,
+  request_id: null,
+} as const;
 
 async function actorOf(
   { users }: { users: Pick<UserStore, "find"> },

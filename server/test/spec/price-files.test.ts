@@ -181,8 +181,16 @@ describe("M14: a price for all organizations", () => {
 
     for (const reader of [boss, foreign]) {
       const { results } = (await reader.get("/api/audit-log/")).json as { results: Row[] };
-      const actions = results.filter(({ target }) => target === made["id"]).map(({ action }) => action);
-      expect(actions).toEqual(["delete_model_price", "update_model_price", "create_model_price"]);
+      const entries = results.filter(({ target }) => target === made["id"]);
+      expect(entries.map(({ action }) => action)).toEqual([
+        "delete_model_price",
+        "update_model_price",
+        "create_model_price",
+      ]);
+      const isOwn = reader === boss;
+      const named = entries.filter(({ actor_id, ip }) => actor_id !== null && ip !== null);
+      expect(named).toHaveLength(isOwn ? 3 : 0);
+      expect(JSON.stringify(entries).includes("@")).toBe(isOwn);
     }
   });
 
