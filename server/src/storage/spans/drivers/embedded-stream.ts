@@ -49,8 +49,8 @@ export function createEmbeddedStream({
         await session.queryAsync(`SET max_query_size = ${storageLimits.queryTextBytes}`);
         const tag = randomUUID();
         const sql = bindLiterals(statement.sql, statement.params ?? {});
-        const rows = { max_block_size: await blockRows(session) };
-        const settings = { ...streamSettings(format), ...rows, ...statement.settings, log_comment: tag };
+        const settings: EngineSettings = { ...streamSettings(format), ...statement.settings, log_comment: tag };
+        settings["max_block_size"] = await blockRows(session, Number(settings["max_block_size"]));
         const write = format === "parquet" ? writeThroughFile(path) : writeChunks(format);
         await untilRefused(format === "parquet" ? withRoom(path, take) : take, signal, async (writeBytes, ended) => {
           await track(killOnAbort(write({ session, sql, settings, take: writeBytes }, ended), tag, control, ended));
@@ -62,13 +62,14 @@ export function createEmbeddedStream({
 }
 
 /**
- * Returns the most rows of a block. The engine does not know how large the rows of freshly inserted parts are and reads
- * as many as it may: if they are large, one block would take several times the memory of all exports together.
+ * Returns the most rows of a block, at most `most`. The engine does not know how large the rows of freshly inserted
+ * parts are and reads as many as it may: if they are large, one block would take several times the memory of all
+ * exports together.
  */
-async function blockRows(session: Session): Promise<number> {
+async function blockRows(session: Session, most: number): Promise<number> {
   const parts =
     "system.parts WHERE active AND database = currentDatabase() AND table = 'spans' AND part_type = 'Compact'";
-  const { exportBlockRowsMin: fewest, exportBlockRows: most, exportBlockBytes: bytes } = storageLimits;
+  const { exportBlockRowsMin: fewest, exportBlockBytes: bytes } = storageLimits;
   const sql = `SELECT least(${most}, greatest(${fewest}, toUInt32(min(rows * ${bytes} / data_uncompressed_bytes)))) FROM ${parts}
     AND rows > ${fewest} AND data_uncompressed_bytes > ${2 * bytes} HAVING count() > 0`;
   const found = (await session.queryAsync(sql, { format: "TabSeparated" })).text();
@@ -132,9 +133,11 @@ function writeThroughFile(folder: string): Write {
     try {
       for (let at = 0; ;) {
         const isLast = isWritten;
-        const { bytesRead, buffer } = await file.read(Buffer.alloc(pieceBytes), 0, pieceBytes, at);
+        const { size } = await file.stat();
+        const bytes = Buffer.allocUnsafeSlow(Math.min(size - at, pieceBytes));
+        const { bytesRead } = await file.read(bytes, 0, bytes.length, at);
         at += bytesRead;
-        if (bytesRead > 0) await take(buffer.subarray(0, bytesRead));
+        if (bytesRead > 0) await take(bytes.subarray(0, bytesRead));
         else if (isLast) break;
         else await sleep(storageLimits.exportFilePollMs);
         signal.throwIfAborted();
@@ -148,10 +151,13 @@ function writeThroughFile(folder: string): Write {
   };
 }
 
-const pieceBytes = 256 * 1024;
+/** Larger than a socket takes at once, so the response waits for it and then frees it. */
+const pieceBytes = 1024 * 1024;
 
-/** By default the engine buffers 256 MiB before it writes anything. */
-const fileSettings = { engine_file_truncate_on_insert: 1, min_insert_block_size_bytes: storageLimits.exportBlockBytes };
+const fileSettings = {
+  engine_file_truncate_on_insert: 1,
+  min_insert_block_size_bytes: storageLimits.exportEncodeBytes,
+};
 
 /** Refuses the next bytes while the disk is nearly full, so that the statement is killed: its file has room until then. */
 function withRoom(folder: string, take: WriteBytes): WriteBytes {
