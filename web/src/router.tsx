@@ -14,6 +14,7 @@ import { parseThreadsSearch } from "./features/threads/search.ts";
 import { parseSettingsSearch } from "./features/settings/search.ts";
 import { parseWebhooksSearch } from "./features/webhooks/search.ts";
 import { parseSearch, stringifySearch } from "./lib/search.ts";
+import { IncompleteLink } from "./shell/incomplete-link.tsx";
 import { NotFound } from "./shell/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { ErrorPanel } from "./ui/error-panel.tsx";
@@ -216,6 +217,11 @@ const invite = createRoute({
   component: lazyPart(async () => (await import("./routes/invite.tsx")).InviteScreen),
 });
 
+/** Links for people without an account: without a part of one, they would be asked to sign in. */
+const incompleteLinks = ["/share/$", "/invite/$"].map((path) =>
+  createRoute({ getParentRoute: () => root, path, component: IncompleteLink }),
+);
+
 const routeTree = root.addChildren([
   shell.addChildren([
     overview,
@@ -241,6 +247,7 @@ const routeTree = root.addChildren([
   share,
   signIn,
   invite,
+  ...incompleteLinks,
 ]);
 
 export const router = createRouter({
