@@ -241,8 +241,30 @@ describe("O24: media is stored separately from its spans", () => {
   });
 
   test("media=something is 400", async () => {
-    const { unique_id } = await createSpan(prod, { input: "x" });
-    expect((await prod.get(`/api/request-logs/${String(unique_id)}/?media=something`)).status).toBe(400);
+    const { unique_id, trace_unique_id } = await createSpan(prod, { input: "x" });
+    for (const path of [`request-logs/${String(unique_id)}`, `traces/${String(trace_unique_id)}`])
+      expect((await prod.get(`/api/${path}/?media=something`)).status).toBe(400);
+  });
+
+  test("media=inline puts it back in a trace too, in every form of the tree, up to the same bound", async () => {
+    const url = uriOf(newImage(1_000_000));
+    const row = (span_unique_id: string, input: string): Row => ({
+      trace_unique_id: "é inline",
+      span_unique_id,
+      input,
+    });
+    await storeSpans(prod, [row("s", `é ${url}`), { ...row("t", url), span_parent_id: "s" }]);
+    const read = async (tree: string) => prod.get(`/api/traces/${encodeURIComponent("é inline")}/?tree=${tree}`);
+    // The input of the root is beside the tree.
+    for (const [tree, count] of Object.entries({ full: 3, flat: 3, slim: 1, table: 1 })) {
+      expect([tree, (await read(tree)).text.split("/api/media/").length]).toEqual([tree, count + 1]);
+      const whole = await read(`${tree}&media=inline`);
+      expect([tree, whole.status, whole.text.split(url).length]).toEqual([tree, 200, count + 1]);
+      expect(bodyOf(whole)["input"]).toBe(`é ${url}`);
+    }
+    const reference = String(bodyOf(await read("flat"))["input"]).slice(2);
+    await storeSpans(prod, [row("u", `${reference} `.repeat(100))]);
+    expect((await read("full&media=inline")).status).toBe(413);
   });
 
   test("it is deleted with the last trace that has it", async () => {

@@ -56,7 +56,7 @@ const toolSpecs: readonly ToolSpec[] = [
       "Reads a trace as an outline: its figures, and its spans with their depth, in order, each after its parent. If there are too many, the spans next to the root come first.",
     narrow:
       'For the rest use search_spans with filters {"trace_unique_id": …} and, for the children of a span, {"span_parent_id": …}.',
-    without: ["tree", "page", "page_size"],
+    without: ["tree", "page", "page_size", "media"],
     presets: { tree: "slim" },
     present: outlineTrace,
   },

@@ -3,10 +3,9 @@ import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { includeFieldsQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
-import { inlineMedia } from "../../ingest/media/inline-media.ts";
-import { storageLimits } from "../../storage/limits.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { mediaQuery, withMedia } from "../media/with-media.ts";
 import { attachNewMessages, needsNewMessages } from "./attach-new-messages.ts";
 import { attachScores } from "./attach-scores.ts";
 import { allMembers, listMembers, presentSpan } from "./present-span.ts";
@@ -34,7 +33,7 @@ export const retrieveSpan = (deps: {
     auth: "key",
     permission: "spans:read",
     waitsInQueue: true,
-    query: z.object({ ...includeFieldsQuery(), media: z.enum(["inline", "reference"]).optional() }),
+    query: z.object({ ...includeFieldsQuery(), ...mediaQuery() }),
     success: { status: 200, schema: spanSchema },
     errors: ["not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, signal }) {
@@ -54,18 +53,10 @@ export const retrieveSpan = (deps: {
       const [withNewMessages = scored] = needsNewMessages(members)
         ? await attachNewMessages(deps.spans, scope, [scored], signal)
         : [];
-      const text = presentSpan(withNewMessages, members);
-      if (query.media !== "inline") return rawJson(text);
-      const whole = await inlineMedia(deps.spans, scope, text, signal);
-      if (whole === undefined) throw tooLarge();
-      return rawJson(whole);
+      const answer = rawJson(presentSpan(withNewMessages, members));
+      return query.media === "inline" ? await withMedia(deps.spans, scope, answer, signal) : answer;
     },
   });
-
-function tooLarge(): ServiceError {
-  const message = `With its media the span has more than ${storageLimits.pagePayloadBytes >> 20} MiB. Leave media=inline out, and read the references.`;
-  return new ServiceError("query_too_large", message);
-}
 
 function notFound(): ServiceError {
   return new ServiceError("not_found", "There is no span with this unique_id.");

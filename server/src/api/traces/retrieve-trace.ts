@@ -13,6 +13,7 @@ import { storageLimits } from "../../storage/limits.ts";
 import type { OrganizationStore } from "../../storage/control/organization-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import type { TracePlace } from "../../storage/spans/trace-queries.ts";
+import { mediaQuery, withMedia } from "../media/with-media.ts";
 import { findTraceOwner } from "./trace-owner.ts";
 import { environmentsFrom, traceScope } from "./trace-scope.ts";
 import { rootFields, writeTrace } from "./present-trace.ts";
@@ -36,6 +37,7 @@ const treeQuery = z.object({
   include_fields: includeFieldsQuery().include_fields.meta({
     description: "With `tree=table`: the members to return, comma-separated, out of those of a slim tree.",
   }),
+  ...mediaQuery(),
 });
 
 export const retrievedTrace = traceSchema
@@ -93,7 +95,8 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
     summary: "Retrieve a trace",
     description:
       "Figures and the tree of spans. Searches the environment of the key, then the other. A span whose parent is " +
-      "not in the trace is a root; a cycle is broken above its earliest span; every span appears once.",
+      "not in the trace is a root; a cycle is broken above its earliest span; every span appears once. " +
+      "Images, recordings and documents of more than 64 KB are references (`/api/media/{id}/`); `media=inline` returns the content instead.",
     tags: ["Traces"],
     auth: "key",
     permission: "spans:read",
@@ -118,12 +121,14 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
         });
         return rawJson(page);
       };
-      return await read().catch(async (error: unknown) => {
+      const answer = await read().catch(async (error: unknown) => {
         if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
         // Its first span may have been accepted after the last insert.
         await deps.caughtUp();
         return await read();
       });
+      if (query.media !== "inline") return answer;
+      return await withMedia(deps.spans, { organization_id: principal.organization_id }, answer, signal);
     },
   });
 
