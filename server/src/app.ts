@@ -6,12 +6,6 @@ import { Redis } from "ioredis";
 import type { Logger } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { apiEndpoints } from "./api/index.ts";
-import { getDocs } from "./api/system/get-docs.ts";
-import { getLivez } from "./api/system/get-livez.ts";
-import { getMetrics } from "./api/system/get-metrics.ts";
-import { getOpenapi } from "./api/system/get-openapi.ts";
-import { getReadyz } from "./api/system/get-readyz.ts";
-import { webhookPayloads } from "./api/webhooks/webhook-payloads.ts";
 import { signInLink } from "./auth/describe-first-start.ts";
 import { noteUnusedKeys, ensureFirstStart, type FirstStart } from "./auth/first-start.ts";
 import { createPasswords, type Passwords } from "./auth/passwords.ts";
@@ -23,9 +17,10 @@ import { composeDelivery } from "./compose/delivery.ts";
 import { composeEvaluation } from "./compose/evaluation.ts";
 import { composeGateway } from "./compose/gateway.ts";
 import { composePrices, composeRepricing } from "./compose/prices.ts";
-import { composePeople, type People } from "./compose/people.ts";
-import { composeReadiness, type NodeReadiness } from "./compose/readiness.ts";
+import { composePeople } from "./compose/people.ts";
+import { composeReadiness } from "./compose/readiness.ts";
 import { composeIngest } from "./compose/ingest.ts";
+import { serveHttp, type HttpParts } from "./compose/serve-http.ts";
 import { startLogJoining } from "./compose/log-joining.ts";
 import { startUpkeep } from "./compose/upkeep.ts";
 import type { Config } from "./config/config.ts";
@@ -37,12 +32,7 @@ import type { Recorder } from "./gateway/record/recorder.ts";
 import { createGatewayJudge } from "./evaluation/gateway-judge.ts";
 import { createScoreSources } from "./filter/score-sources.ts";
 import { createSpanCatalogue } from "./filter/span-fields.ts";
-import { canListen, createHttpServer } from "./http/server.ts";
-import type { AnyEndpoint } from "./http/endpoint.ts";
-import { createHttpMetrics } from "./http/metrics.ts";
-import { openapiDocument } from "./http/openapi.ts";
-import { loadBuiltPage } from "./http/page/built-page.ts";
-import { createRateLimiter } from "./http/rate-limit.ts";
+import { canListen } from "./http/server.ts";
 import { organizationOf } from "./ingest/writer/row-lines.ts";
 import { LiveTail } from "./ingest/live/live-tail.ts";
 import { createReadMonitor, type ReadMonitor } from "./ingest/writer/read-monitor.ts";
@@ -67,10 +57,11 @@ import { lockNode } from "./storage/journal/node-lock.ts";
 import { openSpanStore } from "./storage/spans/clickhouse-span-store.ts";
 import type { SpanStore } from "./storage/spans/span-store.ts";
 import { createControlMetrics, watchClock, createQueryMetrics, createSumsMetrics } from "./telemetry/store-metrics.ts";
+import { createLimitMetrics } from "./telemetry/limit-metrics.ts";
 import { createLiveMetrics } from "./telemetry/live-metrics.ts";
 import { watchNode } from "./telemetry/node-metrics.ts";
 
-const builtPage = fileURLToPath(new URL("../../web/dist", import.meta.url));
+const pagePath = fileURLToPath(new URL("../../web/dist", import.meta.url));
 
 export type App = {
   url: string;
@@ -140,7 +131,8 @@ async function compose(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
-  const opened = await openStores({ config, logger, registry, cleanup }, ownNow, isFirst);
+  const base = { config, logger, registry, watchLimits: createLimitMetrics(registry), cleanup };
+  const opened = await openStores(base, ownNow, isFirst);
   const { database, control, spans, reads, journal, migration } = opened;
   const { now } = opened.clock;
 
@@ -156,13 +148,13 @@ async function compose(
   // A store that only this node reads is also written only by this node.
   const isOnlyNode = reads !== undefined;
   const { store } = migration;
-  const engine = { config, stores, control, spans, store, erasedCustomers, isOnlyNode, registry, logger, cleanup, now };
+  const engine = { ...base, stores, control, spans, store, erasedCustomers, isOnlyNode, now };
   const pricing = await composePrices(engine);
   const { prices } = pricing;
   const delivery = await composeDelivery({ ...engine, secretKey });
   const { events, publishScores: publish } = delivery;
   const evaluation = await composeEvaluation({ ...engine, prices, catalogue, judge: judge.complete, publish });
-  const redis = connectRedis({ config, logger, cleanup });
+  const redis = connectRedis(base);
   const { counter, subscribers: counting } = composeCounting({ ...engine, journal, isReady: () => migration.isDone() });
   const { customers, budgets, erasures, subscriber } = composeCustomers({ ...engine, counter, redis, events });
   const subscribers = [...delivery.subscribers, ...evaluation.subscribers, subscriber, ...counting];
@@ -176,7 +168,7 @@ async function compose(
   const onRound = createSumsMetrics(registry);
   const sums = startStoredSums({ spans, isReady: () => migration.isDone(), isShared: !isOnlyNode, onRound, logger });
   cleanup.push(() => sums.stop());
-  const leader = startUpkeep({ config, logger, registry, cleanup }, { ...stores, spans, now, clock: opened.clock });
+  const leader = startUpkeep(base, { ...stores, spans, now, clock: opened.clock });
   const isBehind = () => !writer.state().isReplayed || writer.state().failing !== undefined;
   composeAlerts({ ...engine, catalogue, evaluators: stores.evaluators, events, isBehind, publicUrl: config.publicUrl });
   const eraseCopies = (deleted: readonly TraceDeletion[]) => eraseTracesInPayloads(stores.deliveries, deleted);
@@ -208,8 +200,7 @@ async function compose(
     ...evaluation,
     now,
   });
-  const parts = { config, redis, logger, registry, ...people, endpoints, readiness, now, cleanup };
-  const { url, drain } = await serveHttp(parts);
+  const { url, drain } = await serveHttp({ ...base, redis, ...people, endpoints, pagePath, readiness, now });
   // Stopped first: open streams would delay the stop of the server.
   cleanup.push(() => live.stop());
   const settled = settles(caughtUp, () => settle([counter.name, subscriber.name]));
@@ -246,7 +237,13 @@ type OpenStores = {
 
 /** Opens and migrates all stores; a remote span store may follow later. */
 async function openStores(
-  { config, logger, registry, cleanup }: Pick<HttpParts, "config" | "logger" | "registry" | "cleanup">,
+  {
+    config,
+    logger,
+    registry,
+    watchLimits,
+    cleanup,
+  }: Pick<HttpParts, "config" | "logger" | "registry" | "watchLimits" | "cleanup">,
   ownNow: () => number,
   isFirst = config.spans.kind === "chdb" && !existsSync(config.spans.path),
 ): Promise<OpenStores> {
@@ -264,7 +261,7 @@ async function openStores(
     measure(query);
     reads?.saw(query.name);
   };
-  const spans = openSpanStore(config.spans, { onQuery });
+  const spans = openSpanStore(config.spans, { onQuery, watchLimits });
   cleanup.push(() => spans.close());
   const journal = openJournal({
     path: config.journalPath,
@@ -276,6 +273,7 @@ async function openStores(
     now: clock.now,
   });
   cleanup.push(() => journal.close());
+  watchLimits({ journalBytes: journal.limits.bytes, journalEntries: journal.limits.places });
   await database.migrate();
   await clock.start();
   const ping = () => database.ping();
@@ -298,77 +296,6 @@ function startDeletions(
   cleanup.push(stop);
   cleanup.push(startCustomerErasures(erasures, { settle: () => traceDeletions.settle(), isOnlyNode, logger }));
   return traceDeletions;
-}
-
-type HttpParts = Pick<People, "authenticator" | "audit" | "isBlocked"> & {
-  config: Config;
-  /** The cache that nodes share. */
-  redis: Redis | undefined;
-  logger: Logger;
-  registry: Registry;
-  endpoints: AnyEndpoint[];
-  readiness: NodeReadiness;
-  now: () => number;
-  cleanup: Array<() => Promise<void> | void>;
-};
-
-async function serveHttp({
-  config,
-  redis,
-  logger,
-  registry,
-  authenticator,
-  audit,
-  isBlocked,
-  endpoints,
-  readiness,
-  now,
-  cleanup,
-}: HttpParts): Promise<{ url: string; drain: () => void }> {
-  const metrics = createHttpMetrics(registry);
-  const rateLimiter = createRateLimiter({
-    perMinute: {
-      bulk_create: config.bulkCreatePerMinute,
-      bulk_delete: config.bulkDeletePerMinute,
-      public_trace: config.publicTracePerMinute,
-      api: config.apiPerMinute,
-    },
-    ...(redis && { redis }),
-    onStoreFailure: () => metrics.limitStoreFailures.inc(),
-  });
-  const page = await loadBuiltPage(builtPage);
-  if (page === undefined)
-    logger.warn("the web application is not built: run `npm run build:web`; the API works without it");
-  const all: AnyEndpoint[] = [
-    ...endpoints,
-    getLivez(),
-    getReadyz({ readiness }),
-    getMetrics({ registry }),
-    getDocs({ page: page?.get("/docs.html") }),
-    getOpenapi({ document: () => openapiDocument(all, { title: "Spanway", version }, webhookPayloads) }),
-  ];
-  const server = createHttpServer({
-    endpoints: all,
-    authenticator,
-    audit,
-    isBlocked,
-    rateLimiter,
-    logger,
-    requestLevel: config.requestLevel,
-    metrics,
-    publicUrl: config.publicUrl,
-    corsOrigins: config.corsOrigins,
-    trustProxy: config.trustProxy,
-    page,
-    now,
-  });
-  cleanup.push(() => server.close());
-  const url = await server.listen({ host: config.host, port: config.port });
-  const drain = (): void => {
-    readiness.stopping();
-    server.drain();
-  };
-  return { url, drain };
 }
 
 /** Undefined if nodes do not share a cache. */

@@ -30,6 +30,8 @@ export type Passwords = {
   verify: (password: string, stored: string | undefined, turn?: HashTurn) => Promise<boolean>;
   /** The number of waiting hashes, and of refused ones so far. */
   stats: () => { waiting: number; refused: number };
+  /** Hashes in progress, and those that wait. */
+  limits: Pick<FairGate, "places" | "queue">;
 };
 
 /**
@@ -68,6 +70,7 @@ export function createPasswords(cost: ScryptCost = defaultCost): Passwords {
       return timingSafeEqual(await derive(password, expected, turn), expected.hash);
     },
     stats: () => ({ waiting: gate.waiting, refused }),
+    limits: gate,
   };
 }
 

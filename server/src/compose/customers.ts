@@ -1,6 +1,6 @@
+import type { WatchLimits } from "../lib/fair-share.ts";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import type { CustomerKey } from "../domain/customer.ts";
 import type { SpanCounter } from "../counting/span-counter.ts";
 import { createLimitAudit } from "../customers/audit-limits.ts";
 import { createBudgets, budgetEvent, type Budgets } from "../customers/budgets.ts";
@@ -38,6 +38,7 @@ export type CustomerParts = {
   redis: object | undefined;
   events: Pick<Events, "publishWithin">;
   registry: Registry;
+  watchLimits: WatchLimits;
   logger: Logger;
   cleanup: Array<() => Promise<void> | void>;
   now: () => number;
@@ -98,6 +99,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     now,
   });
   cleanup.push(() => ledger.stop(httpLimits.shutdownGraceMs));
+  parts.watchLimits({ customerLedgerQueued: ledger.limit });
   const renewal = scheduleJob(
     { name: "customer reservations", everyMs: customersLimits.customerReservationRenewEveryMs, logger },
     () => ledger.renew(),
@@ -109,8 +111,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
     () => learnBoundedCustomers({ customers: stores.customers, profiles, spending }),
   );
   cleanup.push(() => bounded.stop());
-  const compared = (key: CustomerKey, untilMs: number) => spending.compared(key, untilMs);
-  const sync = createSpendSync({ ledger, spans, compared, logger, now });
+  const sync = createSpendSync({ ledger, spans, compared: (...of) => spending.compared(...of), logger, now });
   const comparison = scheduleJob(
     { name: "customer spend", everyMs: customersLimits.customerSpendSyncMs, logger },
     (signal) => sync.compare(signal),

@@ -1,3 +1,4 @@
+import type { WatchLimits } from "../lib/fair-share.ts";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { findTraceOwner } from "../api/traces/trace-owner.ts";
@@ -56,6 +57,7 @@ export type DeliveryParts = {
   spans: SpanStore;
   secretKey: Secret;
   registry: Registry;
+  watchLimits: WatchLimits;
   logger: Logger;
   cleanup: Array<() => Promise<void> | void>;
   now: () => number;
@@ -63,7 +65,7 @@ export type DeliveryParts = {
 
 /** Webhooks: events are queued in the control store and sent from there. */
 export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
-  const { config, stores, secretKey, registry, logger, cleanup, now } = parts;
+  const { config, stores, secretKey, registry, watchLimits, logger, cleanup, now } = parts;
   const directory = createWebhookDirectory(stores.webhooks);
   const backlog = createBacklog(stores.deliveries);
   const room = createQueueCapacity({
@@ -98,6 +100,8 @@ export async function composeDelivery(parts: DeliveryParts): Promise<Delivery> {
   const sending = { secrets, send: createSend(pools), sendMail, metrics, now };
   const deliverer = createDeliverer({ ...shared, ...sending, queue, logger });
   const events = createEvents({ ...shared, stores, onQueued: (webhookIds) => deliverer.due(webhookIds) });
+  const limits = deliverer.limits();
+  watchLimits({ webhookInFlight: limits.inFlight, webhookAheadBytes: limits.aheadBytes });
   deliverer.start();
   cleanup.push(() => deliverer.stop());
   scheduleUpkeep(parts, { directory, backlog, room, events });

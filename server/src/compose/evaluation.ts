@@ -1,3 +1,5 @@
+import type { FairGate } from "../lib/fair-gate.ts";
+import type { SharedLimit, WatchLimits } from "../lib/fair-share.ts";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -12,8 +14,8 @@ import type { Evaluation } from "../evaluation/evaluation.ts";
 import { judgePrompt, judgeRequest, type JudgeModel } from "../evaluation/judge.ts";
 import { createJudgeMedia, type WithJudgeMedia } from "../evaluation/judge-media.ts";
 import type { JudgeCost } from "../evaluation/run-evaluation.ts";
-import { startRunner } from "../evaluation/runner.ts";
-import { createSandbox } from "../evaluation/sandbox/sandbox-pool.ts";
+import { startRunner, type Runner } from "../evaluation/runner.ts";
+import { createSandbox, type Sandbox } from "../evaluation/sandbox/sandbox-pool.ts";
 import { startScoreReplicator } from "../evaluation/score-replicator.ts";
 import type { Catalogue } from "../filter/catalogue.ts";
 import { estimateCost } from "../gateway/estimate/estimators.ts";
@@ -35,6 +37,7 @@ export type EvaluationParts = {
   spans: SpanStore;
   catalogue: Catalogue<SpanRow>;
   registry: Registry;
+  watchLimits: WatchLimits;
   logger: Logger;
   cleanup: Array<() => Promise<void> | void>;
   now: () => number;
@@ -49,7 +52,7 @@ export type EvaluationParts = {
 export async function composeEvaluation(
   parts: EvaluationParts,
 ): Promise<Evaluation & { subscribers: SpanSubscriber[] }> {
-  const { config, stores, spans, catalogue, registry, logger, cleanup, now } = parts;
+  const { config, stores, spans, catalogue, registry, watchLimits, logger, cleanup, now } = parts;
   const { judge, publish = nobody } = parts;
   const nodeId = readNodeId(join(config.dataDir, "node.id"));
   const metrics = createEvaluationMetrics(registry, {
@@ -110,6 +113,7 @@ export async function composeEvaluation(
     },
   });
   cleanup.push(() => runner.stop());
+  watchLimits(limitsOf({ runner, sandbox, judgeGate, judgeMedia }));
   scheduleUpkeep(parts, activeAutomations, room);
   const wake = (added: number) => runner.wake(added);
   const runs = createRunQueue({ activeAutomations, stores, room, wake, now });
@@ -120,6 +124,24 @@ export async function composeEvaluation(
     now,
   });
   return { activeAutomations, scoreReplicator, evaluate, subscribers: [runs, sent] };
+}
+
+type Limited = {
+  runner: Runner;
+  sandbox: Sandbox;
+  judgeGate: FairGate;
+  judgeMedia: ReturnType<typeof createJudgeMedia>;
+};
+
+function limitsOf({ runner, sandbox, judgeGate, judgeMedia }: Limited): Record<string, SharedLimit> {
+  return {
+    evaluationRunsInFlight: runner.limit(),
+    sandboxThreads: sandbox.limits().places,
+    sandboxQueued: sandbox.limits().queue,
+    judgesInFlight: judgeGate.places,
+    judgesWaiting: judgeGate.queue,
+    judgesWithMedia: judgeMedia.gate.places,
+  };
 }
 
 /** Estimates the cost with the model that the evaluator names. */

@@ -1,3 +1,4 @@
+import type { WatchLimits } from "../lib/fair-share.ts";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -62,9 +63,15 @@ export type GatewayParts = {
   now: () => number;
 };
 
+type GatewayHost = {
+  registry: Registry;
+  watchLimits: WatchLimits;
+  cleanup: Array<() => Promise<void> | void>;
+};
+
 /** Calls to model providers, and their records. */
 export async function composeGateway(
-  { registry, cleanup }: { registry: Registry; cleanup: Array<() => Promise<void> | void> },
+  { registry, watchLimits, cleanup }: GatewayHost,
   { config, stores, control, secretKey, acceptCalls, adopt, budgets, prices, redis, logger, now }: GatewayParts,
 ): Promise<Gateway> {
   const metrics = createGatewayMetrics(registry);
@@ -74,7 +81,10 @@ export async function composeGateway(
   });
   const pools = createPools({ guard, onEviction: () => metrics.poolEvictions.inc() });
   cleanup.push(() => pools.close());
-  const recorder = await startRecorder({ metrics, cleanup }, { config, acceptCalls, adopt, budgets, logger, now });
+  const recorder = await startRecorder(
+    { metrics, watchLimits, cleanup },
+    { config, acceptCalls, adopt, budgets, logger, now },
+  );
   const { router, ...routing } = await composeRouting({ config, stores, control, secretKey, metrics, logger, now });
   const deps = {
     pools,
@@ -108,7 +118,7 @@ export async function composeGateway(
 
 /** Sends finished calls to the intake. Starts with the calls that an earlier process left. */
 async function startRecorder(
-  { metrics, cleanup }: { metrics: GatewayMetrics; cleanup: Array<() => Promise<void> | void> },
+  { metrics, watchLimits, cleanup }: { metrics: GatewayMetrics } & Omit<GatewayHost, "registry">,
   { config, budgets, ...parts }: Pick<GatewayParts, "config" | "acceptCalls" | "adopt" | "budgets" | "logger" | "now">,
 ): Promise<Recorder> {
   const spool = openCallSpool({
@@ -121,6 +131,8 @@ async function startRecorder(
   const onRecalled = settleRecalled(budgets, parts.logger);
   const recorder = createRecorder({ ...parts, spool, metrics, onRecalled });
   cleanup.push(() => recorder.stop(httpLimits.shutdownGraceMs));
+  const { records, bytes } = recorder.limits();
+  watchLimits({ recordsWaiting: records, recordBytesWaiting: bytes });
   await recorder.start();
   return recorder;
 }

@@ -1,3 +1,4 @@
+import type { WatchLimits } from "../lib/fair-share.ts";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Registry } from "prom-client";
@@ -46,6 +47,7 @@ export type IngestParts = {
   /** Set if all reads of the store happen on this node. */
   reads: ReadMonitor | undefined;
   config: Pick<Config, "insertMs" | "insertRows">;
+  watchLimits: WatchLimits;
   logger: Logger;
   now: () => number;
 };
@@ -82,6 +84,7 @@ export async function composeIngest(
     logger,
   });
   watchSubscribers(registry, () => fanOut.waiting());
+  parts.watchLimits({ fanOutRetainedBytes: fanOut.limit() });
   fanOut.start();
   cleanup.push(() => fanOut.stop());
   const nodeId = randomToken(12);

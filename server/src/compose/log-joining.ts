@@ -1,3 +1,4 @@
+import type { WatchLimits } from "../lib/fair-share.ts";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -16,6 +17,7 @@ type LogJoiningParts = {
   config: Pick<Config, "dataDir">;
   logger: Logger;
   registry: Registry;
+  watchLimits: WatchLimits;
   cleanup: Array<() => Promise<void> | void>;
 };
 
@@ -24,7 +26,7 @@ type LogJoiningParts = {
  * other nodes.
  */
 export function startLogJoining(
-  { config, logger, registry, cleanup }: LogJoiningParts,
+  { config, logger, registry, watchLimits, cleanup }: LogJoiningParts,
   deps: Omit<LogJoinerDeps, "events"> & { journal: Pick<Journal, "quarantine"> },
   adopt: Adopt,
 ): LogJoiner {
@@ -37,6 +39,7 @@ export function startLogJoining(
   });
   cleanup.push(() => events.close());
   watchLogEvents(registry, events);
+  watchLimits({ otlpWaitingBytes: events.limit });
   const logs = createLogJoiner({ ...deps, events });
   const joining = scheduleJob({ name: "log join", everyMs: ingestLimits.otlpJoinEveryMs, logger }, (signal) =>
     logs.joinWaiting(signal),

@@ -14,6 +14,7 @@ import type { Config } from "../config/config.ts";
 import type { Audit } from "../http/audit.ts";
 import { noteKeyUses } from "../jobs/note-key-uses.ts";
 import { scheduleJob } from "../jobs/schedule.ts";
+import type { WatchLimits } from "../lib/fair-share.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
@@ -37,6 +38,7 @@ export async function composePeople({
   secretKey,
   passwords,
   registry,
+  watchLimits,
   logger,
   cleanup,
   now,
@@ -45,13 +47,16 @@ export async function composePeople({
   stores: ControlStores;
   control: ControlWatch;
   secretKey: Secret;
-  passwords: Pick<Passwords, "stats">;
+  passwords: Pick<Passwords, "stats" | "limits">;
   registry: Registry;
+  watchLimits: WatchLimits;
   logger: Logger;
   cleanup: Array<() => Promise<void> | void>;
   now: () => number;
 }): Promise<People> {
   watchPasswords(registry, passwords);
+  const { places, queue } = passwords.limits;
+  watchLimits({ passwordHashesInFlight: places, passwordHashesQueued: queue });
   const tokens = createTokens(secretKey, now);
   const lifetimes = { idleMs: config.sessionIdleHours * 3_600_000, maxMs: config.sessionMaxDays * 86_400_000 };
   const browsers = createBrowserSessions({ ...stores, lifetimes, nowMs: now });

@@ -1,5 +1,5 @@
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
-import { FairShare } from "../lib/fair-share.ts";
+import { FairShare, type SharedLimit } from "../lib/fair-share.ts";
 import { customersLimits } from "./limits.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 
@@ -13,8 +13,9 @@ type Operation = {
 
 export type LedgerBatches = {
   add(operation: Operation): void;
-  /** Whether the organization may queue another operation that can be refused. */
+  /** Whether the organization may queue another operation that can be refused. Counts a refusal if not. */
   hasRoom(organizationId: string): boolean;
+  limit: SharedLimit;
   idle(): Promise<void>;
 };
 
@@ -63,7 +64,12 @@ export function createLedgerBatches(
       places.acquire(operation.key.organization_id, 1);
       running ??= drain();
     },
-    hasRoom: (organizationId) => places.available(organizationId) > 0,
+    hasRoom(organizationId) {
+      const hasRoom = places.available(organizationId) > 0;
+      if (!hasRoom) places.note("refused");
+      return hasRoom;
+    },
+    limit: places,
     idle: async () => running,
   };
 }

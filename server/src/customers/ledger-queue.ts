@@ -1,3 +1,4 @@
+import type { SharedLimit } from "../lib/fair-share.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { CustomerKey } from "../domain/customer.ts";
@@ -26,6 +27,8 @@ export type SpendLedger = {
    */
   recall(key: CustomerKey, call: { callId: string; spent: bigint | null }): Promise<void>;
   renew(): Promise<void>;
+  /** Operations that wait for their transaction. */
+  limit: SharedLimit;
   /** Resolves once all settlements are stored, or after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
@@ -142,6 +145,7 @@ export function createSpendLedger(deps: {
       );
       await stores.transaction(({ customerLedger }) => customerLedger.releaseExpired(isoIn(0)));
     },
+    limit: batches.limit,
     async stop(graceMs) {
       const deadlineMs = performance.now() + graceMs;
       while (unsettled > 0 && performance.now() < deadlineMs) await sleep(httpLimits.shutdownSweepMs);

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Delivery, Webhook } from "../domain/webhook.ts";
-import { FairShare } from "../lib/fair-share.ts";
+import { FairShare, type SharedLimit } from "../lib/fair-share.ts";
 import { deliveryLimits } from "./limits.ts";
 import type { DeliveryOutcome } from "../storage/control/delivery-store.ts";
 import type { WebhookStore } from "../storage/control/webhook-store.ts";
@@ -28,6 +28,7 @@ export type Deliverer = {
   inFlight(): number;
   /** Bytes of claimed deliveries that have not started. */
   aheadBytes(): number;
+  limits(): { inFlight: SharedLimit; aheadBytes: SharedLimit };
   /** Resolves when nothing is in flight and nothing is due; for tests. */
   idle(): Promise<void>;
   /** Aborts attempts in flight: their deliveries are due again immediately, and the attempts do not count. */
@@ -55,6 +56,8 @@ class QueueDeliverer implements Deliverer {
   readonly #endpoints = new Map<number, Endpoint>();
   readonly #due = new Set<number>();
   readonly #inFlight = new FairShare(deliveryLimits.webhookInFlight);
+  /** How often a webhook had no room for deliveries ahead of time. */
+  readonly #aheadReached = { waited: 0 };
   /** All slots are in use: the next turn decides what begins, so that each webhook gets its share. */
   #isCrowded = false;
   #finished: DeliveryOutcome[] = [];
@@ -85,6 +88,18 @@ class QueueDeliverer implements Deliverer {
 
   aheadBytes(): number {
     return this.#ahead().inUse;
+  }
+
+  limits(): { inFlight: SharedLimit; aheadBytes: SharedLimit } {
+    const readAhead = () => this.aheadBytes();
+    const aheadBytes: SharedLimit = {
+      get inUse() {
+        return readAhead();
+      },
+      max: deliveryLimits.webhookAheadBytes,
+      reached: this.#aheadReached,
+    };
+    return { inFlight: this.#inFlight, aheadBytes };
   }
 
   idle(): Promise<void> {
@@ -203,10 +218,14 @@ class QueueDeliverer implements Deliverer {
       }
       const party = webhook.unique_organization_id;
       const room = Math.min(this.#inFlight.available(party), claimed.available(party));
-      if (room === 0) continue;
+      if (room === 0) {
+        this.#inFlight.note("waited");
+        continue;
+      }
       const endpoint = this.#endpoint(webhookId);
       const free = Math.min(room, endpoint.free);
       const limit = endpoint.wanted(free, ahead.available(party));
+      if (limit < endpoint.wanted(free, deliveryLimits.webhookAheadBytes)) this.#aheadReached.waited += 1;
       if (limit === 0) continue;
       claims.push({ webhookId, limit, ...times });
       claimed.acquire(party, free);
@@ -234,6 +253,7 @@ class QueueDeliverer implements Deliverer {
     while (webhook !== undefined && !this.#stopping.signal.aborted) {
       if (this.#inFlight.available(webhook.unique_organization_id) === 0) {
         this.#isCrowded = true;
+        this.#inFlight.note("waited");
         return;
       }
       const delivery = endpoint.next(now());

@@ -51,7 +51,7 @@ export function createJudgeGate(): FairGate {
 }
 
 /** Runs an evaluator on some inputs. Never rejects: an error is part of the outcome. */
-export function createEvaluate(deps: { sandbox: Sandbox } & JudgeDeps): Evaluate {
+export function createEvaluate(deps: { sandbox: Pick<Sandbox, "run"> } & JudgeDeps): Evaluate {
   const { sandbox } = deps;
   return async (evaluator, inputs, context) => {
     if (evaluator.llm_config !== null && evaluator.type === "llm") {
@@ -66,7 +66,7 @@ export function createEvaluate(deps: { sandbox: Sandbox } & JudgeDeps): Evaluate
 }
 
 function runInSandbox(
-  sandbox: Sandbox,
+  sandbox: Pick<Sandbox, "run">,
   evaluator: Evaluator,
   inputs: EvaluationInputs,
   signal: AbortSignal,

@@ -30,6 +30,7 @@ export function createJudgeMedia(spans: Pick<SpanStore, "readMedia">): {
   withMedia: WithJudgeMedia;
   /** The number of waiting calls. */
   waiting: () => number;
+  gate: FairGate;
 } {
   const gate = new FairGate({
     maxInFlight: evaluationLimits.judgesWithMedia,
@@ -50,7 +51,7 @@ export function createJudgeMedia(spans: Pick<SpanStore, "readMedia">): {
       return await work(judgeMedia(first, ids.slice(evaluationLimits.judgeMedia), texts));
     });
   };
-  return { withMedia, waiting: () => gate.waiting };
+  return { withMedia, waiting: () => gate.waiting, gate };
 }
 
 function judgeMedia(

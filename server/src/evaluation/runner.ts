@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Evaluator } from "../domain/evaluator.ts";
-import { FairShare } from "../lib/fair-share.ts";
+import { FairShare, type SharedLimit } from "../lib/fair-share.ts";
 import { evaluationLimits } from "./limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import type { EvaluationRun } from "../storage/control/evaluation-run-store.ts";
@@ -19,6 +19,8 @@ import { dayOf, mayBeTried, runEvaluation, type RunDeps, type RunResult } from "
 export type Runner = {
   /** Reports the number of new runs. */
   wake(added: number): void;
+  /** Runs in flight. */
+  limit(): SharedLimit;
   /** Aborts runs in flight, and releases those that are not done. */
   stop(): Promise<void>;
 };
@@ -85,6 +87,10 @@ class QueueRunner implements Runner {
     if (this.#arrivals.runs > evaluationLimits.evaluationCrowdRuns)
       this.#crowdedUntilMs = nowMs + evaluationLimits.evaluationYieldMs;
     this.#wakeUp();
+  }
+
+  limit(): SharedLimit {
+    return this.#inFlight;
   }
 
   #wakeUp(): void {
@@ -188,6 +194,7 @@ class QueueRunner implements Runner {
       ? evaluationLimits.evaluationReadRows
       : evaluationLimits.evaluationRunsPerOrganization;
     const room = Math.min(most - busy, this.#inFlight.available(organization));
+    if (room <= 0) this.#inFlight.note("waited");
     return room > 0 && (busy === 0 || room * 2 >= most) ? room : 0;
   }
 

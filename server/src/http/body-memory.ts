@@ -1,4 +1,4 @@
-import { FairShare } from "../lib/fair-share.ts";
+import { FairShare, type SharedLimit } from "../lib/fair-share.ts";
 import { httpLimits } from "./limits.ts";
 
 /**
@@ -16,6 +16,10 @@ export class BodyMemory {
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#share = new FairShare(maxBytes);
+  }
+
+  get limit(): SharedLimit {
+    return this.#share;
   }
 
   get reservedBytes(): number {

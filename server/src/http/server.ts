@@ -1,3 +1,4 @@
+import type { WatchLimits } from "../lib/fair-share.ts";
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { createServer, type Socket } from "node:net";
@@ -45,6 +46,8 @@ export type HttpServerOptions = {
   trustProxy?: ProxyTrust | undefined;
   /** The web application, served at paths that no endpoint has; default: not built. */
   page?: BuiltPage | undefined;
+  /** Exposes the limits that organizations share; default: they are not exposed. */
+  watchLimits?: WatchLimits;
   /** Milliseconds since the epoch; default: the system clock. */
   now?: () => number;
   /** Overrides of bounds in `limits.ts`. */
@@ -54,6 +57,7 @@ export type HttpServerOptions = {
     requestReadMs?: number;
     shutdownGraceMs?: number;
     reads?: FairGateBounds;
+    unpacking?: FairGateBounds;
   };
 };
 
@@ -76,6 +80,11 @@ const readBounds: FairGateBounds = {
   sharesSlots: true,
 };
 
+const unpackingBounds: FairGateBounds = {
+  maxInFlight: httpLimits.bodiesUnpackedAtOnce,
+  maxWaiting: httpLimits.bodiesUnpackedQueue,
+};
+
 /** Fastify handles connections and routing; `serve.ts` processes the requests. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { bounds = {} } = options;
@@ -90,10 +99,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Its fields are fixed and contain no secret: redaction would cost more than writing the line.
     requestLogger: options.logger.child({}, { redact: [] }),
     requestLevel: options.requestLevel ?? "info",
-    unpacking: new FairGate({
-      maxInFlight: httpLimits.bodiesUnpackedAtOnce,
-      maxWaiting: httpLimits.bodiesUnpackedQueue,
-    }),
+    unpacking: new FairGate(bounds.unpacking ?? unpackingBounds),
     reading: new FairGate(bounds.reads ?? readBounds),
     bodyMemory: new BodyMemory(bounds.bodyBytesInFlight ?? httpLimits.bodyBytesInFlight),
     publicUrl: options.publicUrl,
@@ -105,6 +111,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     inFlight: 0,
     hijacked: new Set(),
   };
+  options.watchLimits?.({
+    bodyBytesInFlight: kernel.bodyMemory.limit,
+    bodiesUnpackedAtOnce: kernel.unpacking.places,
+    bodiesUnpackedQueue: kernel.unpacking.queue,
+    readsInFlight: kernel.reading.places,
+    readsWaiting: kernel.reading.queue,
+  });
   kernel.metrics.watchInFlight(() => kernel.inFlight);
   kernel.metrics.watchBodyMemory(() => kernel.bodyMemory.reservedBytes);
   const sweepEveryMs = bounds.slowUploadEveryMs ?? httpLimits.slowUploadEveryMs;

@@ -1,4 +1,4 @@
-import { FairShare } from "./fair-share.ts";
+import { FairShare, type SharedLimit } from "./fair-share.ts";
 
 /** Work was refused: too much is queued already (`full`), or it waited too long (`late`). */
 export class GateRefusal extends Error {
@@ -47,6 +47,14 @@ export class FairGate {
     return this.#waiting.inUse;
   }
 
+  get places(): SharedLimit {
+    return this.#inFlight;
+  }
+
+  get queue(): SharedLimit {
+    return this.#waiting;
+  }
+
   /** Runs `work` once it has a place. Throws `GateRefusal`, or the signal's reason if it is aborted before. */
   async run<T>(party: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     if (!this.#enter(party)) await this.#wait(party, signal);
@@ -60,8 +68,8 @@ export class FairGate {
 
   #enter(party: string): boolean {
     if (this.#inFlight.usedBy(party) >= (this.#bounds.maxEach ?? Infinity)) return false;
-    if (this.#bounds.sharesSlots) return this.#inFlight.tryAcquire(party, 1);
-    if (this.#inFlight.inUse >= this.#bounds.maxInFlight) return false;
+    const { sharesSlots = false, maxInFlight } = this.#bounds;
+    if (sharesSlots ? this.#inFlight.available(party) === 0 : this.#inFlight.inUse >= maxInFlight) return false;
     this.#inFlight.acquire(party, 1);
     return true;
   }
@@ -70,6 +78,7 @@ export class FairGate {
     const { maxWaitMs } = this.#bounds;
     signal?.throwIfAborted();
     if (!this.#waiting.tryAcquire(party, 1)) throw new GateRefusal("full");
+    this.#inFlight.note("waited");
     const queue = this.#queues.get(party) ?? [];
     this.#queues.set(party, queue);
     return new Promise((resolve, reject) => {
@@ -91,7 +100,11 @@ export class FairGate {
         reject(reason);
       };
       const onAbort = (): void => leave(signal?.reason);
-      const timer = maxWaitMs === undefined ? undefined : setTimeout(() => leave(new GateRefusal("late")), maxWaitMs);
+      const onLate = (): void => {
+        this.#waiting.note("late");
+        leave(new GateRefusal("late"));
+      };
+      const timer = maxWaitMs === undefined ? undefined : setTimeout(onLate, maxWaitMs);
       signal?.addEventListener("abort", onAbort);
       queue.push(waiter);
     });

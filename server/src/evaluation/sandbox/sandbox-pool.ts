@@ -24,6 +24,8 @@ export type Sandbox = {
   run(task: SandboxTask, organizationId: string, signal: AbortSignal): Promise<SandboxResult>;
   /** Tasks that wait for a thread. */
   waiting(): number;
+  /** Threads in use, and tasks that wait. */
+  limits(): Pick<FairGate, "places" | "queue">;
   /** Terminates the threads; waiting tasks fail. */
   stop(): Promise<void>;
 };
@@ -75,6 +77,10 @@ class ThreadPool implements Sandbox {
 
   waiting(): number {
     return this.#gate.waiting;
+  }
+
+  limits(): Pick<FairGate, "places" | "queue"> {
+    return this.#gate;
   }
 
   async stop(): Promise<void> {

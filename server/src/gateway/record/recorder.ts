@@ -6,7 +6,7 @@ import { readCall, writeCall, type AcceptCalls, type RecordedCall } from "../../
 import type { Adopt } from "../../ingest/writer/adopt.ts";
 import { ExpiringLru } from "../../lib/expiring-lru.ts";
 import { TurnQueue } from "../../lib/turn-queue.ts";
-import { FairShare } from "../../lib/fair-share.ts";
+import { FairShare, type SharedLimit } from "../../lib/fair-share.ts";
 import { gatewayLimits } from "../limits.ts";
 import type { CallSpool, PreviousRecords } from "../../storage/journal/call-spool.ts";
 import type { GatewayMetrics } from "../../telemetry/gateway-metrics.ts";
@@ -39,6 +39,8 @@ export type Recorder = {
   during(organizationId: string, call: () => Promise<void>): Promise<void>;
   /** Whether an organization without waiting records could make a call. */
   hasRoom(): boolean;
+  /** Records that wait for the journal, and their bytes. */
+  limits(): { records: SharedLimit; bytes: SharedLimit };
   /** Dispatches the records of answered calls right away, and waits for that for at most `timeoutMs`. */
   caughtUp(timeoutMs: number): Promise<boolean>;
   /** Waits for at most `graceMs` until the running calls have ended and everything is recorded. */
@@ -56,6 +58,7 @@ export type RecorderDeps = {
   /** Milliseconds since the epoch. */
   now: () => number;
   maxRecords?: number;
+  maxRecordBytes?: number;
 };
 
 /**
@@ -75,7 +78,7 @@ class SpooledRecorder implements Recorder {
   #callsUnderWay = 0;
   /** Everything that the journal does not have yet, except what an earlier process left. */
   readonly #records: FairShare;
-  readonly #bytes = new FairShare(gatewayLimits.recordBytesWaiting);
+  readonly #bytes: FairShare;
   #unspooled = 0;
   /** The part that no flush has started on. */
   #waiting: Waiting[] = [];
@@ -94,6 +97,7 @@ class SpooledRecorder implements Recorder {
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
     this.#records = new FairShare(deps.maxRecords ?? gatewayLimits.recordsWaiting);
+    this.#bytes = new FairShare(deps.maxRecordBytes ?? gatewayLimits.recordBytesWaiting);
     this.#left = [...deps.spool.previous];
     deps.metrics.watchRecords(() => this.#size());
   }
@@ -172,6 +176,10 @@ class SpooledRecorder implements Recorder {
     return this.#records.inUse + this.#ended.size;
   }
 
+  limits(): { records: SharedLimit; bytes: SharedLimit } {
+    return { records: this.#records, bytes: this.#bytes };
+  }
+
   hasRoom(): boolean {
     return this.#hasRoomFor("");
   }
@@ -182,6 +190,7 @@ class SpooledRecorder implements Recorder {
 
   async during(organizationId: string, call: () => Promise<void>): Promise<void> {
     if (!this.#hasRoomFor(organizationId)) {
+      (this.#bytes.available(organizationId) > 0 ? this.#records : this.#bytes).note("refused");
       this.#deps.metrics.refusedFull.inc();
       const message = "Too many finished calls wait to be recorded. Please try again.";
       throw new ServiceError("unavailable", message, { retryAfterS: 1 });

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { SpanRow } from "../../domain/span.ts";
-import { FairShare } from "../../lib/fair-share.ts";
+import { FairShare, type SharedLimit } from "../../lib/fair-share.ts";
 import { parseKeepingDigits } from "../../lib/json.ts";
 import { ingestLimits } from "../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
@@ -80,6 +80,8 @@ export type FanOut = {
    * `performance.now`.
    */
   waiting(): Array<{ subscriber: string; entries: number; sinceMs: number | undefined }>;
+  /** Bytes of retained entries. */
+  limit(): SharedLimit;
   /** Starts with the entries of an earlier process. */
   start(): void;
   /** Resolves once everything retained so far is acknowledged, by these subscribers or by all. For tests. */
@@ -191,6 +193,10 @@ class JournalFanOut implements FanOut {
     for (const { seq, subscribers } of entries) {
       for (const name of subscribers) this.#consumers.get(name)?.push(seq);
     }
+  }
+
+  limit(): SharedLimit {
+    return this.#capacity;
   }
 
   start(): void {

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
-import { FairShare } from "../../lib/fair-share.ts";
+import { FairShare, type WatchLimits } from "../../lib/fair-share.ts";
 import { ingestLimits } from "../limits.ts";
 import type { LiveMetrics } from "../../telemetry/live-metrics.ts";
 import { livePlaceAt, writeLiveCursor, type LiveCursor } from "./live-cursor.ts";
@@ -24,8 +24,9 @@ export class LiveTail {
   #isStopping = false;
 
   /** @param metrics may read the number of listeners */
-  constructor(deps: LiveFeedDeps & { metrics: (listeners: () => number) => LiveMetrics }) {
+  constructor(deps: LiveFeedDeps & { metrics: (listeners: () => number) => LiveMetrics; watchLimits: WatchLimits }) {
     this.#deps = { ...deps, metrics: deps.metrics(() => this.#places.inUse) };
+    deps.watchLimits({ liveListeners: this.#places });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
-import { FairShare } from "../../lib/fair-share.ts";
+import { FairShare, type SharedLimit } from "../../lib/fair-share.ts";
 import { bytesToRemove } from "./disk-space.ts";
 import type { IdentityRecord } from "../../domain/identity.ts";
 import { openIdentityMemory, type IdentityMemory, type IdentityWrite } from "./identity-memory.ts";
@@ -60,6 +60,8 @@ export type Journal = {
    * write.
    */
   hasCapacity(): boolean;
+  /** The bounds that parties share. */
+  limits: { bytes: SharedLimit; places: SharedLimit };
   /**
    * `oldestMs`: how long the oldest entry has waited for the span store; entries of an earlier process count from the
    * start.
@@ -150,6 +152,7 @@ export function openJournal(options: JournalOptions): Journal {
       quarantined = quarantine.stats();
     },
     hasCapacity: () => capacity.isAvailable(quarantined.bytes) && !commits.areRefused(),
+    limits: capacity.limits,
     stats: () => ({ ...capacity.stats(), quarantined: quarantined.entries, quarantinedBytes: quarantined.bytes }),
     close: () => database.close(),
   };
@@ -189,6 +192,7 @@ function createCapacity({
         ? places.inUse < maxEntries && bytes.inUse < max
         : places.available(party) > 0 && bytes.available(party, max) > 0;
       if (hasCapacity) this.acquire(seq, payload);
+      else (places.available(party) > 0 ? bytes : places).note("refused");
       return hasCapacity;
     },
     /** Accounts for an entry that is in the journal, or will be. */
@@ -205,6 +209,7 @@ function createCapacity({
       bytes.release(entry.party, entry.bytes);
       places.release(entry.party, 1);
     },
+    limits: { bytes, places },
     bytesOf: (seq: number) => pending.get(seq)?.bytes ?? 0,
     /** Whether a party without entries could acquire a hundredth of the total. */
     isAvailable: (quarantinedBytes: number) =>

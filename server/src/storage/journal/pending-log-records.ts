@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/errors.ts";
-import { FairShare } from "../../lib/fair-share.ts";
+import { FairShare, type SharedLimit } from "../../lib/fair-share.ts";
 import { openDatabase, describeWriteError } from "./journal-database.ts";
 import { openLogRecordStore, type LogRecord } from "./log-record-store.ts";
 
@@ -23,6 +23,8 @@ export type PendingLogRecords = {
   remove(key: string, count: number): Promise<void>;
   /** What is pending, and the number of refused additions so far. */
   stats(): { spans: number; bytes: number; refused: number };
+  /** The bytes of all parties. */
+  limit: SharedLimit;
   close(): Promise<void>;
 };
 
@@ -103,6 +105,7 @@ export function openPendingLogRecords({ path, maxBytes, partyOf, now }: PendingL
       if (entry.texts.length === 0) pending.delete(key);
       await records.remove(removed);
     },
+    limit: used,
     stats: () => ({ spans: pending.size, bytes: used.inUse, refused }),
     close: () => database.close(),
   };

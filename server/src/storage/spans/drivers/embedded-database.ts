@@ -14,7 +14,7 @@ import { createInsertFile } from "./insert-file.ts";
 import { createProbeCache, trackSideTables, createResendTracker } from "./write-watches.ts";
 import { createMergePause } from "./merge-pause.ts";
 import { createPassMemory } from "./pass-memory.ts";
-import { createQueryGate } from "./query-gate.ts";
+import { createQueryGate, queryLimitNames, type GateObservers } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type { SpanBatch } from "../span-store.ts";
 import type { QueryBounds, QueryResult, SpanDatabase, SpanDatabaseOptions, Statement } from "./span-database.ts";
@@ -57,14 +57,14 @@ export function openEmbeddedDatabase(path: string, options: SpanDatabaseOptions 
   const [resends, probes] = [createResendTracker(), createProbeCache()];
   const { during, ...sideTables } = trackSideTables();
 
-  const read = { connect, control, track, onQuery: options.onQuery };
-  const [reads, upkeep] = [createReads(bounds, read), createReads(upkeepBounds, read)];
+  const read = { connect, control, track, ...options };
+  const [reads, upkeep] = [createReads(bounds, read, queryLimitNames), createReads(upkeepBounds, read)];
   const reply = (statement: Statement, format: Format, signal?: AbortSignal): Promise<Buffer> =>
     reads.reply(statement, format, signal, () => {
       if (statement !== ping) merges.sawRead();
     });
 
-  const stream = createEmbeddedStream({ path, connect, control, track, merges, onQuery: options.onQuery });
+  const stream = createEmbeddedStream({ path, connect, control, track, merges, ...options });
   const query = async (statement: Statement, signal?: AbortSignal): Promise<QueryResult> =>
     readRows(textOf(await reply(statement, "JSON", signal)));
 
@@ -183,13 +183,16 @@ type ReadParts = {
   connect: () => Session;
   control: Session;
   track: <T>(work: Promise<T>) => Promise<T>;
-  onQuery: SpanDatabaseOptions["onQuery"];
-};
+} & GateObservers;
 
 /** Runs reads with shared connections and bounds. */
-function createReads(bounds: QueryBounds, { connect, control, track, onQuery }: ReadParts) {
+function createReads(
+  bounds: QueryBounds,
+  { connect, control, track, ...observers }: ReadParts,
+  names?: typeof queryLimitNames,
+) {
   const readers = createReaders(bounds.inFlight, connect);
-  const withinBounds = createQueryGate(bounds, onQuery);
+  const withinBounds = createQueryGate(bounds, observers, names);
   const prepared = new WeakSet<Session>();
   const run = async (session: Session, statement: Statement, format: Format, tag: string): Promise<Buffer> => {
     // The text includes the values, so it may be long. This setting does not work inside the statement that it applies

@@ -9,8 +9,8 @@ import { openNameless } from "./insert-file.ts";
 import { bindLiterals } from "./bind-literals.ts";
 import { killOnAbort } from "./kill-on-abort.ts";
 import type { MergePause } from "./merge-pause.ts";
-import { createQueryGate, exportGate } from "./query-gate.ts";
-import type { EngineSettings, SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
+import { createQueryGate, exportGate, exportLimitNames, type GateObservers } from "./query-gate.ts";
+import type { EngineSettings, SpanDatabase } from "./span-database.ts";
 import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
 
 /** A statement, with its values in the text, on a connection of its own. If `take` fails, the signal is aborted. */
@@ -26,8 +26,7 @@ type Engine = {
   /** Keeps the engine open until the work is done. */
   track: (work: Promise<void>) => Promise<void>;
   merges: Pick<MergePause, "sawRead">;
-  onQuery: SpanDatabaseOptions["onQuery"];
-};
+} & GateObservers;
 
 /**
  * `SpanDatabase.stream` of chDB. Each export has its own connection, because a connection runs one statement at a time.
@@ -38,9 +37,9 @@ export function createEmbeddedStream({
   control,
   track,
   merges,
-  onQuery,
+  ...observers
 }: Engine): SpanDatabase["stream"] {
-  const withinExports = createQueryGate(exportGate, onQuery);
+  const withinExports = createQueryGate(exportGate, observers, exportLimitNames);
   return (statement, format, take, signal) =>
     withinExports(statement, signal, async () => {
       merges.sawRead();

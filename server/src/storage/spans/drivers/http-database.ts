@@ -9,7 +9,7 @@ import {
 import { storageLimits } from "../../limits.ts";
 import { asInsertError, asReadError, orUnreachable } from "./engine-errors.ts";
 import { createPassMemory } from "./pass-memory.ts";
-import { createQueryGate } from "./query-gate.ts";
+import { createQueryGate, queryLimitNames, type GateObservers } from "./query-gate.ts";
 import { rawFormat, rawSettings, readRawRows, readRows } from "./read-rows.ts";
 import type {
   EngineSettings,
@@ -56,14 +56,14 @@ export function openHttpDatabase(location: HttpLocation, options: SpanDatabaseOp
   // Errors are thrown, and callers log them. The client would print them to the console, with the statement.
   const log = { level: ClickHouseLogLevel.OFF };
   const server = { url, username, password, log, database, compression: { request: false, response: true } };
-  const reads = openReads(server, { bounds, connections: storageLimits.spanHttpConnections }, options.onQuery);
-  const upkeep = openReads(server, { bounds: upkeepBounds, connections: upkeepBounds.inFlight }, options.onQuery);
+  const reads = openReads(server, { bounds, connections: storageLimits.spanHttpConnections }, options, queryLimitNames);
+  const upkeep = openReads(server, { bounds: upkeepBounds, connections: upkeepBounds.inFlight }, options);
   const writes = createClient({
     ...server,
     request_timeout: storageLimits.spanInsertTimeMs,
     use_multipart_params_auto: true,
   });
-  const exports = createHttpStream({ url, username, password, log, database }, options.onQuery);
+  const exports = createHttpStream({ url, username, password, log, database }, options);
   // A row leaves the journal only when it is stored, even if the server collects inserts. On a cluster, a distributed
   // table would otherwise respond before its shards have the rows or the deletion.
   const inserting: EngineSettings = { wait_for_async_insert: 1, ...inserts };
@@ -144,7 +144,8 @@ type Format = "JSON" | typeof rawFormat;
 function openReads(
   server: ClickHouseClientConfigOptions,
   { bounds, connections }: { bounds: QueryBounds; connections: number },
-  onQuery: SpanDatabaseOptions["onQuery"],
+  observers: GateObservers,
+  names?: typeof queryLimitNames,
 ) {
   const client = createClient({
     ...server,
@@ -152,7 +153,7 @@ function openReads(
     request_timeout: bounds.timeMs + storageLimits.queryReplyGraceMs,
     use_multipart_params_auto: true,
   });
-  const withinBounds = createQueryGate(bounds, onQuery);
+  const withinBounds = createQueryGate(bounds, observers, names);
   const reply = async (statement: Statement, format: Format, signal?: AbortSignal): Promise<string> => {
     try {
       const result = await client.query({

@@ -3,14 +3,14 @@ import { createClient, type ClickHouseClientConfigOptions } from "@clickhouse/cl
 import { storageLimits } from "../../limits.ts";
 import type { ExportFormat, WriteBytes } from "../span-export.ts";
 import { orUnreachable } from "./engine-errors.ts";
-import { createQueryGate, exportGate } from "./query-gate.ts";
-import type { SpanDatabase, SpanDatabaseOptions } from "./span-database.ts";
+import { createQueryGate, exportGate, exportLimitNames, type GateObservers } from "./query-gate.ts";
+import type { SpanDatabase } from "./span-database.ts";
 import { streamFormats, streamSettings, withSettings } from "./span-database.ts";
 
 /** `SpanDatabase.stream` over HTTP. */
 export function createHttpStream(
   server: ClickHouseClientConfigOptions,
-  onQuery: SpanDatabaseOptions["onQuery"],
+  observers: GateObservers,
 ): { stream: SpanDatabase["stream"]; close(): Promise<void> } {
   const client = createClient({
     ...server,
@@ -19,7 +19,7 @@ export function createHttpStream(
     request_timeout: storageLimits.exportTimeMs + storageLimits.queryReplyGraceMs,
     use_multipart_params_auto: true,
   });
-  const withinExports = createQueryGate(exportGate, onQuery);
+  const withinExports = createQueryGate(exportGate, observers, exportLimitNames);
   return {
     stream: (statement, format, take, signal) =>
       withinExports(statement, signal, async () => {

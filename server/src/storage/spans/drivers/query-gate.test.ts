@@ -4,7 +4,7 @@ import { createQueryGate } from "./query-gate.ts";
 
 test("leaves room for queries of another organization, which start immediately and take turns", async () => {
   const outcomes: string[] = [];
-  const gate = createQueryGate({ inFlight: 6, queued: 20 }, ({ outcome }) => outcomes.push(outcome));
+  const gate = createQueryGate({ inFlight: 6, queued: 20 }, { onQuery: ({ outcome }) => outcomes.push(outcome) });
   const started: string[] = [];
   const running: (() => void)[] = [];
   const query = (organization_id: string) =>

@@ -4,13 +4,18 @@ import { storageLimits } from "../../limits.ts";
 import { asReadError } from "./engine-errors.ts";
 import type { QueryOutcome, SpanDatabaseOptions, Statement } from "./span-database.ts";
 
+export type GateObservers = Pick<SpanDatabaseOptions, "onQuery" | "watchLimits">;
+
 /**
  * Bounds how many queries run and wait, fairly by organization, and reports how each ended. A query may take its full
  * time limit, so one organization must leave places for others.
+ *
+ * @param names of the bounds, if organizations share them
  */
 export function createQueryGate(
   bounds: { inFlight: number; queued: number; waitMs?: number },
-  onQuery: SpanDatabaseOptions["onQuery"],
+  { onQuery, watchLimits }: GateObservers,
+  names?: readonly [inFlight: string, queued: string],
 ): <T>(statement: Statement, signal: AbortSignal | undefined, work: () => Promise<T>) => Promise<T> {
   const { inFlight, queued, waitMs } = bounds;
   const gate = new FairGate({
@@ -19,6 +24,7 @@ export function createQueryGate(
     ...(waitMs !== undefined && { maxWaitMs: waitMs }),
     sharesSlots: true,
   });
+  if (names !== undefined) watchLimits?.({ [names[0]]: gate.places, [names[1]]: gate.queue });
 
   return async ({ name, params }, signal, work) => {
     const started = performance.now();
@@ -47,6 +53,10 @@ export function createQueryGate(
     }
   };
 }
+
+export const queryLimitNames = ["queriesInFlight", "queriesQueued"] as const;
+
+export const exportLimitNames = ["exportsInFlight", "exportsQueued"] as const;
 
 /** Exports run as long as their clients take. */
 export const exportGate = {

@@ -1,5 +1,6 @@
 import type { ExportFormat, WriteBytes } from "../span-export.ts";
 import type { SpanBatch, StatementParams } from "../span-store.ts";
+import type { WatchLimits } from "../../../lib/fair-share.ts";
 import { storageLimits } from "../../limits.ts";
 import type { ProbeCache, SideTableTracker, ResendTracker } from "./write-watches.ts";
 import type { PassMemory } from "./pass-memory.ts";
@@ -93,6 +94,8 @@ export type SpanDatabaseOptions = {
   closeGraceMs?: number;
   /** Called after each query, for metrics. `refused`: too many queries were waiting. */
   onQuery?: (event: { name: string; seconds: number; outcome: QueryOutcome }) => void;
+  /** Called with the limits that organizations share, by name. */
+  watchLimits?: WatchLimits | undefined;
 };
 
 export type QueryBounds = {
