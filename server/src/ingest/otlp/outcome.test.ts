@@ -72,6 +72,23 @@ describe("the outcome of a span", () => {
       { status: { code: 2, message: "no 500 tokens" } },
       { status_code: 404, metadata: { "error.type": "NotFoundError" } },
     ],
+    [
+      "the type in an exception event (S2)",
+      {},
+      {
+        status: { code: 2, message: "no" },
+        events: [
+          {
+            ...exception,
+            attributes: new Map([
+              ["exception.type", "openai.RateLimitError"],
+              ["exception.message", "no"],
+            ]),
+          },
+        ],
+      },
+      { status_code: 429 },
+    ],
     ["error.type", { "error.type": "503" }, {}, { status: "error", status_code: 503, error_message: "503" }],
     ["a tool's own status", { "gen_ai.tool.status": "error" }, {}, { status: "error" }],
     ["nothing", { "http.response.status_code": 404 }, { status: { code: 1, message: "" } }, { status: "success" }],

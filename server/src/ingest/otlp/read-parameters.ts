@@ -39,6 +39,16 @@ export function readCall(given: unknown): Record<string, unknown> {
   return { ...(model !== undefined && { model }), ...readParameters(given) };
 }
 
+/** As `readCall`, of attributes with the names of the parameters themselves. Takes those that become fields. */
+export function takeCall(bag: AttributeBag): Record<string, unknown> {
+  const keys = ["model", ...Object.values(names).flat()];
+  const given = Object.fromEntries(keys.map((key) => [key, bag.peekTree(key)] as const));
+  const read = readCall(given);
+  const taken = new Set(Object.values(read));
+  for (const key of keys) if (taken.has(given[key])) bag.drop(key);
+  return read;
+}
+
 /**
  * Takes the parameters that became fields from a key. The others stay if they are plain values, or are found nowhere
  * else: some instrumentations put whole requests and responses there.

@@ -28,6 +28,24 @@ describe("S7: a failed call keeps its model and its parameters", () => {
       { "openinference.span.kind": "LLM", "llm.invocation_parameters": json({ ...request, messages: undefined }) },
     ],
     ["input.value", { "openinference.span.kind": "LLM", "input.value": json(request) }],
+    [
+      "MLflow's model",
+      {
+        "mlflow.spanType": json("CHAT_MODEL"),
+        model: json("gpt-4o-mini"),
+        temperature: 0.2,
+        max_tokens: 50,
+        "mlflow.spanInputs": json([user("hi")]),
+      },
+    ],
+    [
+      "MLflow's invocation_params",
+      {
+        "mlflow.spanType": json("CHAT_MODEL"),
+        invocation_params: json({ ...request, messages: undefined }),
+        "mlflow.spanInputs": json([[user("hi")]]),
+      },
+    ],
     ["mlflow.spanInputs", { "mlflow.spanType": json("CHAT_MODEL"), "mlflow.spanInputs": json(request) }],
     ["LangSmith's gen_ai.prompt", { "langsmith.span.kind": "llm", "gen_ai.prompt": json(request) }],
     ["Logfire's request_data", { "logfire.msg": "Chat", request_data: json(request) }],
@@ -39,6 +57,7 @@ describe("S7: a failed call keeps its model and its parameters", () => {
       max_tokens: 50,
       status: "error",
       log_type: "chat",
+      metadata: expect.not.objectContaining({ model: expect.anything(), temperature: expect.anything() }),
     });
   });
 

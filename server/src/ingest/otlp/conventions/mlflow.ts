@@ -5,7 +5,7 @@ import { wordIn } from "../../../messages/json-word.ts";
 import { readRequest } from "../../../messages/request.ts";
 import { readResponse } from "../../../messages/response.ts";
 import { toolsOf } from "../../../messages/tool-calls.ts";
-import { readCall } from "../read-parameters.ts";
+import { consumeParameters, readCall, takeCall } from "../read-parameters.ts";
 
 /** MLflow. Its values are JSON text, objects and single words alike. */
 export const mlflow: Convention = {
@@ -22,7 +22,15 @@ export const mlflow: Convention = {
     const total = isObject(cost) ? cost["total_cost"] : undefined;
     if (typeof total === "number") bag.drop("mlflow.llm.cost");
     const isCall = /^"?(?:LLM|CHAT_MODEL|EMBEDDING)"?$/i.test(bag.peekText("mlflow.spanType") ?? "");
-    return { ...(isCall && readCall(bag.peekTree("mlflow.spanInputs"))), cost: total };
+    if (!isCall) return { cost: total };
+    const { model } = readCall(bag.peekTree("invocation_params"));
+    return {
+      ...(model !== undefined && { model }),
+      ...consumeParameters(bag, "invocation_params"),
+      ...readCall(bag.peekTree("mlflow.spanInputs")),
+      ...takeCall(bag),
+      cost: total,
+    };
   },
   usage({ bag }) {
     const usage = bag.takeTree("mlflow.chat.tokenUsage");
