@@ -31,6 +31,8 @@ test("M18: a price that is the same to 1 % is no difference, and one that is not
   expect(same).toMatchObject({ code: 0, stdout: expect.stringMatching(/300 models: 0 differences to look up/) });
   const { code, stdout } = await compare({ "gpt-4o": { ...gpt4o, output_cost_per_token: 1.2e-5 } });
   expect([code, stdout]).toEqual([1, expect.stringContaining("openai/gpt-4o output: 10 here, 12 there")]);
+  const gap = await compare({ "gpt-4o": { ...gpt4o, input_cost_per_audio_token: 1e-4 } });
+  expect([gap.code, gap.stdout]).toEqual([1, expect.stringMatching(/openai\/gpt-4o \w+: no price here, 100 there/)]);
 });
 
 test("M18: a step of a longer prompt is compared too", async () => {

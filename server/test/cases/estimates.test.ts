@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chunk, completion, done, question } from "../support/chat.ts";
+import { gatewayOperations, send } from "../support/gateway-operations.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
@@ -84,4 +85,34 @@ test.each([
     expect(span["completion_tokens"]).toBeLessThan(100);
     expect(span["cost"]).toBeGreaterThan(0);
   }
+});
+
+/** The same response without any usage: Anthropic states it in several events. */
+const silent = (text: string): string => text.replaceAll(/,?"usage":\{(?:[^{}]|\{[^{}]*\})*\}/g, "");
+
+test.each(
+  gatewayOperations.filter(({ canStream }) => canStream).map((operation) => [operation.name, operation] as const),
+)("M6: a response of %s without usage has the estimate of its text, streamed or not", async (name, operation) => {
+  const isRecording = name === "transcription";
+  const spans: Row[] = [];
+  for (const isStream of [false, true]) {
+    const { begin, end, whole } = operation;
+    gateway.upstream.script(
+      isStream ? streams(silent(begin), silent(end)) : answers(200, JSON.parse(silent(JSON.stringify(whole)))),
+    );
+    const answer = await send(gateway.app.prod, operation, isStream ? { stream: true } : {});
+    spans.push(await retrieveSpan(gateway.app.prod, answer.headers.get("x-spanway-log-id")));
+  }
+  const [whole, streamed] = spans.map(({ status_code, prompt_tokens, completion_tokens, cost, usage_is_estimated }) => [
+    status_code,
+    prompt_tokens,
+    completion_tokens,
+    cost,
+    usage_is_estimated,
+  ]);
+  expect(streamed).toEqual(whole);
+  const [, , completionTokens, cost, isEstimated] = whole ?? [];
+  // A recording is priced by its duration, which this one does not state.
+  const right = isRecording ? [null, false, null] : [2, true, true];
+  expect([completionTokens, typeof cost === "number", isEstimated]).toEqual(right);
 });

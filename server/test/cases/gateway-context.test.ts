@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { completion, done, helloStream, question, usageChunk } from "../support/chat.ts";
 import { everyEndpoint } from "../support/endpoints.ts";
+import { gatewayWays } from "../support/gateway-operations.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
@@ -35,8 +36,8 @@ test("M5: calls below a traced span are in its trace, each once", async () => {
   expect(await retrieveTrace(gateway.app.prod, trace)).toMatchObject({ span_count: 3, customer_identifier: "acme" });
 });
 
+const logIdNames = ["x-spanway-log-id", "x-svc-log-id", "x-respan-log-id", "x-keywordsai-log-id"];
 describe("M5: every response names its span under all names of the product", () => {
-  const names = ["x-spanway-log-id", "x-svc-log-id", "x-respan-log-id", "x-keywordsai-log-id"];
   test.each<[string, () => Promise<Answer>]>([
     ["whole", () => call()],
     [
@@ -56,9 +57,38 @@ describe("M5: every response names its span under all names of the product", () 
     ["of a bad request", () => call({ temperature: 7 })],
   ])("%s", async (_, send) => {
     const { headers } = await send();
-    const ids = names.map((name) => headers.get(name));
+    const ids = logIdNames.map((name) => headers.get(name));
     expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(ids).size).toBe(1);
+  });
+});
+
+test.each(gatewayWays)("M5, M13, F7: %s is a named child of the caller's span, for its user", async (name, way) => {
+  const { operation, isStream } = way;
+  gateway.upstream.script(isStream ? streams(operation.begin, operation.end) : answers(200, operation.whole));
+  const trace = "aaaabbbbccccddddeeeeffff00002222";
+  const isMessages = operation.name === "messages";
+  const user = isMessages ? { metadata: { user_id: "user-2" } } : { user: "user-2" };
+  const model = operation.model;
+  const { bytes, type, headers } = operation.body({ model, retries: 0, ...(isStream && { stream: true }) });
+  const isForm = operation.name === "transcription";
+  const body = isForm ? bytes : Buffer.from(JSON.stringify({ ...(JSON.parse(bytes.toString()) as Row), ...user }));
+  const answer = await gateway.app.prod.post(operation.path, body, {
+    "content-type": type,
+    ...headers,
+    traceparent: `00-${trace}-1111222233334444-01`,
+    baggage: "thread_identifier=talk,session_identifier=visit",
+  });
+  expect([name, answer.status]).toEqual([name, 200]);
+  expect(new Set(logIdNames.map((each) => answer.headers.get(each))).size).toBe(1);
+  const span = await spanOf(answer);
+  expect(span).toMatchObject({
+    trace_unique_id: trace,
+    span_parent_id: "1111222233334444",
+    thread_identifier: "talk",
+    session_identifier: "visit",
+    customer_identifier: isForm ? null : "user-2",
+    span_name: expect.stringMatching(new RegExp(`^\\w+ ${model.split("/").at(-1)}$`)),
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { chunk, done, event, eventsOf, helloStream, question, textOf, usageChunk } from "../support/chat.ts";
+import { gatewayOperations, send } from "../support/gateway-operations.ts";
 import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { answers, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
@@ -9,7 +10,7 @@ import type { Answer, Row, TestClient } from "../support/test-client.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startTestGateway({ GEMINI_API_KEY: "gemini-key-0123456789", GEMINI_BASE_URL: "http://127.0.0.1:9" });
+  gateway = await startTestGateway({ SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1" });
 });
 afterAll(() => gateway.stop());
 
@@ -155,6 +156,33 @@ describe("a last event without its blank line", () => {
     );
     const answer = await client.post("/v1/responses", { model: "gpt-4o", input: "Hi", stream: true, retries: 0 });
     expect(answer.text.endsWith(`data: ${last}\n\n`)).toBe(true);
+    expect(await spanOf(answer)).toMatchObject({ status_code: 200, prompt_tokens: 31, completion_tokens: 5 });
+  });
+
+  const others = gatewayOperations.filter(({ name }) => name === "messages" || name === "transcription");
+  test.each(others.flatMap((operation) => tails.map((tail) => [tail, operation.name, operation] as const)))(
+    "P11: followed by %j is an event of %s",
+    async (tail, _name, operation) => {
+      gateway.upstream.script(streams(operation.begin + operation.end.trimEnd() + tail));
+      const answer = await send(client, operation, { stream: true });
+      expect(await spanOf(answer)).toMatchObject({
+        status_code: 200,
+        prompt_tokens: 1_000,
+        completion_tokens: 100,
+        usage_is_estimated: null,
+      });
+    },
+  );
+
+  test.each(tails.map((tail) => [tail]))("P11: followed by %j is an event of Gemini's stream", async (tail) => {
+    const last = event({
+      candidates: [{ content: { parts: [{ text: "Hi." }] }, finishReason: "STOP", index: 0 }],
+      usageMetadata: { promptTokenCount: 31, candidatesTokenCount: 5, totalTokenCount: 36 },
+    });
+    const setting = { provider: "gemini", api_key: "gemini-key-0123456789", base_url: gateway.upstream.url };
+    expect((await client.post("/api/providers/", setting)).status).toBe(201);
+    const answer = await chat(streams(last.trimEnd() + tail), { model: "gemini-3-pro-preview" });
+    expect(textOf(eventsOf(answer.text))).toBe("Hi.");
     expect(await spanOf(answer)).toMatchObject({ status_code: 200, prompt_tokens: 31, completion_tokens: 5 });
   });
 

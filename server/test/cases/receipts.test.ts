@@ -240,6 +240,10 @@ test("M16: a local model costs nothing, unless it has a price", async () => {
   expect(await roundTrip(prod, { model: "google/gemma-3-27b-it", provider_id: "together", ...tokens })).toMatchObject({
     cost: null,
   });
+  const own = { model: "lab-own", provider: "ollama", rates: { input: 1, output: 1 } };
+  expect((await prod.post("/api/model-prices/", own)).status).toBe(201);
+  for (const named of [{ model: "lab-own", provider_id: "ollama" }, { model: "ollama/lab-own" }])
+    expect(await roundTrip(prod, { ...named, ...tokens })).toMatchObject({ cost: 0.0011 });
 });
 
 test("M17: a tier of unknown price is marked", async () => {

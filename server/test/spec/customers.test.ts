@@ -257,6 +257,23 @@ describe("PATCH", () => {
     expect((await patch("eve", { ...change, period_budget: null })).status).toBe(200);
   });
 
+  const unkept = { customer_identifier: "eve", period_budget: 5, budget_duration: null };
+  test.each([
+    ["as it is made", "/api/users/", unkept],
+    [
+      "with a call",
+      "/v1/chat/completions",
+      { model: "spanway/echo", messages: [{ role: "user", content: "Hi." }], customer_params: unkept },
+    ],
+    ["with a span", "/api/request-logs/", { customer_params: unkept }],
+  ])("M13: no customer gets such a budget %s", async (_how, path, body) => {
+    const answer = await prod.post(path, body);
+    const isSpan = answer.status === 201 && path === "/api/request-logs/";
+    expect([answer.status, isSpan || answer.text.includes("budget_duration")]).toEqual([isSpan ? 201 : 400, true]);
+    const eve = bodyOf(await prod.get(pathOf("eve")));
+    expect([eve["period_budget"] ?? null, eve["budget_duration"] ?? null]).not.toEqual([5, null]);
+  });
+
   test("shows in the list immediately", async () => {
     await make("ann");
     await make("bob");

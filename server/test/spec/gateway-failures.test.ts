@@ -50,9 +50,11 @@ describe("a request that one model rejects", () => {
         ],
       },
     ]) {
-      const answer = await complete({ ...plan, retries: 2 });
-      expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "gpt-4o-mini"]);
-      expect(answer.headers.get("x-spanway-attempts")).toBe("2");
+      for (const stream of [false, true]) {
+        const answer = await complete({ ...plan, retries: 2, stream });
+        expect([answer.status, answer.headers.get("x-spanway-model")]).toEqual([200, "gpt-4o-mini"]);
+        expect(answer.headers.get("x-spanway-attempts")).toBe("2");
+      }
     }
   });
 
@@ -170,6 +172,10 @@ test("P14: within a stream, too", async () => {
   expect(errorOf(await complete({ ...request, model: "gpt-5" }))["code"]).toBe("upstream_rate_limited");
   gateway.upstream.script(streams(event({ type: "overloaded_error", message: "Overloaded" })));
   expect(errorOf(await complete({ ...request, model: "gpt-5-mini" }))["code"]).toBe("upstream_overloaded");
+  const tooLong = "This model's maximum context length is 8192 tokens.";
+  gateway.upstream.script(streams(event({ type: "invalid_request_error", message: tooLong })));
+  const answer = await complete({ ...request, model: "gpt-5-nano" });
+  expect([answer.status, errorOf(answer)["code"]]).toEqual([400, "context_length_exceeded"]);
 });
 
 test("P14: a full context has the same code for all providers, streamed or not", async () => {
