@@ -186,7 +186,7 @@ describe("a connection that is closed as it is reused, without a byte of a respo
   const reply = `HTTP/1.1 200 OK\r\n${json}content-length: ${whole.length}\r\n\r\n${whole}`;
 
   /** Serves the first request of the connection, then does something else. */
-  const thenUsed = async (then: Script): Promise<Answer> => {
+  const thenUsed = async (then: Script, members: Row = {}): Promise<Answer> => {
     const first = await send(wire([reply], "keep"));
     expect(first.status).toBe(200);
     let isUsed = false;
@@ -195,19 +195,22 @@ describe("a connection that is closed as it is reused, without a byte of a respo
       isUsed = true;
       return then(...args);
     };
-    return send(second);
+    return send(second, members);
   };
 
-  test.each<["close" | "reset"]>([["close"], ["reset"]])(
-    "P17: a %s takes the call along to another one: that is no retry",
-    async (end) => {
-      const answer = await thenUsed(wire([], end));
-      expect([answer.status, answer.json]).toEqual([200, completion()]);
-      expect(answer.headers.get("x-spanway-attempts")).toBe("1");
-      expect(gateway.upstream.requests).toHaveLength(3);
-      expect((await retrieveSpan(client, answer.headers.get("x-spanway-log-id")))["attempts"]).toBeNull();
-    },
-  );
+  test.each<[end: "close" | "reset", stream: boolean]>([
+    ["close", false],
+    ["reset", false],
+    ["close", true],
+    ["reset", true],
+  ])("P17: a %s takes the call along to another one: that is no retry (stream: %j)", async (end, stream) => {
+    const answer = await thenUsed(wire([], end), { stream });
+    expect(answer.status).toBe(200);
+    expect(stream ? textOf(eventsOf(answer.text)) : answer.json).toEqual(stream ? "Hello." : completion());
+    expect(answer.headers.get("x-spanway-attempts")).toBe("1");
+    expect(gateway.upstream.requests).toHaveLength(3);
+    expect((await retrieveSpan(client, answer.headers.get("x-spanway-log-id")))["attempts"]).toBeNull();
+  });
 
   test.each<[what: string, then: Script]>([
     [

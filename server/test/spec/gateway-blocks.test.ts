@@ -160,3 +160,13 @@ test("P3: a blocked answer is 400 if the next model rejects the request too", as
     json: { error: { code: "content_filter", message: "The prompt was blocked: PROHIBITED_CONTENT" } },
   });
 });
+
+test("P15: betas of the header reach a Claude of Bedrock in its body", async () => {
+  upstream.script(answers(200, converse("end_turn")));
+  const model = "bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0";
+  const headers = { "anthropic-beta": "context-1m-2025-08-07" };
+  await app.prod.post("/v1/chat/completions", { model, messages: [question] }, headers);
+  expect(JSON.parse(upstream.requests.at(-1)?.body ?? "{}")).toMatchObject({
+    additionalModelRequestFields: { anthropic_beta: ["context-1m-2025-08-07"] },
+  });
+});

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keylessProviders, openaiShaped } from "../../src/gateway/providers/quirks.ts";
 import { providers } from "../../src/config/variables.ts";
-import { completion, question } from "../support/chat.ts";
-import { answers, startScriptedUpstream, type ScriptedUpstream } from "../support/scripted-upstream.ts";
+import { completion, done, helloStream, question, usageChunk } from "../support/chat.ts";
+import { answers, startScriptedUpstream, streams, type ScriptedUpstream } from "../support/scripted-upstream.ts";
+import { retrieveSpan } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Answer, Row } from "../support/test-client.ts";
 
@@ -202,6 +203,8 @@ describe("members of another dialect", () => {
       ["temperature"],
       ["temperature", "max_tokens"],
     ],
+    ["azure/o3-mini", { max_tokens: 9 }, { max_completion_tokens: 9 }, ["max_tokens"], ["max_tokens"]],
+    ["github/openai/gpt-5-mini", { max_tokens: 9 }, { max_completion_tokens: 9 }, ["max_tokens"], ["max_tokens"]],
     ["openai/gpt-5-chat-latest", { max_tokens: 9 }, { max_tokens: 9 }, [], []],
     ["openai/gpt-4o", { max_tokens: 9, seed: 1, user: "u" }, { max_tokens: 9, seed: 1, user: "u" }, [], []],
     [
@@ -405,5 +408,23 @@ describe("native parts of other wire formats", () => {
     const { param, message } = (answer.json as { error: Row }).error;
     expect(param).toBe("messages.0.content.0.type");
     expect(message).toMatch(/send text/);
+  });
+});
+
+describe("M12: the cost that OpenRouter states of a call", () => {
+  afterAll(() => upstream.script(answers(200, completion())));
+
+  test.each([
+    [0, false, /^$/],
+    [0, true, /^$/],
+    [5, false, /factor of 100/],
+    [5, true, /factor of 100/],
+  ])("%d is what the call costs (stream: %j), with a mark if it is absurd", async (cost, stream, mark) => {
+    const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, cost, is_byok: false };
+    upstream.script(stream ? streams(...helloStream, usageChunk(usage), done) : answers(200, completion({ usage })));
+    const { answer } = await send("openrouter/openai/gpt-4o", { stream });
+    const span = await retrieveSpan(app.prod, answer.headers.get("x-spanway-log-id"));
+    expect([span["cost"], span["unpriced"] ?? ""]).toEqual([cost, ""]);
+    expect((span["cost_details"] as { assumptions: string[] }).assumptions.join()).toMatch(mark);
   });
 });
