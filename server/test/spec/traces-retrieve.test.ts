@@ -83,6 +83,13 @@ describe("a retrieved trace", () => {
     expect(await retrieveTrace(prod, both)).toMatchObject({ environment: "prod", name: "in prod", span_count: 1 });
     expect(await retrieveTrace(testKey, both)).toMatchObject({ environment: "test", name: "in test", span_count: 1 });
     expect(await retrieveTrace(prod, elsewhere)).toMatchObject({ environment: "test" });
+    for (const tree of ["full", "slim", "table", "flat"]) {
+      const read = (id: string, environment: string) =>
+        prod.get(`/api/traces/${id}/?tree=${tree}&environment=${environment}`);
+      expect((await read(both, "test")).json).toMatchObject({ environment: "test", name: "in test", span_count: 1 });
+      expect((await read(both, "all")).json).toMatchObject({ environment: "prod" });
+      expect([(await read(elsewhere, "prod")).status, (await read(both, "production")).status]).toEqual([404, 400]);
+    }
   });
 
   test("that is missing, or another organisation's, is 404", async () => {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
-import { includeFieldsQuery, wholeNumber } from "../../http/query.ts";
+import { environmentQuery, includeFieldsQuery, wholeNumber } from "../../http/query.ts";
 import { rawJson, type RawJson, type Reply } from "../../http/reply.ts";
 import { fromByteString } from "../../lib/byte-string.ts";
 import { JsonObjectWriter } from "../../lib/json-writer.ts";
@@ -38,6 +38,9 @@ const treeQuery = z.object({
     description: "With `tree=table`: the members to return, comma-separated, out of those of a slim tree.",
   }),
   ...mediaQuery(),
+  environment: environmentQuery().environment.meta({
+    description: "The environment to search. Absent or all: that of the key, then the other.",
+  }),
 });
 
 export const retrievedTrace = traceSchema
@@ -108,7 +111,9 @@ export const retrieveTrace = (deps: RetrieveTraceDeps) =>
     async handler({ principal, params, query, url, signal }) {
       const organization = await findTraceOwner(deps.organizations, principal.organization_id);
       const traceId = readTraceId(params.trace_unique_id);
-      const wanted = { organization, traceId, environments: environmentsFrom(principal.environment), signal };
+      const { environment = "all" } = query;
+      const environments = environment === "all" ? environmentsFrom(principal.environment) : [environment];
+      const wanted = { organization, traceId, environments, signal };
       const isTable = query.tree === "table";
       const isSlim = isTable || query.tree === "slim";
       const table = isTable ? { table: { members: query.include_fields } } : {};
