@@ -75,9 +75,15 @@ export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
     roles: editors,
   },
   "automations:read": { allows: "read automations, conditions and evaluators", roles: everybody },
-  "automations:write": { allows: "change automations, conditions and evaluators", roles: editors },
+  "automations:write": {
+    allows: "change automations, conditions and evaluators, whose code and judges get the content of spans",
+    roles: editors,
+  },
   "webhooks:read": { allows: "read webhooks and their deliveries", roles: everybody },
-  "webhooks:write": { allows: "change webhooks, and read their secrets", roles: editors },
+  "webhooks:write": {
+    allows: "change webhooks, which send spans with their content to their addresses, and read their secrets",
+    roles: editors,
+  },
   "alerts:read": { allows: "read alert rules, their states and history", roles: everybody },
   "alerts:write": {
     allows: "change and test alert rules, which send figures of spans to their channels",
