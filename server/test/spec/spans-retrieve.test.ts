@@ -105,6 +105,9 @@ test("is visible within a second", async () => {
 test("a span of the organisation's other environment is found too", async () => {
   const { unique_id } = await createSpan(testKey, { input: "from test" });
   expect(await retrieveSpan(prod, unique_id)).toMatchObject({ environment: "test", input: "from test" });
+  const statusIn = async (environment: string) =>
+    (await prod.get(`/api/request-logs/${String(unique_id)}/?environment=${environment}`)).status;
+  expect(await Promise.all(["test", "all", "prod", "production"].map(statusIn))).toEqual([200, 200, 404, 400]);
 });
 
 test("the id may be written in upper case", async () => {

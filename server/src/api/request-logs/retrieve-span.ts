@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { includeFieldsQuery } from "../../http/query.ts";
+import { environmentQuery, includeFieldsQuery } from "../../http/query.ts";
 import { rawJson } from "../../http/reply.ts";
 import type { ScoreStore } from "../../storage/control/score-store.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
@@ -33,12 +33,13 @@ export const retrieveSpan = (deps: {
     auth: "key",
     permission: "spans:read",
     waitsInQueue: true,
-    query: z.object({ ...includeFieldsQuery(), ...mediaQuery() }),
+    query: z.object({ ...environmentQuery(), ...includeFieldsQuery(), ...mediaQuery() }),
     success: { status: 200, schema: spanSchema },
     errors: ["not_found", "query_too_large", "unavailable"],
     async handler({ principal, params, query, signal }) {
       const id = params.unique_id;
-      const scope = { organization_id: principal.organization_id };
+      const { environment = "all" } = query;
+      const scope = { organization_id: principal.organization_id, ...(environment !== "all" && { environment }) };
       if (!isUuid(id)) throw notFound();
       let span = await deps.spans.retrieveSpan(scope, id, signal);
       if (span === undefined) {
