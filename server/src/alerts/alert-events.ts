@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { AlertEvent } from "../domain/alert-event.ts";
 import type { AlertChange } from "../domain/alert-state.ts";
 import {
@@ -78,6 +78,7 @@ export function historyEntry(
   const { status, event, previous } = change;
   const window = windowOf(alert, windowEnd);
   return {
+    id: randomUUID(),
     ...ownerOf(alert),
     ...pick(status, "group", "state", "value", "previous_value", "number_of_requests"),
     previous_state: previous,
@@ -95,7 +96,7 @@ export function errorEntry(alert: Alert, error: string, at: string): AlertHistor
   const nothing = { group: null, state: null, previous_state: null, event: null, event_id: null, value: null };
   const window = { window_start: null, window_end: null, spans_path: null };
   const rest = { previous_value: null, number_of_requests: null, error, created_at: at };
-  return { ...ownerOf(alert), ...nothing, ...window, ...rest };
+  return { id: randomUUID(), ...ownerOf(alert), ...nothing, ...window, ...rest };
 }
 
 export function windowOf({ window }: Pick<AlertDefinition, "window">, end: string): { start: string; end: string } {

@@ -84,6 +84,8 @@ export type AlertGroupStatus = Omit<AlertMeasurement, "previous_number_of_reques
 
 /** An entry of the history: a group that changed its state or was reported, or an error of the rule. */
 export type AlertHistoryEntry = {
+  /** Random, so that it does not count the entries of other organizations. */
+  id: string;
   alert_id: string;
   unique_organization_id: string;
   environment: Environment;

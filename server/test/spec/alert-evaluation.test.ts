@@ -77,6 +77,7 @@ describe("an evaluation", () => {
       { event: "alert_resolved", state: "no_data", previous_state: "triggered", value: null },
       { event: "alert_triggered", state: "triggered", previous_state: "ok", value: 1, number_of_requests: 2 },
     ]);
+    for (const { id } of history) expect(id).toMatch(/^[\da-f-]{36}$/);
     const newest = (await prod.get(`/api/alerts/${made.id}/history/?page_size=1`)).json as ListAnswer;
     const oldest = (await prod.get(String(newest.next))).json as ListAnswer;
     expect([...newest.results, ...oldest.results].map(({ id }) => id)).toEqual(history.map(({ id }) => id));

@@ -50,16 +50,57 @@ test("K7: the product's former names sign for webhooks with legacy_signatures, u
   expect(new Set(await signedBy(3))).toEqual(new Set(own));
 });
 
-test("K17: ids of webhooks, deliveries and organizations reveal nothing about the number in other organizations", async () => {
+test("K17: ids of webhooks, alert channels and organizations reveal nothing about the number in other organizations", async () => {
   const numbers: number[] = [];
+  const rule = { name: "A", metric: "error_count", window: "5m", operator: "gt", threshold: 1 };
   for (let n = 0; n < 6; n += 1) {
     const { prod } = await app.newOrganization();
     const made = await newWebhook(prod, { active: false });
-    numbers.push(made.id, Number(made["organization"]));
+    const channels = [{ type: "webhook", url: receiver.url }];
+    const alert = bodyOf(await prod.post("/api/alerts/", { ...rule, channels })) as { channels: [{ id: number }] };
+    numbers.push(made.id, Number(made["organization"]), alert.channels[0].id);
   }
   const sorted = numbers.toSorted((a, b) => a - b);
   const gaps = sorted.slice(1).map((number, at) => number - sorted[at]!);
   expect(sorted[0]).toBeGreaterThan(99_999_999);
   expect(gaps.filter((gap) => gap < 1_000)).toEqual([]);
   expect(numbers).not.toEqual(sorted);
+});
+
+test("K17: no other id in a response is a number, which could count what belongs to others", async () => {
+  const document = (await app.prod.get("/openapi.json")).json as { components: { schemas: Row }; paths: Row };
+  const found = new Set<string>();
+  const collect = (schema: unknown, place: string): void => {
+    if (Array.isArray(schema)) for (const each of schema) collect(each, place);
+    if (typeof schema !== "object" || schema === null) return;
+    for (const [name, value] of Object.entries(schema)) {
+      if (name === "properties") {
+        for (const [member, { type, anyOf }] of Object.entries(value as Record<string, Row>)) {
+          const isNumber = /"(?:integer|number)"/.test(JSON.stringify([type, anyOf]));
+          if (isNumber && /^(?:id|.*_id|channel|organization)$/.test(member)) found.add(`${place}.${member}`);
+        }
+      }
+      collect(value, place);
+    }
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas)) collect(schema, name);
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const { responses } of Object.values(operations as Record<string, Row>)) collect(responses, path);
+  }
+  const ofOrganizations = [
+    "/api/auth/me/.id",
+    "/api/organizations/{unique_organization_id}/.id",
+    "Customer.organization",
+    "Webhook.organization",
+  ];
+  const ofWebhooks = [
+    "/api/alerts/{id}/test/.channel",
+    "/api/webhooks/{id}/rotate/.id",
+    "AlertChannel.id",
+    "AlertHistoryEntry.channel",
+    "Webhook.id",
+  ];
+  // The caller's own.
+  const sent = ["JsonRpcAnswer.id", "JsonRpcError.id"];
+  expect(found).toEqual(new Set([...ofOrganizations, ...ofWebhooks, ...sent]));
 });

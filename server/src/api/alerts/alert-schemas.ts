@@ -176,7 +176,7 @@ export const alertWithStatesSchema = alertSchema.extend({
 
 export const historySchema = z
   .object({
-    id: z.int(),
+    id: z.string(),
     created_at: time,
     event: z.enum(alertEventTypes).nullable().meta({ description: "The event for the channels; null: none." }),
     group: group.nullable(),

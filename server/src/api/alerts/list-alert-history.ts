@@ -1,10 +1,10 @@
 import { z } from "zod";
+import type { AlertHistoryEntry } from "../../domain/alert.ts";
 import type { Webhook } from "../../domain/webhook.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { pagingQuery } from "../../http/query.ts";
 import { pick } from "../../lib/pick.ts";
-import type { StoredAlertEntry } from "../../storage/control/alert-store.ts";
 import type { LoggedDelivery } from "../../storage/control/delivery-store.ts";
 import { absolute, findAlert, type AlertDeps } from "./alert-deps.ts";
 import { alertParams, historySchema } from "./alert-schemas.ts";
@@ -42,7 +42,7 @@ export const listAlertHistory = (deps: Pick<AlertDeps, "stores">) =>
   });
 
 function present(
-  entry: StoredAlertEntry,
+  entry: AlertHistoryEntry,
   { channels, deliveries, url }: { channels: readonly Webhook[]; deliveries: readonly LoggedDelivery[]; url: URL },
 ): z.input<typeof historySchema> {
   return {

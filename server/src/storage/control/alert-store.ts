@@ -29,8 +29,6 @@ export type AlertStatuses = { definition: AlertDefinition; window_end: string; s
 /** The result of an evaluation. `revision` is that of the evaluated rule. */
 export type AlertResult = AlertStatuses & Pick<Alert, "id" | "revision" | "counts" | "next_evaluation_at">;
 
-export type StoredAlertEntry = AlertHistoryEntry & { id: number };
-
 /**
  * Alert rules. Any number of nodes may evaluate them: a claim moves the time of the next evaluation to the end of the
  * claim, so that a rule is due again if its node dies, and each window is finished once. Times are ISO 8601, UTC.
@@ -73,7 +71,7 @@ export type AlertStore = {
     uniqueOrganizationId: string,
     id: string,
     page: { page: number; pageSize: number },
-  ) => Promise<{ count: number; rows: StoredAlertEntry[] }>;
+  ) => Promise<{ count: number; rows: AlertHistoryEntry[] }>;
   /** Deletes at most `limit` entries from before a time; returns how many. */
   purgeHistory: (before: string, limit: number) => Promise<number>;
   /**
@@ -280,12 +278,12 @@ function historyMethods(
         .where("unique_organization_id", "=", uniqueOrganizationId);
       const { count } = await mine.select((row) => row.fn.countAll().as("count")).executeTakeFirstOrThrow();
       const rows = await mine
-        .select(["id", "entry"])
+        .select("entry")
         .orderBy("id", "desc")
         .limit(pageSize)
         .offset((page - 1) * pageSize)
         .execute();
-      return { count: Number(count), rows: rows.map(({ id, entry }) => ({ ...asEntry(entry), id })) };
+      return { count: Number(count), rows: rows.map(({ entry }) => asEntry(entry)) };
     },
 
     purgeHistory: async (before, limit) => {
@@ -356,6 +354,10 @@ function asStatuses(text: string): AlertGroupStatus[] {
   return JSON.parse(text) as AlertGroupStatus[];
 }
 
+/** Entries of before they had ids get one that follows from their content. */
 function asEntry(text: string): AlertHistoryEntry {
-  return JSON.parse(text) as AlertHistoryEntry;
+  const { id = hash("sha256", text, "hex"), ...entry } = JSON.parse(text) as Omit<AlertHistoryEntry, "id"> & {
+    id?: string;
+  };
+  return { id, ...entry };
 }
