@@ -215,6 +215,29 @@ describe("F8: a response states what it covers", () => {
     expect(environment).toBe(path === "/api/log_threads/" ? "prod" : "all");
     expect(jsonOf(await prod.get(`${path}${at}environment=prod`))["environment"]).toBe("prod");
   });
+
+  test.each<[string, string, unknown]>([
+    ["POST", "/api/traces/bulk/", { filters: { trace_unique_id: ["nothing"] } }],
+    ["DELETE", "/api/traces/nothing/", undefined],
+    ["POST", "/api/request-logs/reprice/", {}],
+  ])("%s %s, which changes things in the environment of its key alone", async (method, path, body) => {
+    const hour = { start_time: "2020-05-05T11:00:00.000Z", end_time: "2020-05-05T12:00:00.000Z" };
+    const answer = await prod.request(method, `${path}?end_time=2020-05-05T12:00:00Z`, body);
+    expect([answer.status, answer.json]).toEqual([200, expect.objectContaining({ window: hour, environment: "prod" })]);
+  });
+
+  test("/api/users/list/, of all time in the environment of its key", async () => {
+    const of = async (query: string) => jsonOf(await prod.get(`/api/users/list/${query}`));
+    const [start_time, end_time] = ["2020-05-05T11:00:00.000Z", "2020-05-05T12:00:00.000Z"];
+    const always = { start_time: null, end_time: null };
+    expect(await of("")).toMatchObject({ window: always, environment: "prod" });
+    expect(await of("?environment=all")).toMatchObject({ window: always, environment: "all" });
+    expect(await of(`?end_time=${end_time}`)).toMatchObject({ window: { start_time: null, end_time } });
+    expect(await of(`?start_time=${start_time}`)).toMatchObject({ window: { start_time, end_time: null } });
+    expect(await of(`?start_time=${start_time}&end_time=${end_time}`)).toMatchObject({
+      window: { start_time, end_time },
+    });
+  });
 });
 
 test("S13: average_tokens of groups is an integer", async () => {

@@ -36,6 +36,12 @@ async function expectDeleted(client: TestClient, id: string): Promise<void> {
   expect((groups.json as ListAnswer).count).toBe(0);
 }
 
+/** What an answer says that was covered, where `always` was asked. */
+const covered = {
+  window: { start_time: "1980-01-01T00:00:00.000Z", end_time: "2262-01-01T00:00:00.000Z" },
+  environment: "prod",
+};
+
 describe("deleting one", () => {
   test("a call of a model is a trace that can be retrieved and deleted right afterwards", async () => {
     const id = newTrace();
@@ -75,7 +81,7 @@ describe("deleting one", () => {
     const answer = await remove(prod, "nothing");
     expect([answer.status, answer.json]).toEqual([
       200,
-      { message: expect.any(String), deleted_count: 0, deleted_spans: 0, remaining_spans: 0 },
+      { message: expect.any(String), deleted_count: 0, deleted_spans: 0, remaining_spans: 0, ...covered },
     ]);
   });
 
@@ -191,7 +197,15 @@ describe("deleting in bulk", () => {
     const answer = await prod.post(`${path}?${always}`, { filters });
     expect([answer.status, answer.json]).toEqual([
       200,
-      { success_count: 2, deleted_count: 2, error_count: 0, errors: [], ignored: [], message: expect.any(String) },
+      {
+        ...covered,
+        success_count: 2,
+        deleted_count: 2,
+        error_count: 0,
+        errors: [],
+        ignored: [],
+        message: expect.any(String),
+      },
     ]);
     await expectDeleted(prod, a);
     await expectDeleted(prod, b);

@@ -105,6 +105,17 @@ describe("refresh", () => {
     expect(await server.call("GET", "/api/auth/me/", access)).toMatchObject({ status: 200, body: { id: user.id } });
   });
 
+  test("K12: accepts a token once; its second use ends the session, with the pair that its first use returned", async () => {
+    const { refresh } = await server.newTenant();
+    const trade = (token: string) => server.call("POST", "/api/auth/refresh/", undefined, { refresh: token });
+    const next = (await trade(refresh)).body as { access: string; refresh: string };
+    expect(next.refresh).not.toBe(refresh);
+    expect(await server.call("GET", "/api/auth/me/", next.access)).toMatchObject({ status: 200 });
+    expect(await trade(refresh)).toMatchObject({ status: 401 });
+    expect(await server.call("GET", "/api/auth/me/", next.access)).toMatchObject({ status: 401 });
+    expect(await trade(next.refresh)).toMatchObject({ status: 401 });
+  });
+
   test("accepts no access token, no junk, and no token from before a password change", async () => {
     const { access, refresh, user } = await server.newTenant();
     const refused = { status: 401, body: { code: "unauthorized" } };

@@ -7,6 +7,7 @@ import { isoTime } from "../../lib/time.ts";
 import { apiLimits } from "../limits.ts";
 import { jobsLimits } from "../../jobs/limits.ts";
 import { withoutNoise } from "../../pricing/receipt.ts";
+import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
@@ -37,6 +38,7 @@ const result = z
       format: "date-time",
       description: "Not null if more spans follow: repeat the request with it as end_time.",
     }),
+    ...coverageSchema,
     warnings: z.array(z.string()),
   })
   .meta({ id: "RepriceResult" });
@@ -86,6 +88,7 @@ export const repriceSpans = (deps: SpanReadDeps & { repricing: SpanRepricing; ca
         new_cost: sumOf(plan.changes, ({ cost }) => cost),
         sample: plan.changes.slice(0, apiLimits.repricedSample).map(sampleOf),
         continue_before: plan.stoppedAt === undefined ? null : isoTime(plan.stoppedAt),
+        ...coverageOf(own),
         warnings,
       };
     },

@@ -4,6 +4,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { timeWindow, timeWindowQuery } from "../../http/query.ts";
 import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { coverageOf, coverageSchema } from "../coverage.ts";
 import { readTraceId } from "./trace-id.ts";
 import { asEnvironment } from "./trace-scope.ts";
 
@@ -13,7 +14,9 @@ const deleted = z
     deleted_count: z.int().meta({ description: "1, or 0 if no span of the trace ended within the window." }),
     deleted_spans: z.int(),
     remaining_spans: z.int().meta({ description: "Spans outside the window, which remain." }),
+    ...coverageSchema,
   })
+  .omit({ warnings: true })
   .meta({ id: "DeletedTrace" });
 
 type TraceDeleteDeps = { spans: SpanStore; traceDeletions: TraceDeletions; now: () => number };
@@ -55,11 +58,15 @@ export const deleteTrace = ({ spans, traceDeletions, now }: TraceDeleteDeps) =>
         const deletion = { organization_id, environment, trace_unique_id: traceId, fromNs, toNs, deletedAtMs: now() };
         await traceDeletions.delete([deletion]);
       }
-      return presentDeletion(found?.inWindow ?? 0, (found?.total ?? 0) - (found?.inWindow ?? 0));
+      const scope = { organization_id, environment: principal.environment };
+      return {
+        ...presentDeletion(found?.inWindow ?? 0, (found?.total ?? 0) - (found?.inWindow ?? 0)),
+        ...coverageOf({ scope, window: { fromNs, toNs } }),
+      };
     },
   });
 
-function presentDeletion(deleted_spans: number, remaining_spans: number): z.input<typeof deleted> {
+function presentDeletion(deleted_spans: number, remaining_spans: number) {
   const spans = (count: number) => (count === 1 ? "1 span" : `${count} spans`);
   const stayed = remaining_spans === 0 ? "" : ` ${spans(remaining_spans)} outside the time window stayed.`;
   const message =

@@ -10,6 +10,7 @@ import type { TraceDeletions } from "../../jobs/trace-deletions.ts";
 import { isObject } from "../../lib/json.ts";
 import { apiLimits } from "../limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
+import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody } from "../read-filters.ts";
 import { selectTraces, type TraceReadDeps } from "./read-traces.ts";
 import { asEnvironment } from "./trace-scope.ts";
@@ -24,7 +25,9 @@ const result = z
       .array(z.object({ field: z.string(), reason: z.string() }))
       .meta({ description: "Conditions that were not understood and were ignored." }),
     message: z.string(),
+    ...coverageSchema,
   })
+  .omit({ warnings: true })
   .meta({ id: "BulkDeleteResult" });
 
 type BulkDeleteDeps = TraceReadDeps & { spans: SpanStore; traceDeletions: TraceDeletions };
@@ -83,6 +86,7 @@ export const deleteTraces = (deps: BulkDeleteDeps) =>
         errors: [],
         ignored: [...ignored],
         message: describeDeleted(keys.length),
+        ...coverageOf(selection),
       };
     },
   });

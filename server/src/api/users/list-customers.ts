@@ -7,7 +7,7 @@ import { toGroupFilter, type GroupCatalogue } from "../../filter/group-fields.ts
 import { endpoint } from "../../http/endpoint.ts";
 import { pageOf, paginate } from "../../http/pagination.ts";
 import { requestedEnvironment, pagingQuery, sortQuery, timeWindow } from "../../http/query.ts";
-import { maxTimeNs, minTimeNs } from "../../lib/time.ts";
+import { formatTimeNs, maxTimeNs, minTimeNs } from "../../lib/time.ts";
 import type { ListCustomersQuery } from "../../storage/spans/customer-queries.ts";
 import type { SpanStore, TimeWindow } from "../../storage/spans/span-store.ts";
 import { coverageSchema } from "../coverage.ts";
@@ -22,7 +22,11 @@ type ListDeps = {
   now: () => number;
 };
 
+const bound = coverageSchema.window.shape.start_time.nullable();
+
 const described = {
+  window: z.object({ start_time: bound, end_time: bound }).meta({ description: "null: no bound." }),
+  environment: coverageSchema.environment,
   filters_data: z.record(z.string(), z.unknown()),
   current_filters: z.unknown(),
   warnings: coverageSchema.warnings,
@@ -76,6 +80,11 @@ export const listCustomers = (deps: ListDeps) =>
       );
       return {
         ...paginate({ url, page, pageSize, count, results }),
+        window: {
+          start_time: window === undefined || window.fromNs === minTimeNs ? null : formatTimeNs(window.fromNs),
+          end_time: window === undefined || window.toNs === maxTimeNs ? null : formatTimeNs(window.toNs),
+        },
+        environment: scope.environment ?? ("all" as const),
         filters_data: query.fetch_filters === true ? describeFields(deps.customerCatalogue) : {},
         current_filters: body.filters ?? {},
         ...(warnings.length > 0 && { warnings }),
