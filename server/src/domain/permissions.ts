@@ -76,7 +76,8 @@ export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
   },
   "automations:read": { allows: "read automations, conditions and evaluators", roles: everybody },
   "automations:write": {
-    allows: "change automations, conditions and evaluators, whose code and judges get the content of spans",
+    allows:
+      "change and run automations, conditions and evaluators, whose code and judges get the content of spans and whose judges call models",
     roles: editors,
   },
   "webhooks:read": { allows: "read webhooks and their deliveries", roles: everybody },
