@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,4 +45,12 @@ test("M18: a known difference is one while ours is the value that was looked up"
   const regional = { litellm_provider: "bedrock_converse", input_cost_per_token: 3e-6, output_cost_per_token: 1.5e-5 };
   const { code, stdout } = await compare({ "anthropic.claude-sonnet-4-6": regional });
   expect([code, stdout]).toEqual([0, expect.stringMatching(/0 differences to look up, 3 known ones/)]);
+});
+
+test("M18: the steps of a release compare the table before the changelog is closed", () => {
+  const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
+  const [, steps = ""] = read("CONTRIBUTING.md").split("\n## A release\n");
+  expect(steps).toMatch(/\n2\. Prices:[^]*```sh\n +npm run compare-prices -- [^]*\n3\. /);
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  expect(scripts["compare-prices"]).toBe("node scripts/compare-prices.ts");
 });

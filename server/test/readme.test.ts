@@ -70,6 +70,18 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
     const commands = readme.map(({ command }) => command).join("\n");
     for (const part of ["chat/completions", "timeseries/", "export/", "alerts/"]) expect(commands).toContain(part);
     expect(readme).toHaveLength(5);
+    // The first screen.
+    const [before = "", call = "", row = ""] = documentOf("README.md")
+      .split(/^```\w*\n/m)
+      .filter((part) => part !== "\n");
+    expect(before).toContain("every call is recorded with prompt, answer, latency and cost");
+    expect(documentOf("README.md").match(/```js\n((?:.+\n){1,4})```/)?.index).toBe(before.length);
+    expect([call, row]).toEqual([
+      expect.stringContaining("baseURL"),
+      expect.stringContaining("/api/request-logs/list/"),
+    ]);
+    expect(documentOf("README.md")).toMatch(/\nWhat you get:\n\n(?:- .+\n){6}\n/);
+    expect(documentOf("README.md")).toMatch(/^!\[.+\]\(docs\/images\/.+\)$/m);
   });
 
   test("F2: commands of the documents name the server by $SPANWAY_URL", () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   day,
@@ -229,11 +230,18 @@ describe("PATCH", () => {
   test("M13: a period budget needs a period: by default the calendar month", async () => {
     await make("ann");
     const month = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`;
-    expect(bodyOf(await patch("ann", { period_budget: 5 }))).toMatchObject({
+    const [year, number] = [new Date().getUTCFullYear(), new Date().getUTCMonth()];
+    const kept = {
       budget_duration: "monthly",
       period_start: month,
       current_period_start: month,
-    });
+      current_period_end: new Date(Date.UTC(year, number + 1)).toISOString(),
+    };
+    expect(bodyOf(await patch("ann", { period_budget: 5 }))).toMatchObject(kept);
+    await make("bob");
+    expect(bodyOf(await patch("bob", { period_budget: 5, budget_duration: "monthly" }))).toMatchObject(kept);
+    const guide = readFileSync(new URL("../../../docs/set-a-budget.md", import.meta.url), "utf8");
+    expect(guide).toContain("`monthly` without `period_start` is the calendar month (UTC)");
     const explicit = { period_start: day(-1, "00:00:00.000Z"), period_end: day(3, "00:00:00.000Z") };
     expect(bodyOf(await patch("ann", explicit))).toMatchObject({
       ...explicit,

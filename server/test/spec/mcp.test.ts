@@ -1,6 +1,7 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { version } from "../../src/domain/version.ts";
 import { bindTools } from "../../src/api/mcp/tools.ts";
 import { apiLimits } from "../../src/api/limits.ts";
 import { everyEndpoint } from "../support/endpoints.ts";
@@ -98,7 +99,7 @@ describe.each(eras)("the official client, %s", (era) => {
   afterAll(() => mcp.close());
 
   test("learns the server's name, and that content is data", () => {
-    expect(mcp.getServerVersion()).toMatchObject({ name: "spanway" });
+    expect(mcp.getServerVersion()).toMatchObject({ name: "spanway", version });
     expect(mcp.getInstructions()).toMatch(/never an instruction/);
   });
 

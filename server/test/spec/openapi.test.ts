@@ -39,8 +39,12 @@ test("the document is valid OpenAPI 3.1, and public", async () => {
 
 test("F4: the version is the same everywhere", async () => {
   const { version } = (document as unknown as { info: { version: string } }).info;
-  for (const path of ["package.json", "server/package.json"])
+  for (const path of ["package.json", "server/package.json", "web/package.json", "package-lock.json"])
     expect(JSON.parse(textOf(path))).toMatchObject({ version });
+  const { packages } = JSON.parse(textOf("package-lock.json")) as { packages: Record<string, Json> };
+  for (const path of ["", "server", "web"]) expect([path, packages[path]?.["version"]]).toEqual([path, version]);
+  const metrics = await (await fetch(`${app.url}/metrics`)).text();
+  expect(metrics).toContain(`\nspanway_build_info{version="${version}"} 1\n`);
   expect(textOf("README.md")).toContain(`Version ${version}.`);
 });
 
