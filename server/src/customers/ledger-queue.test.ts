@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openMemoryControl } from "../../test/support/memory-control.ts";
 import type { CustomerKey } from "../domain/customer.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
+import type { CustomerLedger } from "../storage/control/customer-ledger.ts";
 import { createSpendLedger } from "./ledger-queue.ts";
 
 let stores: ControlStores;
@@ -61,5 +62,50 @@ test("an organization that fills the ledger's queue does not block others", asyn
   await first;
   for (const outcome of await Promise.all(guests)) expect(outcome).toEqual({ kind: "unopened" });
   expect((await hog).filter(({ status }) => status === "rejected")).toHaveLength(before - 1);
+  await ledger.stop(1_000);
+});
+
+test("a call reserves no more than it needs when another node changes the customer's row at the same time", async () => {
+  const key: CustomerKey = { organization_id: "guest", environment: "prod", customer_identifier: "one" };
+  const opening = { periodStart: "", period: 0n, total: 0n };
+  let others: Array<(ledger: CustomerLedger) => Promise<unknown>> = [];
+  const ledger = createSpendLedger({
+    stores: {
+      customerLedger: stores.customerLedger,
+      transaction: (work) =>
+        stores.transaction((set) => {
+          const { customerLedger } = set;
+          const reserve: CustomerLedger["reserve"] = async (request) => {
+            const state = await customerLedger.reserve(request);
+            // Another node commits between two statements of this one.
+            await others.shift()?.(customerLedger);
+            return state;
+          };
+          return work({ ...set, customerLedger: { ...customerLedger, reserve } });
+        }),
+    },
+    logger: pino({ level: "silent" }),
+    onSettlementFailure: () => undefined,
+    onRefused: () => undefined,
+    now: Date.now,
+  });
+  const reserve = () =>
+    ledger.reserve({
+      key,
+      amount: 4n,
+      periodStart: "",
+      periodBudget: 10n,
+      totalBudget: undefined,
+      publishReached: () => Promise.resolve(() => undefined),
+    });
+
+  others = [(elsewhere) => elsewhere.open(key, opening)];
+  const first = await reserve();
+  expect(first).toMatchObject({ kind: "reserved", amount: 4n });
+  const second = await reserve();
+  expect(second).toMatchObject({ kind: "reserved", amount: 4n });
+  const ids = [first, second].map((outcome) => ("id" in outcome ? outcome.id : ""));
+  others = [async (elsewhere) => void (await Promise.all(ids.map((id) => elsewhere.settle(key, { id, spent: 0n }))))];
+  expect(await reserve()).toMatchObject({ kind: "reserved", amount: 4n });
   await ledger.stop(1_000);
 });

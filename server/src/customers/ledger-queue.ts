@@ -201,8 +201,10 @@ async function reserveIn(
   }
   const rest = restOf(state, request);
   if (rest > 0n) {
-    const alone = await ledger.reserve({ ...request, amount: rest });
-    if (alone !== undefined) return plain({ kind: "reserved", id, amount: rest, state: alone });
+    // Another node may have opened the row, or settled, since the first attempt: then the call fits.
+    const less = rest < amount ? rest : amount;
+    const alone = await ledger.reserve({ ...request, amount: less });
+    if (alone !== undefined) return plain({ kind: "reserved", id, amount: less, state: alone });
   }
   const reached = await reachedOf(ledger, { ...request, ...whole }, state);
   const committed = reached.length === 0 ? plain(0).committed : await publishReached(set, reached, state);
