@@ -333,8 +333,11 @@ test("M5: a call is matched if it is accepted before such a span is counted, and
   const organizationId = `org_${randomUUID()}`;
   const node = newNode({ isComplete: true, hasHistory: false });
   const { gateways, reported } = reportedCall(organizationId);
-  // `concerns` is called at acceptance.
-  const accepted = [reported, gateways].map((row) => ({ row, isConcerned: node.concerns?.(row) === true }));
+  // As the fan-out does at acceptance.
+  const accepted = [reported, gateways].map((row) => {
+    node.accepted?.([row]);
+    return { row, isConcerned: node.concerns?.(row) === true };
+  });
   for (const { row, isConcerned } of accepted) {
     await storeRow(row);
     if (isConcerned) await node.consume([{ organizationId, rows: [row] }], signal);

@@ -86,13 +86,18 @@ class Counter implements SpanCounter {
   }
 
   /**
-   * A call that a span names is noted here, when the span is accepted. Rows are stored in the order of acceptance, so
-   * the call is either in the store when the span is counted, or passes here later and is known to be wanted.
+   * Notes the calls that these spans name. Rows are stored in the order of acceptance, so a call is either in the store
+   * when the span that names it is counted, or passes `concerns` later and is known to be wanted.
    */
+  accepted(rows: readonly SpanRow[]): void {
+    for (const row of rows) {
+      const { organization_id: organizationId, gateway_log_id: named = "" } = row;
+      if (named !== row.unique_id && uuid.test(named))
+        this.#wanted.set(`${organizationId}\n${named}`, nameOf(organizationId, factOfRow(row)));
+    }
+  }
+
   concerns(row: SpanRow): boolean {
-    const { organization_id: organizationId, gateway_log_id: named = "" } = row;
-    if (named !== row.unique_id && uuid.test(named))
-      this.#wanted.set(`${organizationId}\n${named}`, nameOf(organizationId, factOfRow(row)));
     return (
       (row.trace_unique_id ?? "") !== "" ||
       (row.gateway_log_id ?? "") !== "" ||

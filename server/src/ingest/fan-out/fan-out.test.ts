@@ -125,6 +125,21 @@ describe("every subscriber", () => {
     expect(of("slow")).toMatchObject({ entries: 0, sinceMs: undefined });
   });
 
+  test("sees each span of a request before it decides which later ones it wants", async () => {
+    const named = new Set<string>();
+    const subscriber = recorder("notes", {
+      accepted: (rows) => rows.forEach(({ gateway_log_id: id = "" }) => named.add(id)),
+      concerns: ({ unique_id: id }) => id === "root" || named.has(id),
+    });
+    const bench = start(newFolder(), [subscriber]);
+    await add(bench, [row("root"), row("child", "org_a", { gateway_log_id: "call" })]);
+    await settled(bench);
+    await add(bench, [row("call")]);
+    await add(bench, [row("another call")]);
+    await settled(bench);
+    expect(subscriber.ids).toEqual(["root", "child", "call"]);
+  });
+
   test("gets the spans of the organizations it wants, and no entry is left over", async () => {
     const [all, some] = [recorder("all"), recorder("some", { wants: (id) => id === "org_b" })];
     const bench = start(newFolder(), [all, some]);

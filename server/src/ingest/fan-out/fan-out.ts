@@ -32,6 +32,8 @@ export type SpanSubscriber = {
   batchRows?: number;
   /** Whether it wants spans of this organization. Called for the rows of each request: fast, and never throws. */
   wants(organizationId: string): boolean;
+  /** Called with all rows of a request, before any `concerns` for them. Fast, and never throws. */
+  accepted?(rows: readonly SpanRow[]): void;
   /**
    * Whether it wants this span of such an organization. Called where row objects are at hand, so that entries without
    * wanted spans are not retained; other spans of an entry are dispatched with them. Without it, all spans are wanted.
@@ -139,7 +141,9 @@ class JournalFanOut implements FanOut {
   }
 
   select(organizationId: string, rows: readonly SpanRow[], bytes: number): SelectedRows | undefined {
-    if (this.#wanting(organizationId).length === 0) return undefined;
+    const mayWant = this.#wanting(organizationId);
+    if (mayWant.length === 0) return undefined;
+    for (const subscriber of mayWant) subscriber.accepted?.(rows);
     const wanting = this.#wanting(organizationId, rows);
     if (wanting.length === 0) return { organizationId, rows: noRows, bytes: 0, isNarrow: false };
     if (wanting.some(readsContent)) return { organizationId, rows, bytes, isNarrow: false };
