@@ -1,7 +1,6 @@
 import { outgoingLimits } from "./limits.ts";
 import type { AddressGuard } from "./address-guard.ts";
-import type { ExchangeHandler } from "./http1/exchange-handler.ts";
-import type { OutgoingRequest } from "./http1/encode-request.ts";
+import type { ExchangeHandler, OutgoingRequest } from "./http1/exchange-handler.ts";
 import { OriginPool } from "./http1/origin-pool.ts";
 
 /**

@@ -1,8 +1,6 @@
 import { outgoingLimits } from "../limits.ts";
 import { badAnswer } from "./errors.ts";
-import { parseFields, Section } from "./parse-head.ts";
 
-const crlf = Buffer.from("\r\n");
 const [cr, lf, semicolon] = [0x0d, 0x0a, 0x3b];
 
 /**
@@ -12,10 +10,10 @@ const [cr, lf, semicolon] = [0x0d, 0x0a, 0x3b];
 const extensions = /^(?:;[!#$%&'*+\-.^_`|~\w]+(?:=(?:[!#$%&'*+\-.^_`|~\w]+|"[\t !#-[\]-~\x80-\xff]*"))?)+$/;
 
 /** The element that is expected next. */
-type State = "size" | "extension" | "line-feed" | "data" | "data-cr" | "data-lf" | "trailers" | "end";
+type State = "size" | "extension" | "line-feed" | "data" | "data-cr" | "data-lf" | "end";
 
 /**
- * Decodes a chunked body (RFC 9112 §7.1). Extensions and trailers are skipped; only CRLF ends a line. The data of all
+ * Decodes a chunked body (RFC 9112 §7.1) up to its trailers. Extensions are skipped; only CRLF ends a line. The data of all
  * chunks of one read is passed on together, as streams have one chunk per event: the bytes are moved up over the lines
  * between them.
  */
@@ -25,8 +23,8 @@ export class ChunkedBody {
   #bytes = 0;
   #lineBytes = 0;
   #extensions = "";
-  #trailers: Section | undefined;
 
+  /** Whether the size line of the last chunk was read. The trailers follow. */
   get isComplete(): boolean {
     return this.#state === "end";
   }
@@ -49,8 +47,6 @@ export class ChunkedBody {
           this.#bytes -= end - at;
           if (this.#bytes === 0) this.#state = "data-cr";
           at = end;
-        } else if (this.#state === "trailers") {
-          at += this.#readTrailers(bytes.subarray(at));
         } else {
           this.#state = this.#step(this.#state, bytes[at] ?? 0);
           at += 1;
@@ -62,7 +58,7 @@ export class ChunkedBody {
     return at;
   }
 
-  #step(state: Exclude<State, "data" | "trailers" | "end">, byte: number): State {
+  #step(state: Exclude<State, "data" | "end">, byte: number): State {
     switch (state) {
       case "size":
         return this.#readSize(byte);
@@ -71,7 +67,7 @@ export class ChunkedBody {
       case "line-feed":
         if (byte !== lf) throw badAnswer("a malformed chunk size");
         this.#lineBytes = 0;
-        return this.#bytes === 0 ? "trailers" : "data";
+        return this.#bytes === 0 ? "end" : "data";
       case "data-cr":
         if (byte !== cr) throw badAnswer("a chunk longer than its size");
         return "data-lf";
@@ -109,16 +105,6 @@ export class ChunkedBody {
 
   #countLine(): void {
     if ((this.#lineBytes += 1) > outgoingLimits.upstreamChunkLineBytes) throw badAnswer("a chunk's line too long");
-  }
-
-  /** The lines after the last chunk have the form of header lines; the CRLF of the chunk's own line precedes them. */
-  #readTrailers(bytes: Buffer): number {
-    this.#trailers ??= new Section(crlf, crlf);
-    const taken = this.#trailers.take(bytes);
-    if (taken === -1) return bytes.length;
-    parseFields(this.#trailers.bytes, crlf.length, this.#trailers.end);
-    this.#state = "end";
-    return taken;
   }
 }
 

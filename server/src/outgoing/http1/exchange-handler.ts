@@ -1,5 +1,15 @@
 import type { IncomingHttpHeaders } from "node:http";
 
+/** A request whose body is in memory, so that its length is known and it can be sent again. */
+export type OutgoingRequest = {
+  method: string;
+  /** Path and query, already encoded. */
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Text is sent as UTF-8. Pieces are sent one after the other without being copied. */
+  body?: string | Buffer | readonly Buffer[];
+};
+
 /** What the caller can do while the response arrives. */
 export type ExchangeController = {
   /** Closes the connection; the handler receives `reason` as its error. No effect after the end. */

@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Connector } from "../address-guard.ts";
-import type { OutgoingRequest } from "./encode-request.ts";
+import type { OutgoingRequest } from "./exchange-handler.ts";
 import { OriginPool } from "./origin-pool.ts";
 import { answer, send, connector, peer, poolTo, post, selfSigned, settle } from "./test-support.ts";
 

@@ -1,10 +1,9 @@
 import type { Socket } from "node:net";
 import type { Connector } from "../address-guard.ts";
 import { outgoingLimits } from "../limits.ts";
-import { Call, Connection, type ConnectionOwner } from "./connection.ts";
-import { encodeRequest, type OutgoingRequest } from "./encode-request.ts";
+import { Call, Connection, encodeRequest, type ConnectionOwner } from "./connection.ts";
 import { ExchangeError } from "./errors.ts";
-import type { ExchangeHandler } from "./exchange-handler.ts";
+import type { ExchangeHandler, OutgoingRequest } from "./exchange-handler.ts";
 
 /** The connections to one origin, and the calls that wait for one. */
 export class OriginPool implements ConnectionOwner {

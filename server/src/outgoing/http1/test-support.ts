@@ -8,8 +8,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { buildConnector } from "undici";
 import { onTestFinished } from "vitest";
 import { sharedReads, type Connector } from "../address-guard.ts";
-import type { OutgoingRequest } from "./encode-request.ts";
-import type { ExchangeController } from "./exchange-handler.ts";
+import type { ExchangeController, OutgoingRequest } from "./exchange-handler.ts";
 import { OriginPool } from "./origin-pool.ts";
 
 /**
