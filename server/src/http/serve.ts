@@ -1,32 +1,37 @@
 import { cleanDeep, exceedsShape, parseKeepingDigits } from "../lib/json.ts";
 import { badBody, ServiceError } from "../domain/errors.ts";
+import { refusedToBlocked } from "../domain/permissions.ts";
+import type { Principal } from "../domain/principal.ts";
 import { GateRefusal } from "../lib/fair-gate.ts";
 import { httpLimits } from "./limits.ts";
+import { auditedAction } from "./audit.ts";
 import { authenticate, type Auth } from "./authenticate.ts";
 import { authenticateBrowser, sessionIdsIn } from "./browser-session.ts";
 import { decodeContent } from "./content-coding.ts";
 import type { BodyReservation } from "./body-memory.ts";
 import { preflightReply, refuseForeignOrigin } from "./cors.ts";
 import type { RequestContext } from "./context.ts";
-import type { AnyEndpoint, BodySpec } from "./endpoint.ts";
+import type { AnyEndpoint, BodySpec, Context } from "./endpoint.ts";
 import { errorReply, type Dialect } from "./error-reply.ts";
 import type { Kernel } from "./kernel.ts";
-import { admit, checkBody, checkParams, run } from "./perform.ts";
 import { busy, ClientDisconnected } from "./read-body.ts";
 import { jsonPayload, Reply, send } from "./reply.ts";
-import { validateQuery } from "./validate.ts";
+import { refuseUnknown, validate, validateQuery } from "./validate.ts";
 
 /** The handler behind one method and path. */
 export type Route = {
   /** The canonical path pattern, used as label in metrics and logs. */
   readonly pattern: string;
   readonly dialect: Dialect;
-  /** Handles a request: guards, validation, handler. Thrown values become errors in the route's dialect. */
+  /**
+   * Handles a request: guards, validation, handler. Thrown values become errors in the route's dialect. Undefined if the
+   * handler writes the response itself.
+   */
   readonly answer: (
     kernel: Kernel,
     context: RequestContext,
     raw: { params: unknown; query: unknown },
-  ) => Promise<Reply>;
+  ) => Promise<Reply | undefined>;
 };
 
 export function routeOf(endpoint: AnyEndpoint, path: string): Route {
@@ -49,7 +54,7 @@ export async function serve(
   try {
     const preflight = kernel.corsOrigins && preflightReply(kernel.corsOrigins, context.incoming);
     const reply = preflight ?? (await route.answer(kernel, context, raw));
-    if (!context.hijacked) await send(context, reply, kernel.closing);
+    if (reply !== undefined) await send(context, reply, kernel.closing);
   } catch (error) {
     try {
       await fail(kernel, route, context, error);
@@ -70,7 +75,7 @@ async function answer(
   path: string,
   context: RequestContext,
   raw: { params: unknown; query: unknown },
-): Promise<Reply> {
+): Promise<Reply | undefined> {
   const { auth, success } = endpoint;
   if (endpoint.refusesForeignOrigins) refuseForeignOrigin(kernel, context.headers.origin);
   if (auth !== "none") {
@@ -83,6 +88,7 @@ async function answer(
   if (endpoint.body !== undefined) context.body = await bodyOf(kernel, endpoint, endpoint.body, context);
 
   const result = await run(kernel, endpoint, context);
+  if (context.hijacked) return undefined;
   return result instanceof Reply ? result : new Reply(success.status, jsonPayload(result));
 }
 
@@ -108,6 +114,78 @@ function credentialOf({ dialect }: AnyEndpoint, { headers }: RequestContext): st
   const { authorization, "x-api-key": key } = headers;
   if (authorization !== undefined || !gatewayDialects.has(dialect) || typeof key !== "string") return authorization;
   return `Bearer ${key}`;
+}
+
+/** The caller of an operation, authenticated or not. */
+export type Caller = Context & { readonly principal: Principal | undefined };
+
+/**
+ * Admits a caller. Throws `organization_blocked` or `rate_limited`. Undefined if the route has no limit, as most have
+ * none: awaiting a promise would cost a microtask.
+ */
+export function admit(kernel: Kernel, endpoint: AnyEndpoint, path: string, caller: Caller): Promise<void> | undefined {
+  const { permission, limit } = endpoint;
+  if (permission !== undefined && refusedToBlocked.has(permission)) refuseBlocked(kernel, caller.principal);
+  return limit === "none" ? undefined : countAgainstLimit(kernel, limit, path, caller);
+}
+
+async function countAgainstLimit(
+  kernel: Kernel,
+  limit: Exclude<AnyEndpoint["limit"], "none">,
+  path: string,
+  caller: Caller,
+): Promise<void> {
+  const retryAfterS = await kernel.rateLimiter.consume(limit, { principal: caller.principal, ip: caller.ip, path });
+  if (retryAfterS === undefined) return;
+  kernel.metrics.limited.inc({ rule: limit });
+  throw new ServiceError("rate_limited", `Too many requests. Try again in ${retryAfterS} s.`, { retryAfterS });
+}
+
+/** A blocked organization can add nothing, neither logs nor calls; it may still read and delete. */
+function refuseBlocked(kernel: Kernel, principal: Principal | undefined): void {
+  if (principal === undefined || !kernel.isBlocked(principal.organization_id)) return;
+  throw new ServiceError("organization_blocked", "This organization is blocked. Please contact the operator.");
+}
+
+/** Runs the handler of a validated request, in the fair queue if it takes turns, and writes its audit entry. */
+export async function run(kernel: Kernel, endpoint: AnyEndpoint, context: Caller): Promise<unknown> {
+  const result = endpoint.waitsInQueue
+    ? await inTurn(kernel, context, async () => endpoint.handler(context))
+    : await endpoint.handler(context);
+  if (endpoint.isAudited && context.principal !== undefined) {
+    await kernel.audit(auditedAction(endpoint, context, context.principal, result));
+  }
+  return result;
+}
+
+/** A burst of reads waits here; otherwise all of them would be in memory together, or fail. */
+async function inTurn(kernel: Kernel, context: Caller, read: () => Promise<unknown>): Promise<unknown> {
+  const party = context.principal?.organization_id ?? "";
+  try {
+    const turn = kernel.reading.run(party, context.signal, read);
+    kernel.metrics.readsWaiting.set(kernel.reading.waiting);
+    return await turn;
+  } catch (error) {
+    if (!(error instanceof GateRefusal)) throw error;
+    kernel.metrics.readRefusals.inc({ reason: error.reason });
+    const detail = "The server has too many reads in progress. Please try again.";
+    throw new ServiceError("unavailable", detail, { retryAfterS: 2, cause: error });
+  } finally {
+    kernel.metrics.readsWaiting.set(kernel.reading.waiting);
+  }
+}
+
+export function checkParams(schema: NonNullable<AnyEndpoint["params"]>, params: unknown): unknown {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  throw new ServiceError("not_found", "Not found.");
+}
+
+type JsonBody = Extract<AnyEndpoint["body"], { kind: "json" }>;
+
+export function checkBody({ schema, shown, invalidBody }: JsonBody, body: unknown): unknown {
+  if (shown !== undefined) refuseUnknown(body, [schema, shown], invalidBody);
+  return validate(schema, body, invalidBody);
 }
 
 async function bodyOf(

@@ -126,13 +126,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     kernel.metrics.slowUploads.inc(ended);
   }, sweepEveryMs).unref();
   const app = createFastify(kernel, options);
-  const fastPath = createFastPath(app.server, {
-    addresses: kernel.addresses,
-    isIdle: () => kernel.inFlight === 0,
-    isClosing: () => kernel.closing,
-    serve: (route, incoming, response) =>
-      void serve(kernel, route, new RequestContext(kernel, incoming, response), empty),
-  });
+  const fastPath = createFastPath(app.server, kernel);
   mount(options.endpoints, (method, url, route) => {
     const handler = handlerOf(kernel, route);
     // Fastify refuses media types that it cannot parse, but the operation decides that, after authentication.
@@ -168,8 +162,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     },
   };
 }
-
-const empty = { params: {}, query: {} };
 
 function createFastify(kernel: Kernel, { bounds, page, endpoints }: HttpServerOptions): FastifyInstance {
   const nothing = new ServiceError("not_found", "There is nothing at this path. The API reference is at /docs.");

@@ -1,17 +1,18 @@
-import type { Server } from "node:http";
+import type { IncomingHttpHeaders, Server } from "node:http";
 import type { Socket } from "node:net";
+import { fieldNameOf, findByte, findHeadEnd, isBlank, startsAlike } from "../../lib/header-fields.ts";
 import { bySecond } from "../../lib/time.ts";
 import { TurnQueue } from "../../lib/turn-queue.ts";
 import type { BodyReservation } from "../body-memory.ts";
 import type { ClientAddresses } from "../client-address.ts";
 import { tooLarge } from "../content-coding.ts";
+import { RequestContext } from "../context.ts";
 import { forwarded, lineOf, type ForwardedHeader, type Incoming } from "../incoming.ts";
+import type { Kernel } from "../kernel.ts";
 import { httpLimits } from "../limits.ts";
 import { busy, ClientDisconnected } from "../read-body.ts";
-import type { ResponseWriter } from "../response-writer.ts";
-import type { Route } from "../serve.ts";
+import { serve, type Route } from "../serve.ts";
 import { PlainResponse, type PlainResponseOptions } from "./plain-response.ts";
-import { readPlainHead, type PlainHead } from "./read-head.ts";
 
 /** The fast path: serves plain requests of known paths; see `createFastPath`. */
 export type FastPath = {
@@ -22,41 +23,29 @@ export type FastPath = {
 };
 
 const httpDate = bySecond((ms) => new Date(ms).toUTCString());
+const noParameters = { params: {}, query: {} };
 
 /**
  * An HTTP/1.1 reader in front of Node's, for small plain POST requests, such as the model calls and spans of SDKs: it
  * saves the cost of `node:http` and a router (ADR 0019). It serves a request only if it is complete and unambiguous
- * (`read-head.ts`); on any other request, the connection goes to Node permanently, with none of its bytes consumed. So
+ * (`readPlainHead`); on any other request, the connection goes to Node permanently, with none of its bytes consumed. So
  * this code never decides about unusual requests, and its only timeouts are for idle and incomplete ones.
  */
-export function createFastPath(
-  server: Server,
-  {
-    serve,
-    isIdle,
-    isClosing,
-    addresses,
-  }: {
-    serve: (route: Route, incoming: Incoming, response: ResponseWriter) => void;
-    /** Whether no request is in progress. */
-    isIdle: () => boolean;
-    isClosing: () => boolean;
-    addresses: ClientAddresses;
-  },
-): FastPath {
+export function createFastPath(server: Server, kernel: Kernel): FastPath {
   const routes = new Map<string, Route>();
   const connections = new Set<PlainConnection>();
   const toNode = server.listeners("connection") as Array<(this: Server, socket: Socket) => void>;
-  const arrived = new TurnQueue<{ route: Route; incoming: Incoming; response: ResponseWriter }>((requests) => {
-    for (const { route, incoming, response } of requests) serve(route, incoming, response);
+  const arrived = new TurnQueue<{ route: Route; incoming: Incoming; response: PlainResponse }>((requests) => {
+    for (const { route, incoming, response } of requests)
+      void serve(kernel, route, new RequestContext(kernel, incoming, response), noParameters);
   });
   const options = {
-    addresses,
-    answers: { keepsAlive: () => !isClosing(), date: () => httpDate(Date.now()) },
-    serve(incoming: Incoming, response: ResponseWriter): boolean {
+    addresses: kernel.addresses,
+    answers: { keepsAlive: () => !kernel.closing, date: () => httpDate(Date.now()) },
+    serve(incoming: Incoming, response: PlainResponse): boolean {
       const route = routes.get(incoming.url);
       if (route === undefined) return false;
-      arrived.add({ route, incoming, response }, isIdle());
+      arrived.add({ route, incoming, response }, kernel.inFlight === 0);
       return true;
     },
     delegate(socket: Socket): void {
@@ -279,4 +268,100 @@ class PlainRequest implements Incoming {
   #forwarded(name: ForwardedHeader): string | undefined {
     return forwarded(this.#addresses, this.#socket.remoteAddress ?? "", this.headers, name);
   }
+}
+
+/** The head of a request that the fast path serves. */
+type PlainHead = {
+  /** The path, without query. */
+  path: string;
+  headers: IncomingHttpHeaders;
+  /** Bytes of the head, including the empty line. */
+  headBytes: number;
+  bodyBytes: number;
+};
+
+/** `partial`: more bytes are needed. `other`: Node must read it. */
+type HeadRead = PlainHead | "partial" | "other";
+
+const plainPath = /^\/[\w\-./~]*$/;
+const version = " HTTP/1.1\r\n";
+const [lf, cr, space, colon] = [0x0a, 0x0d, 0x20, 0x3a];
+const crlfBytes = 2;
+const plainLength = /^\d{1,7}$/;
+
+/** Headers that make a request more than a head and a body of stated length, or that end the connection. */
+const special: ReadonlySet<string> = new Set([
+  "transfer-encoding",
+  "te",
+  "trailer",
+  "expect",
+  "upgrade",
+  "proxy-connection",
+  "http2-settings",
+]);
+
+const postStart = Buffer.from("POST /");
+const pathAt = "POST ".length;
+
+/**
+ * Reads the head of a POST that every HTTP/1.1 parser would read the same way: every header once and in plain
+ * characters, one `Host`, one `Content-Length`, no transfer coding. Everything else goes to Node's parser: only Node
+ * decides what is refused, and how.
+ */
+export function readPlainHead(bytes: Buffer): HeadRead {
+  if (!startsAlike(bytes, postStart)) return "other";
+  const end = findHeadEnd(bytes);
+  if (end === -1) return bytes.length > httpLimits.plainHeadBytes ? "other" : "partial";
+  if (end > httpLimits.plainHeadBytes) return "other";
+
+  const text = bytes.toString("latin1", 0, end + crlfBytes);
+  const pathEnd = findByte(bytes, space, pathAt, text.length);
+  const path = text.slice(pathAt, pathEnd);
+  if (!text.startsWith(version, pathEnd) || !plainPath.test(path)) return "other";
+  const headers = readHeaders(bytes, text, pathEnd + version.length);
+  if (headers === undefined) return "other";
+  const length = headers["content-length"];
+  if (length === undefined || !plainLength.test(length) || headers.host === undefined) return "other";
+  const bodyBytes = Number(length);
+  if (bodyBytes > httpLimits.plainBodyBytes) return "other";
+  return { path, headers, headBytes: end + 2 * crlfBytes, bodyBytes };
+}
+
+/** Names are tokens that begin with a letter; values are visible ASCII, spaces and tabs. */
+function readHeaders(bytes: Buffer, text: string, from: number): IncomingHttpHeaders | undefined {
+  const headers: IncomingHttpHeaders = {};
+  const end = text.length;
+  let at = from;
+  while (at < end) {
+    const nameEnd = findByte(bytes, colon, at, end);
+    const name = isLetter(bytes[at]) ? fieldNameOf(text.slice(at, nameEnd)) : undefined;
+    if (name === undefined || headers[name] !== undefined || special.has(name)) return undefined;
+
+    let start = nameEnd + 1;
+    while (isBlank(bytes[start])) start += 1;
+    const lineEnd = findLineEnd(bytes, start, end);
+    if (bytes[lineEnd] !== cr || bytes[lineEnd + 1] !== lf) return undefined;
+    let valueEnd = lineEnd;
+    while (valueEnd > start && isBlank(bytes[valueEnd - 1])) valueEnd -= 1;
+    const value = text.slice(start, valueEnd);
+    if (name === "connection" && value.toLowerCase() !== "keep-alive") return undefined;
+    headers[name] = value;
+    at = lineEnd + crlfBytes;
+  }
+  return headers;
+}
+
+/** Returns the index of the first byte that is not visible ASCII, a space or a tab. */
+function findLineEnd(bytes: Buffer, at: number, end: number): number {
+  while (at < end) {
+    const byte = bytes[at] ?? 0;
+    if ((byte < 0x20 && byte !== 0x09) || byte > 0x7e) break;
+    at += 1;
+  }
+  return at;
+}
+
+function isLetter(byte = 0): boolean {
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
 }
