@@ -1,11 +1,11 @@
 import { hash, randomUUID } from "node:crypto";
 import { defaultEvalClass, type Evaluator, type ScoreValueType } from "../domain/evaluator.ts";
 import { canBeSlug } from "../domain/naming.ts";
-import type { EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
 import { domainLimits } from "../domain/limits.ts";
 import { evaluationLimits } from "./limits.ts";
 import type { ControlStoreSet } from "../storage/control/control-stores.ts";
 import { numberIn } from "./score-of-result.ts";
+import type { EvaluationResult } from "./sent-scores.ts";
 
 /** The slug of the evaluator for results with this name: the name itself if it is a valid slug. */
 export function slugOfName(name: string): string {

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Evaluator, ScoreValueType } from "../domain/evaluator.ts";
 import { noValue, type Score } from "../domain/score.ts";
 import type { SpanRow } from "../domain/span.ts";
-import type { EvaluationResult } from "../ingest/otlp/evaluation-events.ts";
 import { evaluationLimits } from "./limits.ts";
 import { storageLimits } from "../storage/limits.ts";
 import { isPassed } from "./passing.ts";
 import { readScoreValue } from "./read-score-value.ts";
+import type { EvaluationResult } from "./sent-scores.ts";
 
 /** Labels that state a verdict by themselves. The meaning of others depends on their evaluator. */
 const verdicts = new Map([

@@ -27,6 +27,8 @@ function isSame(one: unknown, other: unknown): boolean {
 
 /** The remaining events of a span. */
 export const eventsKey = "otel.events";
+/** https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-events.md */
+export const evaluationEvent = "gen_ai.evaluation.result";
 /** Kept if the status is OK, which "success" does not express: most spans leave the status unset. */
 export const statusKey = "otel.status_code";
 export const statusOk = "OK";

@@ -9,7 +9,7 @@ import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
 import { evaluationLimits } from "./limits.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
 import { testEvaluator } from "./evaluation.fixture.ts";
-import { createSentScores } from "./span-subscribers.ts";
+import { createSentScores } from "./sent-scores.ts";
 
 const signal = new AbortController().signal;
 let stores: ControlStores;
