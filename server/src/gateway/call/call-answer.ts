@@ -7,7 +7,7 @@ import type { PriceBook } from "../../pricing/price-book.ts";
 import { readUsageObject } from "../../pricing/usage-object.ts";
 import type { AttemptEnd } from "./attempt.ts";
 import { costOfCall, isRecorded, type CallLedger } from "./call-ledger.ts";
-import type { CallRecord } from "./call-record.ts";
+import type { CallRecord } from "../record/call-record.ts";
 import {
   answerError,
   answerComplete,

@@ -16,7 +16,7 @@ import { admitCall, observeCustomer, refusalOf, type Budgets } from "./admit-cal
 import { noteAttempt, timesOf, sendToUpstream, readReply, type AttemptEnd, type AttemptRun } from "./attempt.ts";
 import { CallAnswer } from "./call-answer.ts";
 import { applyPlan, recordCached, beginAttempt, costOfAnswer, isPaid, recordFailure } from "./call-ledger.ts";
-import { CallRecord, type RecordDeps } from "./call-record.ts";
+import { CallRecord, type RecordDeps } from "../record/call-record.ts";
 import { errorOfService } from "./client-answer.ts";
 import type { UpstreamTimeouts } from "./exchange.ts";
 import type {

@@ -17,7 +17,7 @@ import type {
 import { gatewayLimits } from "../limits.ts";
 import { echo, echoChunks } from "../providers/echo/echo.ts";
 import { openaiCall } from "../providers/openai/request.ts";
-import { usageOf } from "../providers/openai/read-reply.ts";
+import { readJsonReply, usageOf } from "../providers/openai/read-reply.ts";
 import {
   BadReply,
   type CallFacts,
@@ -27,7 +27,6 @@ import {
   type StreamStep,
 } from "../providers/provider.ts";
 import { detailedUsage } from "../record/usage-report.ts";
-import { readJsonReply } from "../request/read-json-request.ts";
 import { readServiceParams } from "../request/service-params.ts";
 import type { Attempt } from "../routing/plan.ts";
 import { builtInProvider } from "../routing/provider-table.ts";

@@ -1,7 +1,8 @@
 import { isObject } from "../../lib/json.ts";
 import type { CallOperation } from "../call/operation.ts";
 import { BadReply } from "../providers/provider.ts";
-import { badMember, passJson, readJsonReply, readJsonRequest } from "../request/read-json-request.ts";
+import { readJsonReply } from "../providers/openai/read-reply.ts";
+import { badMember, passJson, readJsonRequest } from "../request/read-json-request.ts";
 
 /** Embeddings of texts. The input is recorded, the vectors are not. */
 export function createEmbeddings(): CallOperation {

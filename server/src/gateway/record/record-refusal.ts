@@ -4,9 +4,9 @@ import { answerHeaders } from "../call/call-answer.ts";
 import { newLedger, applyParams, type CallLedger } from "../call/call-ledger.ts";
 import { errorOfService } from "../call/client-answer.ts";
 import type { GatewayCall } from "../call/operation.ts";
-import type { Recorder } from "./recorder.ts";
 import { readServiceParams } from "../request/service-params.ts";
-import { spanOfCall } from "./span-of-call.ts";
+import { spanOfCall } from "./call-record.ts";
+import type { Recorder } from "./recorder.ts";
 
 /** A call of which only the head was read. */
 export type UnreadCall = Pick<GatewayCall, "origin" | "permissions" | "headers" | "startedAtMs" | "elapsedMs">;

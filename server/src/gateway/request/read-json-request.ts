@@ -1,12 +1,10 @@
 import { ServiceError } from "../../domain/errors.ts";
 import { domainLimits } from "../../domain/limits.ts";
-import { isObject, parseJson } from "../../lib/json.ts";
 import { applyParams, type CallLedger } from "../call/call-ledger.ts";
-import type { AnswerReader, CallRequest, GatewayCall, CompleteReply } from "../call/operation.ts";
+import type { AnswerReader, CallRequest, GatewayCall } from "../call/operation.ts";
 import { checkTokenBounds, readMembers, readRouteHeaders, withoutServiceParams } from "../chat/read-chat-request.ts";
-import { readErrorWithin } from "../providers/openai/read-reply.ts";
+import { readJsonReply } from "../providers/openai/read-reply.ts";
 import { openaiCall } from "../providers/openai/request.ts";
-import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
 import type { OpenaiOperation } from "../providers/quirks.ts";
 import { readServiceParams } from "./service-params.ts";
 
@@ -46,22 +44,6 @@ export function checkModelName({ model }: Record<string, unknown>): string {
 export function checkStreamFlag({ stream }: Record<string, unknown>): void {
   if (stream !== undefined && stream !== null && typeof stream !== "boolean")
     throw badMember("stream", "must be true or false");
-}
-
-/**
- * Parses a reply as a JSON object. `problem` is set if the object reports an error. @throws BadReply if it is not an
- * object
- */
-export function readJsonReply(complete: CompleteReply): { reply: Record<string, unknown>; problem?: UpstreamProblem } {
-  const reply = complete.value ?? parsedReply(complete.bytes);
-  const problem = readErrorWithin(reply);
-  return { reply, ...(problem && { problem }) };
-}
-
-function parsedReply(bytes: Buffer): Record<string, unknown> {
-  const parsed = parseJson(bytes);
-  if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's response is not a JSON object.");
-  return parsed.value;
 }
 
 /** Returns a JSON response unchanged, or with the breakdown that was requested. */

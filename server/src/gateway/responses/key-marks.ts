@@ -1,7 +1,7 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
 import type { SseEvent } from "../../lib/sse.ts";
 import type { CompleteReply } from "../call/operation.ts";
-import { readJsonReply } from "../request/read-json-request.ts";
+import { readJsonReply } from "../providers/openai/read-reply.ts";
 
 type Members = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { lookUp } from "../../lib/look-up.ts";
 import { isObject } from "../../lib/json.ts";
 import type { CompleteReply } from "../call/operation.ts";
-import { readJsonReply } from "../request/read-json-request.ts";
+import { readJsonReply } from "../providers/openai/read-reply.ts";
 
 type Members = Record<string, unknown>;
 

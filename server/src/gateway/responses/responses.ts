@@ -1,11 +1,11 @@
 import { isObject, parseObjectText } from "../../lib/json.ts";
 import { blockProblem } from "../call/blocked-answer.ts";
 import type { CallLedger } from "../call/call-ledger.ts";
-import { problemOfEvent, usageWithTier } from "../providers/openai/read-reply.ts";
+import { problemOfEvent, readJsonReply, usageWithTier } from "../providers/openai/read-reply.ts";
 import { createEventSource, feedEvents, type EventReader } from "../stream/event-source.ts";
 import type { AnswerReader, CallOperation, ReaderOptions } from "../call/operation.ts";
 import { BadReply, type UpstreamProblem } from "../providers/provider.ts";
-import { badMember, checkStreamFlag, passJson, readJsonReply, readJsonRequest } from "../request/read-json-request.ts";
+import { badMember, checkStreamFlag, passJson, readJsonRequest } from "../request/read-json-request.ts";
 import { createMarker, removeMarks, type KeyMark } from "./key-marks.ts";
 import { responseAsEvents } from "./response-as-events.ts";
 import type { ResponseOwners } from "./response-owners.ts";

@@ -12,7 +12,7 @@ import type { AnswerReader, CompleteReply } from "../call/operation.ts";
 import type { UpstreamCall, UpstreamProblem } from "../providers/provider.ts";
 import { understandProblem } from "../providers/shared/understand-problem.ts";
 import { readRouteHeaders } from "../chat/read-chat-request.ts";
-import { readJsonReply } from "../request/read-json-request.ts";
+import { readJsonReply } from "../providers/openai/read-reply.ts";
 import type { Attempt } from "../routing/plan.ts";
 import type { ProviderKey } from "../routing/router.ts";
 import type { CallDeps } from "../call/run-call.ts";

@@ -1,7 +1,26 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isObject, parseJson } from "../../../lib/json.ts";
-import type { UpstreamProblem } from "../provider.ts";
+import { BadReply, type UpstreamProblem } from "../provider.ts";
 import { kindOfStatus, retryAfterMs, upstreamMessage } from "../shared/problems.ts";
+
+/**
+ * Parses a complete reply as a JSON object, unless `value` is it already. `problem` is set if the object reports an
+ * error. @throws BadReply if it is not an object
+ */
+export function readJsonReply({ bytes, value }: { bytes: Buffer; value?: Record<string, unknown> }): {
+  reply: Record<string, unknown>;
+  problem?: UpstreamProblem;
+} {
+  const reply = value ?? parsedReply(bytes);
+  const problem = readErrorWithin(reply);
+  return { reply, ...(problem && { problem }) };
+}
+
+function parsedReply(bytes: Buffer): Record<string, unknown> {
+  const parsed = parseJson(bytes);
+  if (!parsed.ok || !isObject(parsed.value)) throw new BadReply("The provider's response is not a JSON object.");
+  return parsed.value;
+}
 
 /** Reads a response with a status other than 2xx, in the error shapes of OpenAI-like providers. */
 export function readProblem(status: number, headers: IncomingHttpHeaders, bytes: Buffer): UpstreamProblem {

@@ -13,7 +13,7 @@ import { newLedger, recordDigest, applyParams, recordReply, type CallLedger } fr
 import { createChatDigest } from "../chat/chat-digest.ts";
 import { readMembers, withoutServiceParams } from "../chat/read-chat-request.ts";
 import { readServiceParams } from "../request/service-params.ts";
-import { spanOfCall } from "./span-of-call.ts";
+import { spanOfCall } from "./call-record.ts";
 
 const prices = createPriceBook({ maxModels: 10 });
 const logger = pino({ level: "silent" });
