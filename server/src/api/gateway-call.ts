@@ -2,7 +2,7 @@ import { gatewayLogMethod } from "../domain/span.ts";
 import type { GatewayCall } from "../gateway/call/operation.ts";
 import type { UnreadCall } from "../gateway/record/record-refusal.ts";
 import type { Context, RawBodyValue } from "../http/endpoint.ts";
-import { originOf } from "./request-logs/span-ingest.ts";
+import { originOf } from "../ingest/normalize/normalize.ts";
 
 type Caller = Parameters<typeof originOf>[0];
 

@@ -107,11 +107,8 @@ export async function composeIngest(
     journal,
     prices,
     metrics,
-    select: (organizationId, rows, bytes) => fanOut.select(organizationId, rows, bytes),
-    committed: (entry, payload, selected) => {
-      fanOut.buffer(entry.seq, selected);
-      writer.add(entry, payload);
-    },
+    fanOut,
+    writer,
     deletedTraces,
     erasedCustomers,
     isOnlyNode,
@@ -119,13 +116,7 @@ export async function composeIngest(
     now,
   });
   const acceptCalls = createAcceptCalls({ intake, logger });
-  const adopt = createAdopt({
-    intake,
-    acceptCalls,
-    journal,
-    committed: (entry, payload) => writer.add(entry, payload),
-    logger,
-  });
+  const adopt = createAdopt({ intake, acceptCalls, journal, writer, logger });
   const settle = (names: readonly string[]) => writer.flush().then(() => fanOut.drained(names));
   return { writer, settle, intake, acceptCalls, adopt, deletedTraces };
 }

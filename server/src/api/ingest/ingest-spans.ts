@@ -3,17 +3,12 @@ import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { reply } from "../../http/reply.ts";
 import type { SpanIntake } from "../../ingest/accept/accept.ts";
+import { originOf } from "../../ingest/normalize/normalize.ts";
 import { isObject } from "../../lib/json.ts";
 import { apiLimits } from "../limits.ts";
 import { httpLimits } from "../../http/limits.ts";
 import { presentOutcomes } from "../request-logs/bulk-create-spans.ts";
-import {
-  originOf,
-  readIdempotencyKey,
-  readJsonBody,
-  unknownWarnings,
-  warningsOf,
-} from "../request-logs/span-ingest.ts";
+import { readIdempotencyKey, readJsonBody, unknownWarnings, warningsOf } from "../request-logs/span-ingest.ts";
 import { spanBody, spanExample } from "../request-logs/span-body.ts";
 
 const ingested = z

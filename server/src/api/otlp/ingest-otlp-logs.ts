@@ -2,12 +2,12 @@ import { z } from "zod";
 import { ServiceError } from "../../domain/errors.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import type { SpanIntake } from "../../ingest/accept/accept.ts";
+import { originOf } from "../../ingest/normalize/normalize.ts";
 import { acceptTraces } from "../../ingest/otlp/accept-traces.ts";
 import { spansOfAgentLogs } from "../../ingest/otlp/agent-logs/read-agent-logs.ts";
 import { decodeJsonLogs } from "../../ingest/otlp/decode-json.ts";
 import { decodeProtobufLogs } from "../../ingest/otlp/decode-protobuf.ts";
 import type { LogJoiner } from "../../ingest/otlp/join-logs.ts";
-import { originOf } from "../request-logs/span-ingest.ts";
 import { decodeExport, encodingOf, exportReply, otlpBody, otlpOperation } from "./read-export.ts";
 
 const logsExample = {

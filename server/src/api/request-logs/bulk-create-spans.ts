@@ -3,10 +3,11 @@ import { endpoint } from "../../http/endpoint.ts";
 import { ownEnvironmentQuery } from "../../http/query.ts";
 import { reply } from "../../http/reply.ts";
 import type { RowOutcome, SpanIntake } from "../../ingest/accept/accept.ts";
+import { originOf } from "../../ingest/normalize/normalize.ts";
 import { httpLimits } from "../../http/limits.ts";
 import { storageLimits } from "../../storage/limits.ts";
 import { bulkResult, presentResult, readRows } from "./bulk-rows.ts";
-import { originOf, readIdempotencyKey, readJsonBody, unknownWarnings, warningsOf } from "./span-ingest.ts";
+import { readIdempotencyKey, readJsonBody, unknownWarnings, warningsOf } from "./span-ingest.ts";
 import { spanBody, spanExample } from "./span-body.ts";
 
 const createResult = bulkResult.extend({ warnings: unknownWarnings }).meta({ id: "BulkCreateResult" });

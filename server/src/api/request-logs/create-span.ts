@@ -3,9 +3,10 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { SpanRow } from "../../domain/span.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import type { SpanIntake } from "../../ingest/accept/accept.ts";
+import { originOf } from "../../ingest/normalize/normalize.ts";
 import { isoTime } from "../../lib/time.ts";
 import { storageLimits } from "../../storage/limits.ts";
-import { originOf, readIdempotencyKey, readJsonBody, sentenceOf, unknownWarnings, warningsOf } from "./span-ingest.ts";
+import { readIdempotencyKey, readJsonBody, sentenceOf, unknownWarnings, warningsOf } from "./span-ingest.ts";
 import { spanBody, spanExample } from "./span-body.ts";
 
 const created = z

@@ -2,10 +2,8 @@ import { hash } from "node:crypto";
 import { z } from "zod";
 import { badBody, ServiceError, type FieldErrors } from "../../domain/errors.ts";
 import { domainLimits } from "../../domain/limits.ts";
-import type { Environment, Principal } from "../../domain/principal.ts";
 import { httpLimits } from "../../http/limits.ts";
 import type { RowOutcome } from "../../ingest/accept/accept.ts";
-import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
 import { countJsonNodes, parseJson } from "../../lib/json.ts";
 
 /** The JSON of a raw body. @throws ServiceError `invalid_request`, `payload_too_large` */
@@ -24,18 +22,6 @@ export function readJsonBody(bytes: Buffer): unknown {
     throw badBody(`is ${parsed.message}; send JSON, not a form`);
   if (!parsed.ok) throw badBody(`is ${parsed.message}`);
   return parsed.value;
-}
-
-/** `environment`: where a person's token writes, which belongs to no environment. */
-export function originOf(principal: Principal, logMethod: string, environment: Environment = "prod"): SpanOrigin {
-  const isKey = principal.kind === "key";
-  return {
-    organization_id: principal.organization_id,
-    environment: isKey ? principal.environment : environment,
-    organization_key_id: isKey ? principal.organization_key_id : "",
-    organization_key_name: isKey ? principal.organization_key_name : "",
-    log_method: logMethod,
-  };
 }
 
 /**

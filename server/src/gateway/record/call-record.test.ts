@@ -42,7 +42,7 @@ async function storedRows(calls: readonly RecordedCall[]): Promise<Record<string
     journal,
     prices,
     metrics: createIngestMetrics(new Registry(), journal),
-    committed: (_entry, payload) => rows.push(...payload.toString().trimEnd().split("\n").map(parsed)),
+    writer: { add: (_entry, payload) => void rows.push(...payload.toString().trimEnd().split("\n").map(parsed)) },
     now: () => 1.8e12,
   });
   await createAcceptCalls({ intake, logger })(calls);

@@ -45,9 +45,11 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
     maxBytes: maxSpoolBytes,
     onProblem: ({ reason }) => problems.push(reason),
   });
-  const committed = (_entry: unknown, payload: Buffer): void => {
-    const lines = payload.toString().trimEnd().split("\n");
-    rows.push(...lines.map((line) => JSON.parse(line) as SpanRow));
+  const writer = {
+    add(_entry: unknown, payload: Buffer): void {
+      const lines = payload.toString().trimEnd().split("\n");
+      rows.push(...lines.map((line) => JSON.parse(line) as SpanRow));
+    },
   };
   const guarded: Journal = {
     ...journal,
@@ -62,7 +64,7 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
     journal: guarded,
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createIngestMetrics(new Registry(), journal),
-    committed,
+    writer,
     now: Date.now,
   });
   const metrics = createGatewayMetrics(registry);
@@ -70,7 +72,7 @@ function start(path = newFolder(), { maxSpoolBytes = 1e6 } = {}) {
   const acceptCalls = createAcceptCalls({ intake, logger });
   const recorder = createRecorder({
     acceptCalls,
-    adopt: createAdopt({ intake, acceptCalls, journal: guarded, committed, logger }),
+    adopt: createAdopt({ intake, acceptCalls, journal: guarded, writer, logger }),
     spool,
     metrics,
     logger,

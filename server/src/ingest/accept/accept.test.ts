@@ -39,7 +39,7 @@ beforeAll(() => {
     journal,
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createIngestMetrics(new Registry(), journal),
-    committed: (_entry, payload) => write(payload),
+    writer: { add: (_entry, payload) => write(payload) },
     now: Date.now,
   });
 });
@@ -249,7 +249,7 @@ test("a superseded row is accepted only once the fuller one is on disk", async (
       journal: over,
       prices: createPriceBook({ maxModels: 10 }),
       metrics: createIngestMetrics(new Registry(), journal),
-      committed: () => undefined,
+      writer: { add: () => undefined },
       now: Date.now,
     });
   let isAccepted = false;
@@ -272,7 +272,7 @@ test("the span received later wins, also after the clock was set back", async ()
     journal,
     prices: createPriceBook({ maxModels: 10 }),
     metrics: createIngestMetrics(new Registry(), journal),
-    committed: (_entry, payload) => write(payload),
+    writer: { add: (_entry, payload) => write(payload) },
     now: () => Date.now() - 3_600_000,
   });
   await intake.accept([completed], origin);
@@ -324,9 +324,11 @@ describe("rows that may share their key with another row are marked as resends",
       journal: young,
       prices: createPriceBook({ maxModels: 10 }),
       metrics: createIngestMetrics(new Registry(), young),
-      committed: (entry, payload) => {
-        write(payload);
-        expect(entry.hasResends).toBe(true);
+      writer: {
+        add(entry, payload) {
+          write(payload);
+          expect(entry.hasResends).toBe(true);
+        },
       },
       now: () => clock,
     });

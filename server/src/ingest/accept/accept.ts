@@ -1,9 +1,9 @@
 import { wholeBody, type ErrorCode, type FieldErrors } from "../../domain/errors.ts";
 import type { SpanRow } from "../../domain/span.ts";
 import { domainLimits } from "../../domain/limits.ts";
-import type { Journal, JournalEntry } from "../../storage/journal/journal.ts";
+import type { Journal } from "../../storage/journal/journal.ts";
 import type { IngestMetrics } from "../../telemetry/ingest-metrics.ts";
-import type { SelectedRows } from "../fan-out/fan-out.ts";
+import type { FanOut } from "../fan-out/fan-out.ts";
 import type { DeletedTraces } from "./deleted-traces.ts";
 import type { PriceBook } from "../../pricing/price-book.ts";
 import type { ErasedCustomers } from "./erased-customers.ts";
@@ -12,6 +12,7 @@ import { normalizeSpan, type NormalizedSpan, type NormalizeResult, type SpanOrig
 import { addReduced, type RecordedCall } from "./recorded-call.ts";
 import { createSpanBatch, encodeLines, type Arrival, type SpanBatch, type SpanBatchDeps } from "./span-batch.ts";
 import type { SpanHistory } from "./span-history.ts";
+import type { SpanWriter } from "../writer/writer.ts";
 
 /** `unknown`: some of the members of the body that were ignored. */
 export type AcceptedRow = { ok: true; row: SpanRow; unknown?: readonly string[] };
@@ -55,10 +56,10 @@ export type SpanIntakeDeps = {
   journal: Journal;
   prices: PriceBook;
   metrics: IngestMetrics;
-  /** Called before the commit, with the bytes of the entry. Other rows are released while the journal writes. */
-  select?: (organizationId: string, rows: readonly SpanRow[], bytes: number) => SelectedRows | undefined;
-  /** Called with each committed entry, so that the writer stores it. */
-  committed: (entry: JournalEntry, payload: Buffer, selected: SelectedRows | undefined) => void;
+  /** Selects rows before the commit; the others are released while the journal writes. */
+  fanOut?: Pick<FanOut, "select" | "buffer">;
+  /** Stores each committed entry. */
+  writer: Pick<SpanWriter, "add">;
   /** Resends of spans of a deleted trace are accepted and dropped. */
   deletedTraces?: Pick<DeletedTraces, "covers">;
   /** Spans received before their customer was deleted are stored without the customer. */
@@ -72,7 +73,7 @@ export type SpanIntakeDeps = {
 };
 
 export function createSpanIntake(deps: SpanIntakeDeps): SpanIntake {
-  const { journal, prices, metrics, select, committed, isOnlyNode = false, history, now } = deps;
+  const { journal, prices, metrics, fanOut, writer, isOnlyNode = false, history, now } = deps;
   const { deletedTraces, erasedCustomers } = deps;
   const nextReceivedNs = createReceiptClock(now);
   const newBatch = (stored?: SpanBatchDeps["stored"]) =>
@@ -84,12 +85,14 @@ export function createSpanIntake(deps: SpanIntakeDeps): SpanIntake {
     const settle = batch.hasSuperseded() ? () => journal.settled() : () => undefined;
     if (batch.lines.length === 0) return Promise.resolve(settle());
     const payload = encodeLines(batch.lines);
-    const selected = select?.(organizationId, batch.rows, payload.length);
+    const selected = fanOut?.select(organizationId, batch.rows, payload.length);
     const { length: rows } = batch.lines;
     const [identities, hasResends] = [batch.identities(), batch.hasResends()];
-    return journal.append({ payload, rows, identities, hasResends, isExemptFromShare }).then(
+    const party = organizationId;
+    return journal.append({ payload, rows, identities, party, hasResends, isExemptFromShare }).then(
       (entry) => {
-        committed(entry, payload, selected);
+        fanOut?.buffer(entry.seq, selected);
+        writer.add(entry, payload);
         return settle();
       },
       (error: unknown) => {

@@ -1,7 +1,7 @@
 import type { FieldErrors } from "../../domain/errors.ts";
 import { completeness, formatUuid, newIdentity, spanIdentity, spanVersion } from "../../domain/identity.ts";
 import { domainLimits } from "../../domain/limits.ts";
-import type { Environment } from "../../domain/principal.ts";
+import type { Environment, Principal } from "../../domain/principal.ts";
 import { spanStatusOf, messageLogTypes, type SpanRow } from "../../domain/span.ts";
 import { filterLimits } from "../../filter/limits.ts";
 import { indexMetadata } from "../../filter/metadata-index.ts";
@@ -14,10 +14,9 @@ import { withOpenAiCalls } from "../../messages/tool-calls.ts";
 import type { PriceBook } from "../../pricing/price-book.ts";
 import { sellerOf } from "../../pricing/receipt.ts";
 import type { NestedJson } from "../../validation/field-readers.ts";
+import { readBody, rowOfValues, type BodyValues, type OpenRow } from "./body-values.ts";
 import { withoutContent } from "./omit-content.ts";
-import { readBody, type BodyValues } from "./read-body.ts";
 import { placeUsage, priceOf, readUsage } from "./place-usage.ts";
-import { rowOfValues, type OpenRow } from "./row-of-values.ts";
 import { gatewayFields, serviceLogMethods } from "./wire-fields.ts";
 
 /** Where a span comes from: facts that its body cannot set. */
@@ -29,6 +28,18 @@ export type SpanOrigin = {
   /** The route it came by, unless the body names another: `logging_api`, `tracing_integration` … */
   log_method: string;
 };
+
+/** `environment`: where a person's token writes, which belongs to no environment. */
+export function originOf(principal: Principal, logMethod: string, environment: Environment = "prod"): SpanOrigin {
+  const isKey = principal.kind === "key";
+  return {
+    organization_id: principal.organization_id,
+    environment: isKey ? principal.environment : environment,
+    organization_key_id: isKey ? principal.organization_key_id : "",
+    organization_key_name: isKey ? principal.organization_key_name : "",
+    log_method: logMethod,
+  };
+}
 
 /** Spans of instrumentations and SDKs. */
 const tracedLogMethod = "tracing_integration";
@@ -266,11 +277,10 @@ function placeMessages(row: OpenRow, values: BodyValues): void {
 function placeToolCalls(row: OpenRow): void {
   if (row.tool_calls !== undefined) row.tool_calls = withOpenAiCalls(row.tool_calls);
   if (!isObject(row.completion_message)) return;
-  const calls = withOpenAiCalls(row.completion_message["tool_calls"]);
-  if (!Array.isArray(calls) || calls.length === 0) return;
-  if (calls !== row.completion_message["tool_calls"]) {
-    row.completion_message = { ...row.completion_message, tool_calls: calls };
-  }
+  const stated = row.completion_message["tool_calls"];
+  if (!Array.isArray(stated) || stated.length === 0) return;
+  const calls = withOpenAiCalls(stated);
+  if (calls !== stated) row.completion_message = { ...row.completion_message, tool_calls: calls };
   row.tool_calls ??= calls;
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/json.ts";
-import type { BodyValues } from "./read-body.ts";
+import type { BodyValues } from "./body-values.ts";
 
 /** Input and output in all forms, and everything else that quotes the conversation. */
 const contentFields = [

@@ -5,8 +5,7 @@ import { readUsageDetails, usageDetailsOf } from "../../pricing/buckets.ts";
 import { pricingLimits } from "../../pricing/limits.ts";
 import { assuming, versions } from "../../pricing/receipt.ts";
 import { readUsageMembers, tierOf } from "../../pricing/usage-object.ts";
-import type { BodyValues } from "./read-body.ts";
-import type { OpenRow } from "./row-of-values.ts";
+import type { BodyValues, OpenRow } from "./body-values.ts";
 
 /**
  * Reads the usage of a span body: its own fields first, then `usage_details`, then its `usage` object or that of its

@@ -1,10 +1,11 @@
 import type { Logger } from "pino";
 import type { SpanRow } from "../../domain/span.ts";
-import type { Journal, JournalEntry } from "../../storage/journal/journal.ts";
+import type { Journal } from "../../storage/journal/journal.ts";
 import type { SpanIntake } from "../accept/accept.ts";
 import { readCall, type AcceptCalls } from "../accept/recorded-call.ts";
 import { recallSpan } from "../accept/recalled-span.ts";
 import { markResends, splitLines, unmarked } from "./row-lines.ts";
+import type { SpanWriter } from "./writer.ts";
 
 /** Accepts what another process left. Spans keep their identities, so storing them again is safe. */
 export type Adopt = {
@@ -21,10 +22,10 @@ export function createAdopt(deps: {
   intake: Pick<SpanIntake, "acceptAgain">;
   acceptCalls: AcceptCalls;
   journal: Pick<Journal, "append">;
-  committed: (entry: JournalEntry, payload: Buffer) => void;
+  writer: Pick<SpanWriter, "add">;
   logger: Logger;
 }): Adopt {
-  const { intake, acceptCalls, journal, committed, logger } = deps;
+  const { intake, acceptCalls, journal, writer, logger } = deps;
   return {
     async rows(payload) {
       const lines = splitLines(payload).map(unmarked);
@@ -43,7 +44,7 @@ export function createAdopt(deps: {
         hasResends: true,
         isExemptFromShare: true,
       });
-      committed(entry, rest);
+      writer.add(entry, rest);
     },
     async call(text) {
       const call = readCall(text.toString("utf8"));

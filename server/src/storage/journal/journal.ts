@@ -19,13 +19,14 @@ export type Journal = {
   /**
    * Commits the rows of one request: NDJSON, each line with its line break. `isExemptFromShare`: for
    * work that was already done, such as a call of the gateway; only the total bound limits it, not the fair share of its
-   * party.
+   * party. `party`: by default what `partyOf` returns.
    * @throws ServiceError `unavailable` if a bound is reached or the disk refuses
    */
   append(entry: {
     payload: Buffer;
     rows: number;
     identities: readonly IdentityWrite[];
+    party?: string;
     hasResends?: boolean;
     isExemptFromShare?: boolean;
   }): Promise<JournalEntry>;
@@ -94,7 +95,10 @@ export function openJournal(options: JournalOptions): Journal {
   let nextSeq = entries.lastKey() + 1;
   const capacity = createCapacity(options);
   const retained = openRetainedEntries(database, entries);
-  for (const { key: seq, value } of entries.range(0)) if (!retained.has(seq)) capacity.acquire(seq, value);
+  const partyFor = (payload: Buffer): string => options.partyOf?.(payload) ?? "";
+  for (const { key: seq, value } of entries.range(0)) {
+    if (!retained.has(seq)) capacity.acquire(seq, partyFor(value), value.byteLength);
+  }
 
   const memory = openIdentityMemory(database, options);
   const commits = createCommits(database, entries, memory);
@@ -102,8 +106,11 @@ export function openJournal(options: JournalOptions): Journal {
   let quarantined = quarantine.stats();
 
   return {
-    async append({ payload, rows, identities, hasResends = false, isExemptFromShare = false }) {
-      if (!capacity.tryAcquire(nextSeq, payload, { isExemptFromShare, quarantinedBytes: quarantined.bytes })) {
+    async append(entry) {
+      const { payload, rows, identities, hasResends = false, isExemptFromShare = false } = entry;
+      const party = entry.party ?? partyFor(payload);
+      const bounds = { isExemptFromShare, quarantinedBytes: quarantined.bytes };
+      if (!capacity.tryAcquire(nextSeq, party, payload.byteLength, bounds)) {
         throw unavailable("The ingest journal is full: storage does not keep up. Try again later.");
       }
       const seq = nextSeq;
@@ -162,17 +169,11 @@ export function openJournal(options: JournalOptions): Journal {
 const newParty = "";
 
 /** Accounts for the bounds of the journal, in bytes and entries, divided between parties. */
-function createCapacity({
-  maxBytes,
-  maxEntries,
-  partyOf,
-  now,
-}: Pick<JournalOptions, "maxBytes" | "maxEntries" | "partyOf" | "now">) {
+function createCapacity({ maxBytes, maxEntries, now }: Pick<JournalOptions, "maxBytes" | "maxEntries" | "now">) {
   /** In order of acceptance. */
   const pending = new Map<number, { party: string; bytes: number; sinceMs: number }>();
   const bytes = new FairShare(maxBytes);
   const places = new FairShare(maxEntries);
-  const partyFor = (payload: Buffer): string => partyOf?.(payload) ?? "";
 
   return {
     /**
@@ -183,24 +184,23 @@ function createCapacity({
      */
     tryAcquire(
       seq: number,
-      payload: Buffer,
+      party: string,
+      size: number,
       { isExemptFromShare, quarantinedBytes }: { isExemptFromShare: boolean; quarantinedBytes: number },
     ): boolean {
-      const party = partyFor(payload);
       const max = maxBytes - quarantinedBytes;
       const hasCapacity = isExemptFromShare
         ? places.inUse < maxEntries && bytes.inUse < max
         : places.available(party) > 0 && bytes.available(party, max) > 0;
-      if (hasCapacity) this.acquire(seq, payload);
+      if (hasCapacity) this.acquire(seq, party, size);
       else (places.available(party) > 0 ? bytes : places).note("refused");
       return hasCapacity;
     },
     /** Accounts for an entry that is in the journal, or will be. */
-    acquire(seq: number, payload: Buffer): void {
-      const party = partyFor(payload);
-      bytes.acquire(party, payload.byteLength);
+    acquire(seq: number, party: string, size: number): void {
+      bytes.acquire(party, size);
       places.acquire(party, 1);
-      pending.set(seq, { party, bytes: payload.byteLength, sinceMs: now() });
+      pending.set(seq, { party, bytes: size, sinceMs: now() });
     },
     release(seq: number): void {
       const entry = pending.get(seq);
