@@ -63,9 +63,16 @@ export const permissionTable: Readonly<Record<Permission, PermissionSpec>> = {
     roles: everybody,
     includes: ["scores:read", "customers:read", "automations:read", "webhooks:read", "alerts:read", "prices:read"],
   },
-  "analytics:read": { allows: "read sums by group", roles: everybody },
+  "analytics:read": {
+    allows:
+      "read sums by group and over time, and values of fields and metadata; filters may search the content of spans",
+    roles: everybody,
+  },
   "gateway:call": { allows: "call models through the gateway, which records the calls", roles: editors },
-  "scores:write": { allows: "score logs, change and delete scores, and note, pin and rate spans", roles: editors },
+  "scores:write": {
+    allows: "score logs, change and delete scores, note, pin and rate spans, and change their metadata",
+    roles: editors,
+  },
   "scores:read": { allows: "read scores", roles: everybody },
   "traces:share": { allows: "share a trace with everyone who has its link, and stop sharing it", roles: editors },
   "traces:delete": { allows: "delete traces", roles: editors },
