@@ -72,6 +72,8 @@ export const storageLimits = {
   /** Queries that run at a time in the embedded store. */
   embeddedQueriesInFlight: 6,
   embeddedMarkCacheBytes: 128 * MiB,
+  /** Decompressed blocks that reads keep for the next ones: rows of a page share blocks of 2 MiB with their neighbours. */
+  embeddedBlockCacheBytes: 64 * MiB,
   /** How often memory that the engine has freed is returned to the system. */
   embeddedMemoryReleaseEveryMs: 20_000,
   /**

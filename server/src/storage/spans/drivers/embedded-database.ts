@@ -32,6 +32,7 @@ const startArguments = [
   `--mark_cache_size=${storageLimits.embeddedMarkCacheBytes}`,
   `--primary_index_cache_size=${storageLimits.embeddedMarkCacheBytes}`,
   `--index_mark_cache_size=${storageLimits.embeddedMarkCacheBytes}`,
+  `--uncompressed_cache_size=${storageLimits.embeddedBlockCacheBytes}`,
   "--max_server_memory_usage_to_ram_ratio=0.7",
 ];
 
@@ -200,7 +201,7 @@ function createReads(
     if (!prepared.has(session)) await session.queryAsync(`SET max_query_size = ${storageLimits.queryTextBytes}`);
     prepared.add(session);
     const bound = bindLiterals(statement.sql, statement.params ?? {});
-    const settings = { ...readSettings(bounds), ...statement.settings, log_comment: tag };
+    const settings = { ...readSettings(bounds), use_uncompressed_cache: 1, ...statement.settings, log_comment: tag };
     const result = (await session.queryAsync(withSettings(bound, settings), { format })).bytes();
     return Buffer.from(result.buffer, result.byteOffset, result.byteLength);
   };
