@@ -48,7 +48,8 @@ export async function newestSpans(
   { name, where, fields, most }: { name: string; where: Where; fields: readonly ReadColumn[]; most?: number },
   signal?: AbortSignal,
 ): Promise<{ newest: Map<string, StoredSpan>; isAll: boolean }> {
-  const packing = packingOf(storedColumns([...new Set<ReadColumn>([...keyColumns, "is_deleted", ...fields])]));
+  const packing = packingOf(storedColumns([...new Set<ReadColumn>([...keyColumns, ...fields])]));
+  const select = [...new Set([...packing.select, "is_deleted"])].join(", ");
   const limit = most === undefined ? "" : `LIMIT ${most + 1}`;
   // A span may have several rows of counts.
   const counting =
@@ -58,7 +59,7 @@ export async function newestSpans(
   const finding = database.query(
     {
       name,
-      sql: `SELECT ${packing.select.join(", ")} FROM spans PREWHERE ${where.sql} ${limit}`,
+      sql: `SELECT ${select} FROM spans PREWHERE ${where.sql} ${limit}`,
       params: where.params,
       // Nobody can use a response with a thousand spans of megabytes each: it takes fewer rows or fields.
       settings: { max_result_bytes: storageLimits.pagePayloadBytes, result_overflow_mode: "throw" },
@@ -68,15 +69,11 @@ export async function newestSpans(
   const [counts, { rows }] = await Promise.all([counting, finding]);
   if (counts === undefined || rows.length > (most ?? rows.length)) return { newest: new Map(), isAll: false };
   const isCounted = fields.some(isCountedColumn);
-  const newest = newestBy(
-    rows.map((row) => storedSpan(packing.unpack(row))),
-    keyText,
-    ({ version }) => version,
-  );
-  for (const [key, row] of newest) {
-    if (row.is_deleted === 1) newest.delete(key);
-    else if (isCounted) withCount(row, counts);
-    if (!fields.includes("is_deleted")) delete (row as ResultRow)["is_deleted"];
+  const newest = new Map<string, StoredSpan>();
+  for (const [key, row] of newestBy(rows, rowKeyText, (each) => String(each["version"]))) {
+    if (Number(row["is_deleted"]) === 1) continue;
+    const span = storedSpan(packing.unpack(row));
+    newest.set(key, isCounted ? withCount(span, counts) : span);
   }
   return { newest, isAll: true };
 }
@@ -98,4 +95,8 @@ export function newestBy<Row>(
 
 function keyText({ timestamp, unique_id: id, environment }: SpanKey): string {
   return `${timestamp} ${id} ${environment}`;
+}
+
+function rowKeyText(row: ResultRow): string {
+  return `${String(row["timestamp"])} ${String(row["unique_id"])} ${String(row["environment"])}`;
 }

@@ -23,8 +23,8 @@ const placeOf = new Map<SpanColumn, number>(packedColumns.map((column, index) =>
 /** Reads many columns through the one into which the engine has packed them. */
 export function packingOf(columns: readonly SpanColumn[]): Packing {
   const packed = columns.filter((column) => placeOf.has(column));
-  if (packed.length < minPacked) return { select: columns, unpack: (row) => row, unpackRaw: (row) => row };
-  const own = columns.filter((column) => !placeOf.has(column));
+  const isPacked = packed.length >= minPacked;
+  const own = isPacked ? columns.filter((column) => !placeOf.has(column)) : columns;
   const sources = columns.map((column) => ({
     column,
     ownAt: own.indexOf(column),
@@ -34,30 +34,28 @@ export function packingOf(columns: readonly SpanColumn[]): Packing {
   // Copies of one object share its shape.
   const shape = JSON.parse(JSON.stringify(Object.fromEntries(columns.map((column) => [column, null])))) as ResultRow;
   return {
-    select: [...own, "packed"],
+    select: isPacked ? [...own, "packed"] : own,
     unpack(row) {
-      const values = textsOf(row["packed"]);
+      const values = isPacked ? textsOf(row["packed"]) : [];
       const unpacked = { ...shape };
       for (const { column, ownAt, at, kind } of sources)
-        unpacked[column] = ownAt === -1 ? valueOf(values[at] ?? "", kind) : row[column];
+        unpacked[column] = ownAt === -1 ? valueOf(unescaped(values[at] ?? ""), kind) : row[column];
       return unpacked;
     },
     unpackRaw(row) {
+      if (!isPacked) return row;
       const values = textsOf(JSON.parse(fromByteString(row[own.length] ?? '""')));
       return sources.map(({ ownAt, at, kind }) =>
-        ownAt === -1 ? rawValueOf(values[at] ?? "", kind) : (row[ownAt] ?? "null"),
+        ownAt === -1 ? rawValueOf(unescaped(values[at] ?? ""), kind) : (row[ownAt] ?? "null"),
       );
     },
   };
 }
 
-/** The texts of a line in ClickHouse's format TSV, '' for null. */
-function textsOf(packed: unknown): readonly string[] {
-  const line = String(packed);
-  const texts = line.split("\t");
-  return line.includes("\\") ? texts.map(unescaped) : texts;
-}
+/** The texts of a line in ClickHouse's format TSV, with its escapes. */
+const textsOf = (packed: unknown): readonly string[] => String(packed).split("\t");
 
+/** '' for null. */
 function unescaped(text: string): string {
   if (!text.includes("\\")) return text;
   return text === "\\N" ? "" : text.replace(/\\(.)/g, (_, char: string) => escapes[char] ?? char);
