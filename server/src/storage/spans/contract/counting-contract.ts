@@ -145,9 +145,10 @@ export function describeCounting({ store, insert }: ContractDriver): void {
       });
     const below = { trace_unique_id: "a", span_parent_id: "root" };
     const ids = { unique_id: randomUUID() };
+    const moved = { ...call, ...below, unique_id: randomUUID(), span_unique_id: "1", model: "m" };
     await insert([
       root("ann", { ...ids, thread_identifier: "t1" }),
-      spanRow(org, { ...call, ...below, span_unique_id: "1", model: "m" }),
+      spanRow(org, { ...moved, timestamp: timeAt(3) }),
       spanRow(org, { ...below, span_unique_id: "2", thread_identifier: "t2" }),
       spanRow(org, { ...below, span_unique_id: "3", customer_identifier: "eve" }),
       spanRow(org, { customer_identifier: "ann", model: "m" }),
@@ -198,6 +199,12 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     expect(await agree()).toEqual(["", "", "ann", "bob", "bob", "bob", "eve"]);
     await insert([root("", { ...ids, version: "3" })]);
     expect(await agree()).toEqual(["", "", "ann", "eve", "eve", "eve", "eve"]);
+    // A span below it is sent again with another end, and names its customer now.
+    await insert([
+      spanRow(org, { ...moved, timestamp: timeAt(4), version: "2", customer_identifier: "bob" }),
+      spanRow(org, { ...moved, timestamp: timeAt(3), version: "2", is_deleted: 1 }),
+    ]);
+    expect(await agree()).toEqual(["", "", "ann", "bob", "eve", "eve", "eve"]);
   });
 
   it("averages scores over spans, and by group", async () => {

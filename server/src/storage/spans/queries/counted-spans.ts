@@ -148,10 +148,12 @@ function matchedSpans({ where, filter, edits }: CountedPart, once: Once): string
   const { demand, others } = demanded;
   const rest = { ...filter, sql: ["1", ...others.map(({ sql }) => sql)].join(" AND "), columns: columnsOf(others) };
   if (readsIdentity(rest)) return undefined;
-  // Times are compared faster than keys; counts of other spans with the same time are removed with the groups.
-  const newest = `${where.sql} AND timestamp GLOBAL IN (SELECT timestamp FROM span_counts WHERE ${where.sql} AND ${demand})
-    GROUP BY timestamp, unique_id HAVING argMax(is_deleted = 0 AND ${demand}, version)`;
-  const matched = { ...where, sql: `${where.sql} AND (${demand} OR ${keysWhere("span_counts", newest)})` };
+  // A set of ids is searched twice as fast as one of keys, and times are compared faster still. A span that was sent again with
+  // another end has no count at the former one.
+  const named = `SELECT timestamp FROM span_counts WHERE ${where.sql} AND ${demand}`;
+  const newest = `SELECT unique_id FROM span_counts PREWHERE timestamp GLOBAL IN (${named})
+    WHERE organization_id = {organization_id:String} GROUP BY timestamp, unique_id HAVING argMax(is_deleted = 0 AND ${demand}, version)`;
+  const matched = { ...where, sql: `${where.sql} AND (${demand} OR unique_id GLOBAL IN (${newest}))` };
   return ownSpans({ where: matched, filter: rest, edits }, once);
 }
 
