@@ -228,6 +228,18 @@ describe("a reservation", () => {
   });
 });
 
+test("a call of the built-in model uses no budget, whatever price its model has", async () => {
+  const { prod } = gateway.app;
+  const price = { model: "echo", rates: { input: 1e6, output: 1e6 } };
+  expect((await prod.post("/api/model-prices/", price)).status).toBe(201);
+  const params = { customer_identifier: "echoed", total_budget: 1_000_000 };
+  const answer = await call("echoed", { model: "spanway/echo", customer_params: params });
+  expect(answer.status).toBe(200);
+  await settleCalls(prod);
+  expect((await logOf(answer))["cost"]).toBe(0);
+  expect(await usageOf("echoed")).toBe(0);
+});
+
 test("a call without a budget reports that in the same form", async () => {
   gateway.upstream.script(costly());
   const retained = {

@@ -1,4 +1,5 @@
 import type { PriceBook } from "../../pricing/price-book.ts";
+import { builtInProvider } from "../routing/provider-table.ts";
 import { newIdentity, spanIdentity } from "../../domain/identity.ts";
 import type { SpanOrigin } from "../../ingest/normalize/normalize.ts";
 import { readUsageObject } from "../../pricing/usage-object.ts";
@@ -232,8 +233,8 @@ export function costOfCall(ledger: CallLedger, prices: PriceBook): number | null
 
 /** USD for the last attempt only, by tokens or by the duration of a recording. */
 export function costOfAnswer(ledger: CallLedger, prices: PriceBook): number | null {
-  const { origin, model, provider, startedAtMs: atMs } = ledger;
-  if (ledger.logType === "custom") return 0;
+  const { origin, model, provider, logType, startedAtMs: atMs } = ledger;
+  if (logType === "custom" || provider === builtInProvider) return 0;
   return costOf(prices, { organizationId: origin.organization_id, model, provider, usage: billedUsage(ledger), atMs });
 }
 
