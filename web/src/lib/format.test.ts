@@ -57,6 +57,8 @@ test.each([
   [125, "2 min 5 s"],
   [11_040, "3 h 4 min"],
   [183_600, "2 d 3 h"],
+  [99.5 * 86_400, "99 d 12 h"],
+  [20_788.125 * 86_400, "20,788 d"],
   [-1.5, "-1.5 s"],
 ])("a duration of %d seconds is %s", (value, text) => expect(formatDuration(value)).toBe(text));
 

@@ -90,7 +90,8 @@ export function formatDuration(seconds: Known<number>): string {
   const whole = Math.round(seconds);
   if (whole < 3600) return pair(whole, 60, "min", 1, "s");
   if (whole < 86_400) return pair(whole, 3600, "h", 60, "min");
-  return pair(whole, 86_400, "d", 3600, "h");
+  // Hours mean nothing beside hundreds of days, and columns have no room for them.
+  return whole < 100 * 86_400 ? pair(whole, 86_400, "d", 3600, "h") : `${formatInteger(Math.round(whole / 86_400))} d`;
 }
 
 function pair(seconds: number, large: number, largeUnit: string, small: number, smallUnit: string): string {

@@ -1,4 +1,5 @@
 import { isExactNumber } from "../lib/exact-json.ts";
+import { indentedJson } from "../lib/indented-json.ts";
 
 /**
  * A JSON value as rows of equal height. Children are created when their row is expanded, so a value of any size is
@@ -94,7 +95,7 @@ export function pathText(path: JsonPath): string {
 
 /** The text that is copied for a value: a string itself, anything else as JSON. */
 export function valueText(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  return typeof value === "string" ? value : indentedJson(value);
 }
 
 const isName = (key: string): boolean => /^[A-Za-z_$][\w$]*$/.test(key);

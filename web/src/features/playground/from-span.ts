@@ -1,4 +1,5 @@
 import { isRecord } from "../../lib/exact-json.ts";
+import { indentedJson } from "../../lib/indented-json.ts";
 import { listOf, recordOf, textOf, type Span } from "../spans/span-record.ts";
 import { blankDraft, type Draft, type DraftMessage } from "./draft.ts";
 
@@ -30,11 +31,11 @@ export function draftOfSpan(id: string, span: Span): Draft {
     span: id,
     models: [{ id: 1, name: textOf(span, "model") ?? "" }],
     messages: messages.length === 0 ? blank.messages : messages.map(draftMessage),
-    tools: tools.length === 0 ? "" : pretty(tools),
+    tools: tools.length === 0 ? "" : indentedJson(tools),
     temperature: temperature ?? "",
     max_tokens: max_tokens ?? "",
     top_p: top_p ?? "",
-    more: Object.keys(more).length === 0 ? "" : pretty(more),
+    more: Object.keys(more).length === 0 ? "" : indentedJson(more),
   };
 }
 
@@ -54,12 +55,10 @@ function draftMessage(raw: unknown, at: number): DraftMessage {
   return {
     id: at + 1,
     role: typeof role === "string" ? role : "user",
-    content: isText ? content : isEmpty ? "" : pretty(content),
+    content: isText ? content : isEmpty ? "" : indentedJson(content),
     isJson: !isText && !isEmpty,
-    more: Object.keys(known).length === 0 ? "" : pretty(known),
+    more: Object.keys(known).length === 0 ? "" : indentedJson(known),
   };
 }
-
-const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
 const numberText = (value: unknown): string => (value === undefined ? "" : JSON.stringify(value));

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { indentedJson } from "../../lib/indented-json.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { JsonTree } from "../../ui/json-tree.tsx";
@@ -20,7 +21,7 @@ export function JsonTab({ id }: { id: string }): ReactNode {
       <div className="flex h-8 shrink-0 items-center gap-2 border-b border-line px-3 text-xs text-muted">
         <span className="truncate">Arrows move and open, c copies a value, p its path.</span>
         <span className="ml-auto">
-          <CopyButton label="Copy all as JSON" text={() => JSON.stringify(whole, null, 2)} />
+          <CopyButton label="Copy all as JSON" text={() => indentedJson(whole)} />
         </span>
       </div>
       <div className="min-h-0 flex-1 py-1">

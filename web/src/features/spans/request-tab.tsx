@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { indentedJson } from "../../lib/indented-json.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { JsonTree } from "../../ui/json-tree.tsx";
@@ -36,7 +37,7 @@ function Part({ title, span, member }: { title: string; span: Span; member: stri
           <span className="ml-auto">
             <CopyButton
               label={`Copy ${member}`}
-              text={() => (typeof value === "string" ? value : JSON.stringify(value, null, 2))}
+              text={() => (typeof value === "string" ? value : indentedJson(value))}
             />
           </span>
         )}

@@ -35,7 +35,7 @@ export function SharedTrace({ organization, id, search, change }: SharedTracePro
   return (
     <main className="relative flex h-full flex-col">
       <TraceTitle header={header}>
-        <span className="ml-auto truncate text-muted">
+        <span className="ml-auto max-w-[45%] shrink-0 truncate text-muted">
           Shared by <Untrusted text={header.organization_name ?? "an organization"} />
         </span>
       </TraceTitle>

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { formatCost, formatDuration, formatInteger } from "../../../lib/format.ts";
+import { indentedJson } from "../../../lib/indented-json.ts";
 import { formatExactTime, type TimeZone } from "../../../lib/time.ts";
 import { visibleText } from "../../../lib/visible-text.ts";
 import { IconButton } from "../../../ui/button.tsx";
@@ -110,7 +111,7 @@ function Text({
 function pretty(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return indentedJson(JSON.parse(text));
   } catch {
     return text;
   }

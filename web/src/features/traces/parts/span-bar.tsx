@@ -62,6 +62,7 @@ function Segment({ place, color }: { place: Place | undefined; color: string }):
 function Moment({ place, color }: { place: Place; color: string }): ReactNode {
   return (
     <div
+      data-mark="moment"
       className="absolute top-[10px] size-2 -translate-x-1 rotate-45 border-[1.5px]"
       style={{ left: percent(place.left), borderColor: color }}
     />
