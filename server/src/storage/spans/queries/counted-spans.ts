@@ -18,6 +18,8 @@ export type CountedPart = {
   edits?: SeenEdits | undefined;
   /** It may have very many spans. */
   isLarge?: boolean;
+  /** Few rows match `where`: other columns are read only for them. */
+  isSelective?: boolean;
 };
 
 /** The columns of `countedSpans` that say whom a span counts for. */
@@ -62,10 +64,13 @@ function ownSpans(part: CountedPart, once: Once): string {
 }
 
 /** Spans with their edits. Spans without edits are filtered before the join. */
-function statedSpans({ where, filter, edits = new Set() }: CountedPart, once: Once, more = ""): string {
+function statedSpans(part: CountedPart, once: Once, more = ""): string {
+  const { where, filter, edits = new Set(), isSelective = false } = part;
   const isLate = readsEdited(filter, edits);
   const early = filter !== undefined && isLate ? { ...filter, sql: `${filter.sql} OR ${hasEdit(edits)}` } : filter;
-  const sent = `SELECT *, ${sentIdentity}${more} FROM spans ${once} WHERE ${where.sql}${andFilter(early)}`;
+  // FINAL must see all rows of a key.
+  const clause = isSelective && once === "" ? "PREWHERE" : "WHERE";
+  const sent = `SELECT *, ${sentIdentity}${more} FROM spans ${once} ${clause} ${where.sql}${andFilter(early)}`;
   const edited = editedSpans(sent, edits);
   return isLate ? `SELECT * FROM (${edited}) WHERE ${filter?.sql ?? "1"}` : edited;
 }
@@ -150,11 +155,11 @@ function matchedSpans({ where, filter, edits }: CountedPart, once: Once): string
   if (readsIdentity(rest)) return undefined;
   // A set of ids is searched twice as fast as one of keys, and times are compared faster still. A span that was sent again with
   // another end has no count at the former one.
-  const named = `SELECT timestamp FROM span_counts WHERE ${where.sql} AND ${demand}`;
+  const named = `SELECT timestamp FROM span_counts PREWHERE ${demand} WHERE ${where.sql}`;
   const newest = `SELECT unique_id FROM span_counts PREWHERE timestamp GLOBAL IN (${named})
     WHERE organization_id = {organization_id:String} GROUP BY timestamp, unique_id HAVING argMax(is_deleted = 0 AND ${demand}, version)`;
-  const matched = { ...where, sql: `${where.sql} AND (${demand} OR unique_id GLOBAL IN (${newest}))` };
-  return ownSpans({ where: matched, filter: rest, edits }, once);
+  const matched = { ...where, sql: `(${demand} OR unique_id GLOBAL IN (${newest})) AND ${where.sql}` };
+  return ownSpans({ where: matched, filter: rest, edits, isSelective: true }, once);
 }
 
 const columnsOf = (operands: NonNullable<SpanCondition["operands"]>): Set<string> =>
