@@ -67,7 +67,7 @@ browserTest("hostile content of a shared trace is shown to everybody and does no
       await expectNone(span, rows);
     }
     expect(await page.evaluate(() => "pwned" in globalThis)).toBe(false);
-    expect(await page.locator("main :is(a, img, script, iframe)").count()).toBe(0);
+    await expectNone(page.locator("main :is(a, img, script, iframe)"), rows);
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
     const durations = rows.locator(".figures:last-child");
     const cut = () =>
