@@ -26,6 +26,7 @@ const { SpanStoreUnopened } = await import("./storage/spans/drivers/embedded-dat
 const { NewerTables } = await import("./storage/newer-tables.ts");
 const { WrongSecretKey } = await import("./auth/secret-check.ts");
 const { describeFirstStart } = await import("./auth/describe-first-start.ts");
+const { collectWhenIdle } = await import("./lib/collect-when-idle.ts");
 
 const operatorErrors = [
   ConfigError,
@@ -98,6 +99,7 @@ try {
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  collectWhenIdle();
   // Logged last: a reader of this line may stop the process immediately.
   logger.info({ url: app.url }, "Spanway is listening");
 } catch (error) {
