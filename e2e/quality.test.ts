@@ -143,3 +143,39 @@ browserTest(
     await expect.poll(() => admin.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(380);
   },
 );
+
+browserTest("scores of many spans that were refused halfway are added to the rest at another try", async () => {
+  const page = await open("/logs", { expected: /429/ });
+  const [kindness, customer] = [unique("a-kindness"), unique("halfway")];
+  await make(page, "/api/evaluators/", {
+    name: kindness,
+    evaluator_slug: kindness,
+    type: "human",
+    score_value_type: "boolean",
+  });
+  const ids: string[] = [];
+  for (const output of ["one", "two", "three"]) {
+    const log = { log_type: "chat", customer_identifier: customer, output };
+    ids.push(String((await make(page, "/api/request-logs/", log))["unique_id"]));
+  }
+  await page.goto(`/logs?range=1h&q=customer:${customer}`);
+  const boxes = page.getByRole("checkbox", { name: "Select this span" });
+  await expect.poll(() => boxes.count()).toBe(3);
+  await page.getByRole("checkbox", { name: "Select all loaded spans" }).click();
+  await page.getByRole("button", { name: "Score" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Evaluator").selectOption({ label: kindness });
+  await dialog.getByLabel("Value").fill("true");
+  let requests = 0;
+  await page.route("**/api/scores/", (route) => {
+    requests += 1;
+    const json = { detail: "Too many scores.", code: "rate_limited" };
+    return requests === 2 ? route.fulfill({ status: 429, json }) : route.fallback();
+  });
+  await dialog.getByRole("button", { name: "Score" }).click();
+  await page.getByRole("alert").filter({ hasText: "Too many scores." }).waitFor();
+  await expect.poll(() => dialog.getByLabel("Value").inputValue()).toBe("true");
+  await page.getByRole("button", { name: "Retry" }).click();
+  await page.getByText("3 saved").waitFor();
+  for (const id of ids) expect(await scoresOf(page, id, kindness)).toHaveLength(1);
+});

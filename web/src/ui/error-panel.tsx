@@ -3,33 +3,12 @@ import { ApiError } from "../api/api-error.ts";
 import { PageOutdatedError } from "../api/load-code.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
+import { errorWords } from "./error-words.ts";
 import { Icon } from "./icon.tsx";
-
-/** The text of an error for people: what happened, and what may help. */
-function wordsOf(error: unknown): { title: string; detail: string } {
-  if (!(error instanceof ApiError)) {
-    const isAway = error instanceof TypeError && /fetch|network|load failed/i.test(error.message);
-    if (isAway) return { title: "The server does not respond", detail: "Is it running? You can try again." };
-    if (error instanceof PageOutdatedError) return { title: "Spanway was updated", detail: error.message };
-    return { title: "This could not be shown", detail: error instanceof Error ? error.message : String(error) };
-  }
-  const wait = error.retryAfterS === undefined ? "" : ` Try again in ${error.retryAfterS} s.`;
-  const titles: Readonly<Record<number, string>> = {
-    401: "You are signed out",
-    403: "Your role does not permit this",
-    404: "Not found",
-    413: "This is too large",
-    424: "The provider failed",
-    429: "Too many requests",
-    503: "The server is busy",
-  };
-  const title = titles[error.status] ?? (error.status >= 500 ? "The server failed" : "The request was refused");
-  return { title, detail: `${error.message}${wait}` };
-}
 
 /** An error in place of the failed part, with the request id to find it in the server's log. */
 export function ErrorPanel({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }): ReactNode {
-  const { title, detail } = wordsOf(error);
+  const { title, detail } = errorWords(error);
   const isGone = error instanceof ApiError && error.status === 404;
   const requestId = error instanceof ApiError ? error.requestId : undefined;
   return (

@@ -2,6 +2,7 @@ import { createContext, useContext, useEffect, useMemo, useState, type ReactNode
 import { ApiError } from "../api/api-error.ts";
 import { IconButton } from "./button.tsx";
 import { cx } from "./cx.ts";
+import { errorWords } from "./error-words.ts";
 import { floating } from "./floating.ts";
 
 type Note = { id: number; title: string; description: string | undefined; isFailure: boolean };
@@ -35,7 +36,7 @@ export function ToastProvider({ children }: { children: ReactNode }): ReactNode 
       done: (title, description) => add({ title, description, isFailure: false }),
       failed(title, error) {
         const id = error instanceof ApiError && error.requestId !== undefined ? ` (request ${error.requestId})` : "";
-        const description = `${error instanceof Error ? error.message : String(error)}${id}`;
+        const description = `${errorWords(error).detail}${id}`;
         add({ title, description, isFailure: true });
       },
     };

@@ -66,7 +66,7 @@ function EvaluatorField({
   const evaluators = useEvaluatorChoices();
   const options = [{ value: "", label: "choose one", disabled: true }, ...(evaluators.data ?? [])];
   return (
-    <Field label="Evaluator" error={error}>
+    <Field label="Evaluator" error={error ?? evaluators.error?.message}>
       {(control) => (
         <Select
           {...control}

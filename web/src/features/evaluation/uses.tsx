@@ -13,7 +13,9 @@ export function UsesPanel({ isUser }: { isUser: (automation: Automation) => bool
   return (
     <Panel title="Used by">
       <div className="flex flex-col gap-1 px-3 py-2">
-        {automations.error !== null && <ErrorPanel error={automations.error} />}
+        {automations.error !== null && (
+          <ErrorPanel error={automations.error} onRetry={() => void automations.refetch()} />
+        )}
         {uses !== undefined && <AutomationLinks uses={uses} />}
         {uses !== undefined && uses.length > 0 && (
           <p className="text-xs text-faint">A change applies to new logs only.</p>

@@ -9,7 +9,7 @@ import { comparedMax, writeIds } from "../spans/search.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { PopupButton } from "./popup-button.tsx";
 import { ScoreForm } from "./score-form.tsx";
-import { useBulkChange, useBulkScore, type SpanChange } from "./use-bulk-change.ts";
+import { useBulkChange, useBulkScore, type ScoreValue, type SpanChange } from "./use-bulk-change.ts";
 import type { ExportFormat } from "./use-export.ts";
 
 type BarProps = {
@@ -31,7 +31,19 @@ export function BulkBar({ ids, mayWrite, onExport, onClear }: BarProps): ReactNo
   const change = useBulkChange();
   const score = useBulkScore();
   const isBusy = change.isPending || score.isPending;
-  const apply = (changes: SpanChange): void => change.mutate({ ids, change: changes });
+  // What was done last is what the bar speaks of.
+  const apply = (changes: SpanChange, onSuccess = (): void => undefined): void => {
+    score.reset();
+    change.mutate({ ids, change: changes }, { onSuccess });
+  };
+  const addScore = (evaluatorId: string, value: ScoreValue, onSuccess: () => void): void => {
+    change.reset();
+    score.mutate({ ids, left: [...ids], evaluatorId, value }, { onSuccess });
+  };
+  const retry = (): void => {
+    if (change.error !== null) change.mutate(change.variables);
+    if (score.error !== null) score.mutate(score.variables);
+  };
   const error = change.error ?? score.error;
   const done = change.data ?? score.data;
   return (
@@ -51,23 +63,11 @@ export function BulkBar({ ids, mayWrite, onExport, onClear }: BarProps): ReactNo
               </Button>
             ))}
             <PopupButton icon="note" label="Note" side="top">
-              {(close) => (
-                <NoteForm
-                  onSave={(note) => {
-                    apply({ note });
-                    close();
-                  }}
-                />
-              )}
+              {(close) => <NoteForm isBusy={isBusy} onSave={(note) => apply({ note }, close)} />}
             </PopupButton>
             <PopupButton icon="score" label="Score" side="top">
               {(close) => (
-                <ScoreForm
-                  onSave={(evaluatorId, value) => {
-                    score.mutate({ ids, evaluatorId, value });
-                    close();
-                  }}
-                />
+                <ScoreForm isBusy={isBusy} onSave={(evaluatorId, value) => addScore(evaluatorId, value, close)} />
               )}
             </PopupButton>
           </>
@@ -80,7 +80,7 @@ export function BulkBar({ ids, mayWrite, onExport, onClear }: BarProps): ReactNo
           Clear
         </Button>
       </div>
-      {error !== null && <ErrorPanel error={error} />}
+      {error !== null && <ErrorPanel error={error} onRetry={retry} />}
     </div>
   );
 }
@@ -106,7 +106,7 @@ function summaryOf({ changed, problems }: { changed: number; problems: readonly 
   return first === undefined ? saved : `${saved}, ${formatInteger(problems.length)} not: ${visibleLine(first)}`;
 }
 
-function NoteForm({ onSave }: { onSave: (note: string | null) => void }): ReactNode {
+function NoteForm({ isBusy, onSave }: { isBusy: boolean; onSave: (note: string | null) => void }): ReactNode {
   const [note, setNote] = useState("");
   const isEmpty = note.trim() === "";
   const onSubmit = (event: FormEvent): void => {
@@ -122,7 +122,7 @@ function NoteForm({ onSave }: { onSave: (note: string | null) => void }): ReactN
         value={note}
         onChange={(event) => setNote(event.target.value)}
       />
-      <Button type="submit" variant={isEmpty ? "danger" : "primary"}>
+      <Button type="submit" variant={isEmpty ? "danger" : "primary"} isBusy={isBusy}>
         {isEmpty ? "Remove the notes" : "Save the note"}
       </Button>
     </form>

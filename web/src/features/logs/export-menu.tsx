@@ -39,8 +39,8 @@ export function ExportMenu({ count, side = "bottom", onExport, isDisabled = fals
 }
 
 /** The progress of an export until the file is saved. */
-export function ExportProgress({ exporter: { state, cancel } }: { exporter: Exporter }): ReactNode {
-  if (state.error !== undefined) return <ErrorPanel error={state.error} />;
+export function ExportProgress({ exporter: { state, cancel, retry } }: { exporter: Exporter }): ReactNode {
+  if (state.error !== undefined) return <ErrorPanel error={state.error} onRetry={retry} />;
   if (!state.isRunning) return null;
   return (
     <p role="status" className="flex items-center gap-2 border-b border-line bg-info-soft px-3 py-1 text-sm">

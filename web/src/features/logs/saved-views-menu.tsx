@@ -29,7 +29,6 @@ function Views({ search, mayWrite, onOpen, close }: MenuProps & { close: () => v
   const change = useViewChanges();
   const remove = (id: string): void =>
     change.mutate(() => api.DELETE("/api/saved-views/{id}/", { params: { path: { id } } }));
-  const error = views.error ?? change.error;
   return (
     <>
       <div className="py-1">
@@ -61,8 +60,9 @@ function Views({ search, mayWrite, onOpen, close }: MenuProps & { close: () => v
         {views.data?.results.length === 0 && <p className="px-3 py-1 text-sm text-faint">No view is saved yet.</p>}
         {views.isPending && <p className="px-3 py-1 text-sm text-faint">Loading…</p>}
       </div>
+      {views.error !== null && <ErrorPanel error={views.error} onRetry={() => void views.refetch()} />}
       {mayWrite && <NewView search={search} change={change} />}
-      {error !== null && <ErrorPanel error={error} />}
+      {change.error !== null && <ErrorPanel error={change.error} />}
     </>
   );
 }

@@ -9,8 +9,10 @@ import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { readScore } from "./read-score.ts";
 import type { ScoreValue } from "./use-bulk-change.ts";
 
+type FormProps = { isBusy: boolean; onSave: (evaluatorId: string, value: ScoreValue) => void };
+
 /** A form for a person's score: the evaluator and the value. */
-export function ScoreForm({ onSave }: { onSave: (evaluatorId: string, value: ScoreValue) => void }): ReactNode {
+export function ScoreForm({ isBusy, onSave }: FormProps): ReactNode {
   const [chosen, setChosen] = useState("");
   const [text, setText] = useState("");
   const evaluators = useApiQuery(["evaluators", "human"], (api, signal) => {
@@ -24,7 +26,8 @@ export function ScoreForm({ onSave }: { onSave: (evaluatorId: string, value: Sco
     event.preventDefault();
     if (evaluator !== undefined && value !== undefined) onSave(evaluator.id, value);
   };
-  if (evaluators.error !== null) return <ErrorPanel error={evaluators.error} />;
+  if (evaluators.error !== null)
+    return <ErrorPanel error={evaluators.error} onRetry={() => void evaluators.refetch()} />;
   if (evaluators.isPending) return <p className="p-3 text-sm text-faint">Loading…</p>;
   if (evaluator === undefined) {
     return <p className="p-3 text-sm text-muted">There is no evaluator of type human. Create one under Evaluation.</p>;
@@ -43,7 +46,7 @@ export function ScoreForm({ onSave }: { onSave: (evaluatorId: string, value: Sco
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <Button type="submit" variant="primary" disabled={value === undefined}>
+      <Button type="submit" variant="primary" isBusy={isBusy} disabled={value === undefined}>
         Score
       </Button>
     </form>

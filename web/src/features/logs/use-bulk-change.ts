@@ -31,18 +31,26 @@ export function useBulkChange() {
   });
 }
 
+type ScoreChange = {
+  ids: readonly string[];
+  /** Those without the score yet: another try goes on with them. */
+  left: string[];
+  evaluatorId: string;
+  value: ScoreValue;
+};
+
 /** Adds one score to each of many spans. Stops at the first rejected one. */
 export function useBulkScore() {
   const api = useApi();
   const scorer = useEmail();
   const reload = useReloadLists();
   return useMutation({
-    mutationFn: async (change: { ids: readonly string[]; evaluatorId: string; value: ScoreValue }) => {
-      for (const id of change.ids) {
-        const body = { log_id: id, evaluator_id: change.evaluatorId, scorer, ...change.value };
-        await api.POST("/api/scores/", { body });
+    mutationFn: async ({ ids, left, evaluatorId, value }: ScoreChange) => {
+      for (let id = left[0]; id !== undefined; id = left[0]) {
+        await api.POST("/api/scores/", { body: { log_id: id, evaluator_id: evaluatorId, scorer, ...value } });
+        left.shift();
       }
-      return { changed: change.ids.length, problems: [] as string[] };
+      return { changed: ids.length, problems: [] as string[] };
     },
     onSettled: reload,
   });

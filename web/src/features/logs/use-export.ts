@@ -23,8 +23,11 @@ export function useExport() {
   const environment = useEnvironment();
   const [state, setState] = useState(idle);
   const stop = useRef<AbortController>(undefined);
+  const last = useRef<ExportRequest>(undefined);
   const start = useCallback(
-    async ({ filters, window, format, fields }: ExportRequest): Promise<void> => {
+    async (request: ExportRequest): Promise<void> => {
+      const { filters, window, format, fields } = request;
+      last.current = request;
       stop.current?.abort();
       const controller = new AbortController();
       stop.current = controller;
@@ -53,7 +56,10 @@ export function useExport() {
     stop.current?.abort();
     setState(idle);
   }, []);
-  return { state, start, cancel };
+  const retry = useCallback(() => {
+    if (last.current !== undefined) void start(last.current);
+  }, [start]);
+  return { state, start, cancel, retry };
 }
 
 export type Exporter = ReturnType<typeof useExport>;

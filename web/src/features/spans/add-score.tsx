@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from "react";
 import { visibleLine } from "../../lib/visible-text.ts";
 import { Select } from "../../ui/select.tsx";
+import { ErrorLine } from "./error-line.tsx";
 import { ScoreForm } from "./score-form.tsx";
 import { useAddScore, useEvaluators } from "./score-queries.ts";
 
@@ -14,12 +15,12 @@ export function AddScore({ id, scored, onDone }: AddProps): ReactNode {
   const [chosen, setChosen] = useState("");
   const evaluator = open.find((each) => each.id === chosen) ?? open[0];
   if (evaluators.isPending) return <p className="text-muted">Loading evaluators …</p>;
+  if (evaluators.error !== null)
+    return <ErrorLine error={evaluators.error} onRetry={() => void evaluators.refetch()} />;
   if (evaluator === undefined) {
     return (
       <p className="text-muted">
-        {evaluators.error === null
-          ? "Every evaluator has scored the span, or there is none. The screen Evaluation makes one."
-          : evaluators.error.message}
+        Every evaluator has scored the span, or there is none. The screen Evaluation makes one.
       </p>
     );
   }

@@ -17,7 +17,7 @@ export function ScoreList({ id }: { id: string }): ReactNode {
     <div className="flex flex-col gap-1">
       {scores.isPending && <p className="text-muted">Loading scores …</p>}
       {scores.isSuccess && found.length === 0 && <p className="text-muted">Nobody has scored the span yet.</p>}
-      <ErrorLine error={scores.error} />
+      <ErrorLine error={scores.error} onRetry={() => void scores.refetch()} />
       {found.map((score) => (
         <ScoreItem key={score.id} id={id} score={score} onRemove={() => remove.mutate(score.id)} />
       ))}
