@@ -1,5 +1,6 @@
 import type { Environment } from "../domain/principal.ts";
 import type { Webhook, WebhookEventType } from "../domain/webhook.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import type { WebhookStore } from "../storage/control/webhook-store.ts";
 
 /** What decides which webhooks an event concerns. */
@@ -30,11 +31,11 @@ export function createWebhookDirectory(webhooks: Pick<WebhookStore, "listActive"
   let byOrganization = new Map<string, Webhook[]>();
 
   return {
-    async refresh() {
+    refresh: oneAtATime(async () => {
       const active = await webhooks.listActive();
       byId = new Map(active.map((webhook) => [webhook.id, webhook]));
       byOrganization = Map.groupBy(active, (webhook) => webhook.unique_organization_id);
-    },
+    }),
     get: (id) => byId.get(id),
     hasAny: (organizationId, types) =>
       byOrganization

@@ -5,6 +5,7 @@ import { judgeLogMethod, type SpanRow } from "../domain/span.ts";
 import type { Catalogue } from "../filter/catalogue.ts";
 import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
 import type { QueueCapacity } from "../ingest/fan-out/queue-capacity.ts";
+import { oneAtATime } from "../lib/one-at-a-time.ts";
 import { storedTime } from "../lib/time.ts";
 import type { AutomationStore } from "../storage/control/automation-store.ts";
 import type { ControlStores } from "../storage/control/control-stores.ts";
@@ -44,7 +45,6 @@ export function createActiveAutomations(deps: {
   let byId: Map<string, CompiledAutomation> | undefined;
   let announce = (automation: ActiveAutomation): void => void early.push(automation);
   const early: ActiveAutomation[] = [];
-  let last: Promise<void> = Promise.resolve();
 
   const load = async (): Promise<void> => {
     const active = await deps.automations.listActive();
@@ -72,12 +72,11 @@ export function createActiveAutomations(deps: {
       environments.flatMap((each) => byScope.get(scopeOf(organizationId, each)) ?? []),
     find: (id) => byId?.get(id),
     wants: (organizationId) => organizations.has(organizationId),
-    // One after another, so that the last read sees the last write.
     watch(added) {
       announce = added;
       early.splice(0).forEach(added);
     },
-    refresh: () => (last = last.catch(() => undefined).then(load)),
+    refresh: oneAtATime(load),
   };
 }
 

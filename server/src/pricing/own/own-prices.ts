@@ -1,4 +1,5 @@
 import type { LoadedPriceTable, PriceOwner, PriceRevision } from "../../domain/model-price.ts";
+import { oneAtATime } from "../../lib/one-at-a-time.ts";
 import { pricingLimits } from "../limits.ts";
 import type { OwnPrices } from "../price-book.ts";
 import type { PriceTable } from "../price-entry.ts";
@@ -30,7 +31,6 @@ export type OwnPriceDeps = {
 export function createOwnPrices(deps: OwnPriceDeps): OwnPriceCache {
   const lists = new Map<PriceOwner, { list: PriceList; revision: PriceRevision }>();
   const tables = createLoadedTables(deps);
-  let last: Promise<void> = Promise.resolve();
 
   const adopt = async (now: PriceRevision): Promise<void> => {
     const before = lists.get(now.owner);
@@ -56,8 +56,7 @@ export function createOwnPrices(deps: OwnPriceDeps): OwnPriceCache {
         : (lists.get(organizationId)?.list.find(model, provider, timestampNs) ??
           lists.get(null)?.list.find(model, provider, timestampNs)),
     size: () => [...lists.values()].reduce((sum, { list }) => sum + list.size, 0),
-    // One refresh at a time, so that an older read cannot overwrite a newer one.
-    refresh: () => (last = last.catch(() => undefined).then(refresh)),
+    refresh: oneAtATime(refresh),
   };
 }
 
