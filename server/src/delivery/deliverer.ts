@@ -286,9 +286,11 @@ class QueueDeliverer implements Deliverer {
       const outcome = outcomeOf(delivery, result, nowMs);
       this.#finished.push(outcome);
       if (outcome.status !== "pending") this.#deps.backlog.finished(webhook.id, delivery.payload.length);
+      // What the directory has read may be from before a failure.
+      const wasFailing = endpoint.isFailing || webhook.failing_since !== null;
       if (result.isDelivered) endpoint.succeeded();
       else endpoint.failed();
-      if (result.isDelivered && webhook.failing_since !== null) await this.#deps.webhooks.noteSuccess(webhook.id);
+      if (result.isDelivered && wasFailing) await this.#deps.webhooks.noteSuccess(webhook.id);
       if (!result.isDelivered) await this.#judge(webhook, result);
     } catch (error) {
       this.#deps.logger.error({ err: error, webhook: webhook.id }, "the outcome of a delivery could not be stored");

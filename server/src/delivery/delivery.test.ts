@@ -104,6 +104,23 @@ describe("a receiver that fails", () => {
     expect(receiver.on(dead.path)).toHaveLength(before);
   });
 
+  test("is not switched off for a failure before its last success", async () => {
+    const { events, deliverer, receiver, stores, hook, clock, directory } = await bench();
+    const webhook = await hook();
+    const deliver = async (id: string, code: number): Promise<void> => {
+      receiver.answer(webhook.path, status(code));
+      await events.publish(event(id));
+      await deliverer.idle();
+    };
+    // Before this node has read the webhook again.
+    await deliver("a", 500);
+    await deliver("b", 200);
+    await directory.refresh();
+    clock.ms += deliveryLimits.webhookDisableAfterMs + hourMs;
+    await deliver("c", 500);
+    expect(await stores.webhooks.find("org_a", webhook.id)).toMatchObject({ active: true, disabled_reason: null });
+  });
+
   test("with 410 is switched off immediately", async () => {
     const { events, deliverer, receiver, stores, hook } = await bench();
     const webhook = await hook();

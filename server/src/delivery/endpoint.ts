@@ -11,6 +11,8 @@ type Waiting = { delivery: Delivery; untilMs: number };
 export class Endpoint {
   readonly webhookId: number;
   inFlight = 0;
+  /** Whether an attempt on this node has failed after the last one that succeeded. */
+  isFailing = false;
   waitingBytes = 0;
   /** The largest payload of the last claim: the next ones will hardly be larger. */
   largestBytes = 1;
@@ -75,10 +77,12 @@ export class Endpoint {
   }
 
   succeeded(): void {
+    this.isFailing = false;
     this.#slots = Math.min(deliveryLimits.webhookInFlightEach, this.#slots + 1);
   }
 
   failed(): void {
+    this.isFailing = true;
     this.#slots = Math.max(deliveryLimits.webhookInFlightFailing, this.#slots >> 1);
   }
 }
