@@ -43,11 +43,7 @@ export type ProfileDeps = {
 export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
   const { customers, changed, now } = deps;
   const memory = createProfileMemory(deps);
-  const find = async (key: CustomerKey): Promise<Customer | undefined> => {
-    const customer = await customers.find(key);
-    memory.remember(key, customer);
-    return customer;
-  };
+  const find = (key: CustomerKey): Promise<Customer | undefined> => memory.read(key, () => customers.find(key));
   /** If another node changes the customer at the same moment, it is read and changed again. */
   const change = async (
     key: CustomerKey,
@@ -99,7 +95,7 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     observe,
     findCached: (key) => memory.findCached(key, () => find(key)),
     learnBounded(bounded, areAll) {
-      for (const customer of bounded) memory.remember(customer, customer);
+      for (const customer of bounded) memory.learn(customer);
       memory.setComplete(areAll);
     },
     evict: (key) => memory.evict(key),
@@ -217,7 +213,12 @@ function invalid(errors: Record<string, string[]>): ServiceError {
 
 /** Caches the last read of each customer, also when the customer does not exist. */
 type ProfileMemory = {
-  remember(key: CustomerKey, customer: Customer | undefined): void;
+  /** Remembers the result of `find`, unless the customer was changed meanwhile: then it may be older. */
+  read(key: CustomerKey, find: () => Promise<Customer | undefined>): Promise<Customer | undefined>;
+  /** Remembers what was written. */
+  remember(key: CustomerKey, customer: Customer): void;
+  /** Remembers what was read, unless a newer version is known. */
+  learn(customer: Customer): void;
   evict(key: CustomerKey): void;
   /** Sets whether every customer with a budget or a rate limit was recently remembered. */
   setComplete(hasAllBounded: boolean): void;
@@ -239,15 +240,41 @@ function createProfileMemory({
   now: () => number;
 }): ProfileMemory {
   let hasAllBounded = false;
+  /** The last read of each customer that is under way, unless the customer was changed since it began. */
+  const reads = new Map<string, Promise<Customer | undefined>>();
   const memory = new ExpiringLru<string, { customer: Customer | undefined; readAtMs: number }>({
     maxEntries: customersLimits.cachedCustomers,
     ttlMs: Number.MAX_SAFE_INTEGER,
     nowMs: now,
   });
+  const set = (text: string, customer: Customer | undefined) => memory.set(text, { customer, readAtMs: now() });
   return {
+    async read(key, find) {
+      const text = customerKeyText(key);
+      const reading = find();
+      reads.set(text, reading);
+      const isLast = () => reads.get(text) === reading;
+      try {
+        const customer = await reading;
+        if (isLast()) set(text, customer);
+        return customer;
+      } finally {
+        if (isLast()) reads.delete(text);
+      }
+    },
     setComplete: (isComplete) => void (hasAllBounded = isComplete),
-    remember: (key, customer) => memory.set(customerKeyText(key), { customer, readAtMs: now() }),
-    evict: (key) => memory.delete(customerKeyText(key)),
+    remember(key, customer) {
+      reads.delete(customerKeyText(key));
+      set(customerKeyText(key), customer);
+    },
+    learn(customer) {
+      const known = memory.get(customerKeyText(customer))?.customer;
+      if (known === undefined || known.updated_at <= customer.updated_at) set(customerKeyText(customer), customer);
+    },
+    evict(key) {
+      reads.delete(customerKeyText(key));
+      memory.delete(customerKeyText(key));
+    },
     findCached(key, read) {
       const known = memory.get(customerKeyText(key));
       if (known !== undefined && now() - known.readAtMs < customersLimits.cachedCustomerMs) return known.customer;
