@@ -79,7 +79,7 @@ async function record(deps: FinisherDeps, set: ControlStoreSet, results: readonl
     if (result.kind !== "retried") continue;
     const { run, isRefused } = result;
     const delayMs = deps.retryDelaysMs[run.attempts - 1] ?? deps.retryDelaysMs.at(-1) ?? 0;
-    await set.evaluationRuns.retry(run.id, new Date(nowMs + delayMs).toISOString(), isRefused);
+    await set.evaluationRuns.retry(run, new Date(nowMs + delayMs).toISOString(), isRefused);
   }
   await set.judgementLedger.settle(
     results.map(({ run, costUsd }) => ({ runId: run.id, attempt: run.attempts, microUsd: micro(costUsd ?? 0) })),

@@ -66,7 +66,7 @@ export function testCrashedRuns({
     const [alone, ...nobody] = await suspects(63);
     expect([alone?.id, alone?.crashes, nobody]).toEqual([one?.id, 2, []]);
     // What was not tried stays as it was.
-    await runs.retry(alone!.id, at(70), true);
+    await runs.retry(alone!, at(70), true);
     await runs.finish([third!.id, (await suspects(63))[0]!.id]);
     expect(await suspects(69)).toEqual([]);
     expect(await suspects(70)).toEqual([alone]);

@@ -261,7 +261,7 @@ export function describeEvaluationStores({
       expect(new Set(ids).size).toBe(ids.length);
       const [first, second] = claims.find((each) => each.length > 1) ?? [];
       await stores().evaluationRuns.finish([first!.id]);
-      await stores().evaluationRuns.retry(second!.id, at(500));
+      await stores().evaluationRuns.retry(second!, at(500));
       await claim("e", 2, 1_000);
       expect(await claim("f", 30, 1_000)).toEqual([]);
       await stores().evaluationRuns.renew("e", at(300));
@@ -270,6 +270,11 @@ export function describeEvaluationStores({
       const taken = await claim("f", 90, 1_000);
       expect(taken.every((run) => run.attempts === 2)).toBe(true);
       expect(taken.map(({ id }) => id)).not.toContain(first!.id);
+      // What a node says of a claim that it has lost changes nothing of the claim that follows.
+      const lost = claims.flat().find(({ id }) => id !== first!.id && id !== second!.id)!;
+      await stores().evaluationRuns.retry(lost, at(91));
+      await stores().evaluationRuns.retry({ id: first!.id, attempts: first!.attempts }, at(91));
+      expect(await claim("z", 92, 1_000)).toEqual([]);
       expect((await claim("g", 600, 1_000)).some(({ id }) => id === second!.id)).toBe(true);
       await stores().evaluationRuns.release("g", at(601));
       expect((await claim("h", 602, 1_000)).length).toBeGreaterThan(0);

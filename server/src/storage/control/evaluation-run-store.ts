@@ -59,8 +59,11 @@ export type EvaluationRunStore = {
    */
   recover: (now: string, restarted?: string) => Promise<void>;
   finish: (ids: readonly number[]) => Promise<void>;
-  /** @param isRefused true if the run was not attempted, so that the attempt does not count */
-  retry: (id: number, dueAt: string, isRefused?: boolean) => Promise<void>;
+  /**
+   * Makes a claimed run due again. Changes nothing if the claim has ended, because another node may have the run.
+   * @param isRefused true if the run was not attempted, so that the attempt does not count
+   */
+  retry: (run: Pick<EvaluationRun, "id" | "attempts">, dueAt: string, isRefused?: boolean) => Promise<void>;
   /** Deletes finished runs created before a time. */
   deleteBefore: (before: string) => Promise<void>;
   /** Unfinished runs by organization. */
@@ -105,7 +108,7 @@ function queueMethods(queries: ControlQueries): QueueMethods {
         .execute();
     },
 
-    retry: async (id, dueAt, isRefused = false) => {
+    retry: async ({ id, attempts }, dueAt, isRefused = false) => {
       await queries
         .updateTable("evaluation_runs")
         .set((column) => ({
@@ -115,6 +118,8 @@ function queueMethods(queries: ControlQueries): QueueMethods {
           attempts: column("attempts", "-", isRefused ? 1 : 0),
         }))
         .where("id", "=", id)
+        .where("state", "=", "running")
+        .where("attempts", "=", attempts)
         .execute();
     },
 
