@@ -120,7 +120,13 @@ export async function removeMember(stores: Stores, unique_organization_id: strin
   });
 }
 
-async function refuseLastAdmin({ users }: ControlStoreSet, user: User, what: "demoted" | "removed"): Promise<void> {
+async function refuseLastAdmin(
+  { users, instance }: ControlStoreSet,
+  user: User,
+  what: "demoted" | "removed",
+): Promise<void> {
+  // Another instance admin may be removed from another organization at the same moment.
+  if (what === "removed" && user.is_instance_admin) await instance.lock();
   const left = await users.countOtherAdmins(user.unique_organization_id, user.id);
   if (user.role === "admin" && left.ofOrganization === 0) {
     throw new ServiceError("conflict", `The last admin cannot be ${what}: make somebody else an admin first.`);

@@ -352,7 +352,6 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
   describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeWebhookStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeAlertStores({ stores: () => stores, newOrganization: () => newOrganization() });
-  describePeopleStores(() => stores);
   describePriceStores(() => stores);
   describeCustomerStores({ stores: () => stores, newOrganization: () => newOrganization() });
 
@@ -394,4 +393,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.instance.isInitialized()).toBe(true);
     });
   });
+
+  // Claims the instance, which the tests above begin without.
+  describePeopleStores(() => stores);
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { acceptInvitation, changeRole, inviteMember } from "../../src/auth/members.ts";
+import { acceptInvitation, changeRole, inviteMember, removeMember } from "../../src/auth/members.ts";
 import { makeApiKey } from "../../src/auth/make-api-key.ts";
+import type { User } from "../../src/domain/user.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
 
 const nowMs = Date.parse("2026-03-01T10:00:00.000Z");
@@ -20,7 +21,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
     });
     return unique_organization_id;
   };
-  const newMember = async (unique_organization_id: string) =>
+  const newMember = async (unique_organization_id: string, fields: Partial<User> = {}) =>
     getStores().users.create({
       id: randomUUID(),
       unique_organization_id,
@@ -29,6 +30,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
       role: "member",
       is_instance_admin: false,
       created_at: now,
+      ...fields,
     });
   const invitationTo = async (unique_organization_id: string, email = `${randomUUID()}@example.com`) =>
     inviteMember(getStores(), { unique_organization_id, email, role: "admin", nowMs });
@@ -114,6 +116,29 @@ export function describePeopleStores(getStores: () => ControlStores) {
       });
       await demotion;
       expect(await stores.apiKeys.findByHash(record.hash, now)).toBeUndefined();
+    });
+
+    test("the last two instance admins are not both removed, though from different organizations", async () => {
+      const stores = getStores();
+      await stores.transaction(({ instance }) => instance.claimInitialization(now));
+      const admins = [];
+      for (const unique_organization_id of [await newOrganization(), await newOrganization()]) {
+        const another = await newMember(unique_organization_id);
+        await stores.users.setRole(unique_organization_id, another.id, "admin");
+        admins.push(await newMember(unique_organization_id, { role: "admin", is_instance_admin: true }));
+      }
+      const [one, other] = admins;
+      let second: Promise<unknown> = Promise.resolve();
+      await stores.transaction(async (set) => {
+        const within = { ...stores, transaction: <T>(work: (inside: typeof set) => Promise<T>) => work(set) };
+        await removeMember(within, one!.unique_organization_id, one!.id);
+        // The other removal begins before this one commits.
+        second = removeMember(stores, other!.unique_organization_id, other!.id);
+        second.catch(() => undefined);
+        await sleep(50);
+      });
+      await expect(second).rejects.toMatchObject({ code: "conflict" });
+      await stores.transaction(({ users }) => users.remove(other!.unique_organization_id, other!.id));
     });
 
     test("who are invited several times at once have one invitation", async () => {

@@ -8,6 +8,11 @@ export type InstanceStore = {
    * to end. Call it inside a transaction with the work that it guards.
    */
   claimInitialization: (now: string) => Promise<boolean>;
+  /**
+   * Locks the instance until this transaction ends, waiting for others that have the lock: for what concerns all
+   * organizations. Take it after the lock of an organization. Call it in a transaction.
+   */
+  lock: () => Promise<void>;
   /** Stores the check value of the secret key if none is stored. Returns the stored value, which is the same for all nodes. */
   keepSecretCheck: (check: string) => Promise<string | undefined>;
   /** Replaces the check value. */
@@ -25,6 +30,14 @@ export function createInstanceStore(queries: ControlQueries): InstanceStore {
         .onConflict((conflict) => conflict.column("id").doNothing())
         .executeTakeFirst();
       return numInsertedOrUpdatedRows > 0n;
+    },
+
+    lock: async () => {
+      await queries
+        .updateTable("instance")
+        .set((column) => ({ initialized_at: column.ref("initialized_at") }))
+        .where("id", "=", 1)
+        .execute();
     },
 
     keepSecretCheck: async (check) => {
