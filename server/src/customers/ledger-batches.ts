@@ -1,6 +1,7 @@
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { FairShare, type SharedLimit } from "../lib/fair-share.ts";
 import { customersLimits } from "./limits.ts";
+import { controlOutage } from "../storage/control/control-outage.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 
 /** One change of a customer's row. `failed` is called if its transaction did not commit: then nothing of it applies. */
@@ -44,7 +45,9 @@ export function createLedgerBatches(
       const committed = await commit(batch).catch(() => commit(batch));
       for (const done of committed) done();
     } catch (error) {
-      for (const { failed } of batch) failed(error);
+      // Unless the store is away, one of them is the cause: it must not fail the others.
+      if (batch.length > 1 && controlOutage(error) === undefined) for (const each of batch) await runBatch([each]);
+      else for (const { failed } of batch) failed(error);
     }
   };
   const drain = async (): Promise<void> => {

@@ -109,3 +109,37 @@ test("a call reserves no more than it needs when another node changes the custom
   expect(await reserve()).toMatchObject({ kind: "reserved", amount: 4n });
   await ledger.stop(1_000);
 });
+
+test("a change that the store refuses fails no other change of the same transaction", async () => {
+  const ledger = createSpendLedger({
+    stores,
+    logger: pino({ level: "silent" }),
+    onSettlementFailure: () => undefined,
+    onRefused: () => undefined,
+    now: Date.now,
+  });
+  const keyOf = (customer_identifier: string): CustomerKey => ({
+    organization_id: "guest",
+    environment: "prod",
+    customer_identifier,
+  });
+  const bounds = { periodStart: "", periodBudget: undefined, totalBudget: 5n };
+  const reserve = (customer: string, publishReached: () => Promise<() => void>) =>
+    ledger.reserve({ key: keyOf(customer), amount: 5n, ...bounds, publishReached });
+  const fine = () => Promise.resolve(() => undefined);
+  for (const name of ["one", "spent", "two"]) {
+    const total = name === "spent" ? 5n : 0n;
+    await ledger.open(keyOf(name), { periodStart: "", period: 0n, total });
+  }
+  const outcomes = await Promise.allSettled([
+    reserve("one", fine),
+    reserve("spent", () => Promise.reject(new Error("no such webhook"))),
+    reserve("two", fine),
+  ]);
+  expect(outcomes.map((each) => (each.status === "fulfilled" ? each.value.kind : each.reason.code))).toEqual([
+    "reserved",
+    "unavailable",
+    "reserved",
+  ]);
+  await ledger.stop(1_000);
+});
