@@ -147,9 +147,9 @@ describe("changes while deliveries are in progress", () => {
     await events.publish(event("a"));
     await deliverer.idle();
     const next = secrets.make("org_a");
-    const previous_secret_until = new Date(clock.ms + deliveryLimits.webhookSecretOverlapMs).toISOString();
-    const changes = { secret: next.sealed, previous_secret: webhook.secret, previous_secret_until };
-    await stores.webhooks.update("org_a", webhook.id, changes, new Date(clock.ms).toISOString());
+    const previousUntil = new Date(clock.ms + deliveryLimits.webhookSecretOverlapMs).toISOString();
+    const now = new Date(clock.ms).toISOString();
+    await stores.webhooks.rotate("org_a", webhook.id, { secret: next.sealed, previousUntil, now });
     await directory.refresh();
     receiver.answer(webhook.path, status(200));
     await pass(minuteMs);

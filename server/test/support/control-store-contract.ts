@@ -9,6 +9,7 @@ import { describeEvaluationStores } from "./evaluation-store-contract.ts";
 import { describePeopleStores } from "./people-store-contract.ts";
 import { describeAlertStores } from "./alert-store-contract.ts";
 import { describePriceStores } from "./price-store-contract.ts";
+import { describeRoom } from "./room-store-contract.ts";
 import { describeTraceStores } from "./trace-store-contract.ts";
 import { describeWebhookStores } from "./webhook-store-contract.ts";
 
@@ -348,6 +349,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.providerSettings.list(mine)).toEqual([]);
     });
   });
+  describeRoom({ stores: () => stores, newOrganization: () => newOrganization() });
   describeTraceStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeWebhookStores({ stores: () => stores, newOrganization: () => newOrganization() });

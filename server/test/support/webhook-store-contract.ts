@@ -29,24 +29,26 @@ export function describeWebhookStores(driver: {
     });
   const queue = async (
     organization: string,
-    webhookId: number,
+    webhooks: number | readonly number[],
     ids: readonly string[],
     minute = 0,
     trace_unique_id?: string,
   ): Promise<void> =>
     driver.stores().transaction(({ deliveries }) =>
       deliveries.add(
-        ids.map((event_id) => ({
-          webhook_id: webhookId,
-          unique_organization_id: organization,
-          environment: "prod",
-          event_id,
-          event_type: "request_log",
-          payload: `{"id": "${event_id}"}`,
-          trace_unique_id: trace_unique_id ?? null,
-          created_at: at(minute),
-          expires_at: at(minute + 24 * 60),
-        })),
+        [webhooks].flat().flatMap((webhook_id) =>
+          ids.map((event_id) => ({
+            webhook_id,
+            unique_organization_id: organization,
+            environment: "prod",
+            event_id,
+            event_type: "request_log",
+            payload: `{"id": "${event_id}"}`,
+            trace_unique_id: trace_unique_id ?? null,
+            created_at: at(minute),
+            expires_at: at(minute + 24 * 60),
+          })),
+        ),
       ),
     );
   const claim = (webhookId: number, now: number, limit = 100) =>
@@ -88,6 +90,23 @@ export function describeWebhookStores(driver: {
       await newWebhook(await newOrganization(), { active: false });
     });
 
+    test("keep every secret that a rotation gave away, also when two rotate at the same moment", async () => {
+      const organization = await newOrganization();
+      const { id } = await newWebhook(organization);
+      const rotate = (secret: string) =>
+        driver.stores().webhooks.rotate(organization, id, { secret, previousUntil: at(9), now: at(1) });
+      await Promise.all([rotate("one"), rotate("two")]);
+      const { secret, previous_secret, previous_secret_until } = (await driver
+        .stores()
+        .webhooks.find(organization, id))!;
+      expect(new Set([secret, previous_secret])).toEqual(new Set(["one", "two"]));
+      expect(previous_secret_until).toBe(at(9));
+      const another = await newOrganization();
+      expect(
+        await driver.stores().webhooks.rotate(another, id, { secret: "x", previousUntil: at(9), now: at(2) }),
+      ).toBeUndefined();
+    });
+
     test("remember since when they fail, until they succeed, and are switched off once", async () => {
       const organization = await newOrganization();
       const { id } = await newWebhook(organization);
@@ -120,6 +139,14 @@ export function describeWebhookStores(driver: {
       expect(await logOf(organization, one.id)).toHaveLength(51);
       expect(await logOf(organization, two.id)).toHaveLength(50);
       await driver.stores().deliveries.add([]);
+    });
+
+    test("are added for other webhooks where one was deleted meanwhile", async () => {
+      const organization = await newOrganization();
+      const [deleted, left] = [await newWebhook(organization), await newWebhook(organization)];
+      await driver.stores().webhooks.delete(organization, deleted.id);
+      await queue(organization, [deleted.id, left.id], ["a"]);
+      expect(await logOf(organization, left.id)).toHaveLength(1);
     });
 
     test("of a trace lose what was sent or will be, and the log keeps them", async () => {

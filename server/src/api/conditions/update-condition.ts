@@ -4,12 +4,12 @@ import { checkPolicy } from "../../evaluation/read-policy.ts";
 import type { Catalogue } from "../../filter/catalogue.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { definedFields } from "../../lib/defined-fields.ts";
-import type { ConditionStore } from "../../storage/control/condition-store.ts";
+import type { ControlStores } from "../../storage/control/control-stores.ts";
 import { refuseUseElsewhere } from "../automations/refuse-use-elsewhere.ts";
 import { conditionChangeSchema, conditionNotFound, conditionSchema, presentCondition } from "./condition-schemas.ts";
 
 export const updateCondition = (deps: {
-  conditions: Pick<ConditionStore, "find" | "update" | "usedBy">;
+  stores: Pick<ControlStores, "transaction">;
   activeAutomations: Pick<ActiveAutomations, "refresh">;
   catalogue: Catalogue<SpanRow>;
   nowMs: () => number;
@@ -38,14 +38,17 @@ export const updateCondition = (deps: {
     errors: ["invalid_request", "not_found"],
     handler: async ({ principal, params, body }) => {
       const organization = principal.organization_id;
-      const found = await deps.conditions.find(organization, params.condition_id);
-      if (found === undefined) throw conditionNotFound();
-      refuseUseElsewhere(principal, await deps.conditions.usedBy(found.id));
-      const { condition_policy: policy, ...texts } = body;
-      const changed = await deps.conditions.update(organization, found.id, {
-        ...definedFields(texts),
-        ...(policy !== undefined && { condition_policy: checkPolicy(policy, deps.catalogue) }),
-        updated_at: new Date(deps.nowMs()).toISOString(),
+      const changed = await deps.stores.transaction(async ({ conditions, organizations }) => {
+        await organizations.lock(organization);
+        const found = await conditions.find(organization, params.condition_id);
+        if (found === undefined) throw conditionNotFound();
+        refuseUseElsewhere(principal, await conditions.usedBy(found.id));
+        const { condition_policy: policy, ...texts } = body;
+        return conditions.update(organization, found.id, {
+          ...definedFields(texts),
+          ...(policy !== undefined && { condition_policy: checkPolicy(policy, deps.catalogue) }),
+          updated_at: new Date(deps.nowMs()).toISOString(),
+        });
       });
       if (changed === undefined) throw conditionNotFound();
       await deps.activeAutomations.refresh();

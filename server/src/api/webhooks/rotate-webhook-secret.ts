@@ -29,19 +29,14 @@ export const rotateWebhookSecret = (
     errors: ["not_found"],
     handler: async ({ principal, params }) => {
       const organizationId = principal.organization_id;
-      const webhook = await findOwnWebhook(deps, principal, params.id);
+      await findOwnWebhook(deps, principal, params.id);
       const { secret, sealed } = deps.webhookSecrets.make(organizationId);
       const nowMs = deps.nowMs();
-      const changed = await deps.webhooks.update(
-        organizationId,
-        params.id,
-        {
-          secret: sealed,
-          previous_secret: webhook.secret,
-          previous_secret_until: new Date(nowMs + deliveryLimits.webhookSecretOverlapMs).toISOString(),
-        },
-        new Date(nowMs).toISOString(),
-      );
+      const changed = await deps.webhooks.rotate(organizationId, params.id, {
+        secret: sealed,
+        previousUntil: new Date(nowMs + deliveryLimits.webhookSecretOverlapMs).toISOString(),
+        now: new Date(nowMs).toISOString(),
+      });
       if (changed === undefined) throw webhookNotFound();
       await deps.webhookDirectory.refresh();
       return { id: changed.id, name: changed.name, secrets: secret, message };

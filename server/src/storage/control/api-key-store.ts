@@ -3,6 +3,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
 import type { Permission } from "../../domain/permissions.ts";
 import { storageLimits } from "../limits.ts";
+import { withOrganizationLock } from "./lock-organization.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ApiKeyRow } from "./schema.ts";
 
@@ -14,7 +15,7 @@ export type ApiKeyChange = { name?: string; expires_at?: string | null };
 export type ApiKeyStore = {
   /**
    * Throws `conflict` if the secret is already known (of any organization, revoked or not), or if the organization, or
-   * the user of a temporary key, has as many keys as `limits.ts` allows.
+   * the user of a temporary key, has as many keys as `limits.ts` allows. Create a temporary key after `users.lock`.
    */
   create: (key: NewApiKey) => Promise<ApiKey>;
   /** The key whose secret has this hash. */
@@ -42,17 +43,11 @@ export type ApiKeyStore = {
 
 export function createApiKeyStore(queries: ControlQueries): ApiKeyStore {
   return {
-    create: async (key) => {
-      await makeRoom(queries, key);
-      const created = await queries
-        .insertInto("api_keys")
-        .values({ ...key, permissions: JSON.stringify(key.permissions) })
-        .onConflict((conflict) => conflict.column("hash").doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      if (created === undefined) throw new ServiceError("conflict", "This API key is in use already.");
-      return toApiKey(created);
-    },
+    // A temporary key is created with the lock of its user.
+    create: (key) =>
+      key.user_id === null
+        ? withOrganizationLock(queries, key.unique_organization_id, (locked) => createKey(locked, key))
+        : createKey(queries, key),
 
     findByHash: async (hash, now) => {
       const row = await queries
@@ -153,6 +148,18 @@ function useMethods(queries: ControlQueries): Pick<ApiKeyStore, "countUse" | "ar
 }
 
 const keysPerStatement = 500;
+
+async function createKey(queries: ControlQueries, key: NewApiKey): Promise<ApiKey> {
+  await makeRoom(queries, key);
+  const created = await queries
+    .insertInto("api_keys")
+    .values({ ...key, permissions: JSON.stringify(key.permissions) })
+    .onConflict((conflict) => conflict.column("hash").doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (created === undefined) throw new ServiceError("conflict", "This API key is in use already.");
+  return toApiKey(created);
+}
 
 /** Deletes the expired keys of the whole instance, then counts those of the new key's owner. */
 async function makeRoom(queries: ControlQueries, key: NewApiKey): Promise<void> {

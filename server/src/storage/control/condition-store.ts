@@ -2,6 +2,7 @@ import type { Condition, ConditionPolicy, ConditionType } from "../../domain/con
 import { ServiceError } from "../../domain/errors.ts";
 import { storageLimits } from "../limits.ts";
 import { toAutomationUse, type AutomationUse } from "./automation-use.ts";
+import { withOrganizationLock } from "./lock-organization.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ConditionRow } from "./schema.ts";
 
@@ -28,26 +29,8 @@ export function createConditionStore(queries: ControlQueries): ConditionStore {
     queries.selectFrom("conditions").selectAll().where("unique_organization_id", "=", uniqueOrganizationId);
 
   return {
-    create: async (condition) => {
-      const { count } = await queries
-        .selectFrom("conditions")
-        .select((column) => column.fn.countAll().as("count"))
-        .where("unique_organization_id", "=", condition.unique_organization_id)
-        .executeTakeFirstOrThrow();
-      const max = storageLimits.conditionsPerOrganization;
-      if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} conditions already.`);
-      const created = await queries
-        .insertInto("conditions")
-        .values({ ...condition, condition_policy: JSON.stringify(condition.condition_policy) })
-        .onConflict((conflict) => conflict.columns(["unique_organization_id", "condition_slug"]).doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      if (created === undefined) {
-        const message = "A condition with this slug exists already.";
-        throw new ServiceError("invalid_request", message, { errors: { condition_slug: [message] } });
-      }
-      return toCondition(created);
-    },
+    create: (condition) =>
+      withOrganizationLock(queries, condition.unique_organization_id, (locked) => createCondition(locked, condition)),
 
     list: async (uniqueOrganizationId) => {
       const rows = await listRows(uniqueOrganizationId).orderBy("created_at", "desc").orderBy("id").execute();
@@ -90,6 +73,27 @@ export function createConditionStore(queries: ControlQueries): ConditionStore {
         .execute();
     },
   };
+}
+
+async function createCondition(queries: ControlQueries, condition: Condition): Promise<Condition> {
+  const { count } = await queries
+    .selectFrom("conditions")
+    .select((column) => column.fn.countAll().as("count"))
+    .where("unique_organization_id", "=", condition.unique_organization_id)
+    .executeTakeFirstOrThrow();
+  const max = storageLimits.conditionsPerOrganization;
+  if (Number(count) >= max) throw new ServiceError("conflict", `There are ${max} conditions already.`);
+  const created = await queries
+    .insertInto("conditions")
+    .values({ ...condition, condition_policy: JSON.stringify(condition.condition_policy) })
+    .onConflict((conflict) => conflict.columns(["unique_organization_id", "condition_slug"]).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (created === undefined) {
+    const message = "A condition with this slug exists already.";
+    throw new ServiceError("invalid_request", message, { errors: { condition_slug: [message] } });
+  }
+  return toCondition(created);
 }
 
 function toCondition(row: ConditionRow): Condition {

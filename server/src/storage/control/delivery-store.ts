@@ -43,8 +43,8 @@ export type DeliveryOutcome = {
  */
 export type DeliveryStore = DeliveryPayloads & {
   /**
-   * Adds deliveries, due immediately. Skips events that a webhook has already. Call it in a transaction: it runs two
-   * statements.
+   * Adds deliveries, due immediately. Skips events that a webhook has already, and webhooks that were deleted meanwhile.
+   * Call it in a transaction: it runs several statements.
    */
   add: (deliveries: readonly NewDelivery[]) => Promise<void>;
   /** The webhooks with pending deliveries, and the time when the first one is due. */
@@ -97,7 +97,8 @@ function queueMethods(
   return {
     add: async (deliveries) => {
       for (let start = 0; start < deliveries.length; start += rowsPerInsert) {
-        const some = deliveries.slice(start, start + rowsPerInsert);
+        const some = await toExisting(queries, deliveries.slice(start, start + rowsPerInsert));
+        if (some.length === 0) continue;
         const added = await queries
           .insertInto("webhook_deliveries")
           .values(some.map(newRow))
@@ -177,6 +178,14 @@ function queueMethods(
       return rows.map(({ bytes }) => bytes);
     },
   };
+}
+
+/** Nodes learn with a delay which webhooks were deleted. */
+async function toExisting(queries: ControlQueries, deliveries: readonly NewDelivery[]): Promise<NewDelivery[]> {
+  const ids = [...new Set(deliveries.map(({ webhook_id }) => webhook_id))];
+  const found = await queries.selectFrom("webhooks").select("id").where("id", "in", ids).execute();
+  const existing = new Set(found.map(({ id }) => id));
+  return deliveries.filter(({ webhook_id }) => existing.has(webhook_id));
 }
 
 async function finish(queries: ControlQueries, outcomes: readonly DeliveryOutcome[]): Promise<void> {

@@ -5,6 +5,7 @@ import { omit } from "../../lib/omit.ts";
 import { storageLimits } from "../limits.ts";
 import { jsonRows } from "./json-rows.ts";
 import { toAutomationUse, type AutomationUse } from "./automation-use.ts";
+import { withOrganizationLock } from "./lock-organization.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { EvaluatorRow, EvaluatorVersionRow } from "./schema.ts";
 
@@ -37,27 +38,12 @@ export type EvaluatorStore = {
 };
 
 export function createEvaluatorStore(queries: ControlQueries): EvaluatorStore {
-  const readers = readMethods(queries);
   return {
-    ...readers,
+    ...readMethods(queries),
     ...versionMethods(queries),
 
-    create: async (evaluator) => {
-      const max = storageLimits.evaluatorsPerOrganization;
-      if ((await readers.count(evaluator.unique_organization_id)) >= max)
-        throw new ServiceError("conflict", `There are ${max} evaluators already.`);
-      const created = await queries
-        .insertInto("evaluators")
-        .values(toRow(evaluator))
-        .onConflict((conflict) => conflict.columns(["unique_organization_id", "evaluator_slug"]).doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      if (created === undefined) {
-        const message = "An evaluator with this slug exists already.";
-        throw new ServiceError("invalid_request", message, { errors: { evaluator_slug: [message] } });
-      }
-      return toEvaluator(created);
-    },
+    create: (evaluator) =>
+      withOrganizationLock(queries, evaluator.unique_organization_id, (locked) => createEvaluator(locked, evaluator)),
 
     update: async (uniqueOrganizationId, id, { definition, starred, updated_at }) => {
       const row = await queries
@@ -88,6 +74,23 @@ export function createEvaluatorStore(queries: ControlQueries): EvaluatorStore {
         .execute();
     },
   };
+}
+
+async function createEvaluator(queries: ControlQueries, evaluator: Evaluator): Promise<Evaluator> {
+  const max = storageLimits.evaluatorsPerOrganization;
+  if ((await readMethods(queries).count(evaluator.unique_organization_id)) >= max)
+    throw new ServiceError("conflict", `There are ${max} evaluators already.`);
+  const created = await queries
+    .insertInto("evaluators")
+    .values(toRow(evaluator))
+    .onConflict((conflict) => conflict.columns(["unique_organization_id", "evaluator_slug"]).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (created === undefined) {
+    const message = "An evaluator with this slug exists already.";
+    throw new ServiceError("invalid_request", message, { errors: { evaluator_slug: [message] } });
+  }
+  return toEvaluator(created);
 }
 
 function readMethods(

@@ -1,6 +1,7 @@
 import type { Organization } from "../../domain/organization.ts";
 import { ServiceError } from "../../domain/errors.ts";
 import { withDrawnId } from "./drawn-id.ts";
+import { lockOrganization } from "./lock-organization.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { OrganizationRow } from "./schema.ts";
 
@@ -56,13 +57,7 @@ export function createOrganizationStore(queries: ControlQueries): OrganizationSt
       return toOrganization(created);
     },
 
-    lock: async (uniqueOrganizationId) => {
-      await queries
-        .updateTable("organizations")
-        .set((column) => ({ name: column.ref("name") }))
-        .where("unique_organization_id", "=", uniqueOrganizationId)
-        .execute();
-    },
+    lock: (uniqueOrganizationId) => lockOrganization(queries, uniqueOrganizationId),
 
     list: async () => {
       const rows = await queries.selectFrom("organizations").selectAll().orderBy("created_at").orderBy("id").execute();

@@ -2,6 +2,7 @@ import { ServiceError } from "../../domain/errors.ts";
 import type { Environment } from "../../domain/principal.ts";
 import type { SealedProviderSetting } from "../../domain/provider-setting.ts";
 import { storageLimits } from "../limits.ts";
+import { withOrganizationLock } from "./lock-organization.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ProviderSettingRow } from "./schema.ts";
 
@@ -35,23 +36,8 @@ export type ProviderSettingStore = {
 
 export function createProviderSettingStore(queries: ControlQueries): ProviderSettingStore {
   return {
-    create: async (setting) => {
-      const { count } = await queries
-        .selectFrom("provider_settings")
-        .select((column) => column.fn.countAll().as("count"))
-        .where("unique_organization_id", "=", setting.unique_organization_id)
-        .executeTakeFirstOrThrow();
-      if (Number(count) >= storageLimits.providerSettings) {
-        throw new ServiceError("conflict", `There are ${storageLimits.providerSettings} provider settings already.`);
-      }
-      const { id, unique_organization_id, provider, created_at } = setting;
-      const row = await queries
-        .insertInto("provider_settings")
-        .values({ id, unique_organization_id, provider, created_at, ...columnsOf(setting) })
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      return toSetting(row);
-    },
+    create: (setting) =>
+      withOrganizationLock(queries, setting.unique_organization_id, (locked) => createSetting(locked, setting)),
 
     list: async (uniqueOrganizationId) => {
       const rows = await queries
@@ -106,6 +92,27 @@ export function createProviderSettingStore(queries: ControlQueries): ProviderSet
       return numDeletedRows > 0n;
     },
   };
+}
+
+async function createSetting(
+  queries: ControlQueries,
+  setting: Omit<SealedProviderSetting, "has_secret">,
+): Promise<SealedProviderSetting> {
+  const { count } = await queries
+    .selectFrom("provider_settings")
+    .select((column) => column.fn.countAll().as("count"))
+    .where("unique_organization_id", "=", setting.unique_organization_id)
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= storageLimits.providerSettings) {
+    throw new ServiceError("conflict", `There are ${storageLimits.providerSettings} provider settings already.`);
+  }
+  const { id, unique_organization_id, provider, created_at } = setting;
+  const row = await queries
+    .insertInto("provider_settings")
+    .values({ id, unique_organization_id, provider, created_at, ...columnsOf(setting) })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return toSetting(row);
 }
 
 function columnsOf(change: ProviderSettingChange) {

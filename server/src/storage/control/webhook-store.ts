@@ -4,6 +4,7 @@ import type { Environment } from "../../domain/principal.ts";
 import type { Webhook, WebhookEventType } from "../../domain/webhook.ts";
 import { storageLimits } from "../limits.ts";
 import { withDrawnId } from "./drawn-id.ts";
+import { withOrganizationLock } from "./lock-organization.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { WebhookRow } from "./schema.ts";
 
@@ -32,8 +33,6 @@ export type WebhookChanges = Partial<
     | "active"
     | "legacy_signatures"
     | "secret"
-    | "previous_secret"
-    | "previous_secret_until"
     | "failing_since"
     | "disabled_at"
     | "disabled_reason"
@@ -59,6 +58,12 @@ export type WebhookStore = {
     changes: WebhookChanges,
     now: string,
   ) => Promise<Webhook | undefined>;
+  /** Replaces the secret; the one before remains as the previous secret until `previousUntil`. */
+  rotate: (
+    uniqueOrganizationId: string,
+    id: number,
+    to: { secret: string; previousUntil: string; now: string },
+  ) => Promise<Webhook | undefined>;
   /** Also deletes its deliveries, in batches: very many may be pending. */
   delete: (uniqueOrganizationId: string, id: number) => Promise<boolean>;
 
@@ -76,20 +81,13 @@ const deliveriesPerDelete = 1_000;
 
 export function createWebhookStore(queries: ControlQueries): WebhookStore {
   return {
-    create: async (webhook) => {
-      if (webhook.alert_id === undefined) await makeRoom(queries, webhook.unique_organization_id);
-      const { active, legacy_signatures, ...fields } = webhook;
-      const flags = { active: active ? 1 : 0, legacy_signatures: legacy_signatures ? 1 : 0 };
-      const row = await withDrawnId((id) =>
-        queries
-          .insertInto("webhooks")
-          .values({ id, ...fields, ...flags, skipped_events: 0, updated_at: webhook.created_at })
-          .onConflict((conflict) => conflict.column("id").doNothing())
-          .returningAll()
-          .executeTakeFirst(),
-      );
-      if (row === undefined) throw new ServiceError("unavailable", "No id is free. Try again.", { retryAfterS: 1 });
-      return toWebhook(row);
+    create: (webhook) => {
+      const { unique_organization_id, alert_id } = webhook;
+      if (alert_id !== undefined) return insertWebhook(queries, webhook);
+      return withOrganizationLock(queries, unique_organization_id, async (locked) => {
+        await requireRoom(locked, unique_organization_id);
+        return await insertWebhook(locked, webhook);
+      });
     },
 
     find: async (uniqueOrganizationId, id) => {
@@ -112,6 +110,23 @@ export function createWebhookStore(queries: ControlQueries): WebhookStore {
           ...(legacy_signatures !== undefined && { legacy_signatures: legacy_signatures ? 1 : 0 }),
           updated_at: now,
         })
+        .where("unique_organization_id", "=", uniqueOrganizationId)
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toWebhook(row);
+    },
+
+    rotate: async (uniqueOrganizationId, id, { secret, previousUntil, now }) => {
+      const row = await queries
+        .updateTable("webhooks")
+        // Two rotations at the same moment each replace the secret of the other: neither is lost.
+        .set((column) => ({
+          secret,
+          previous_secret: column.ref("secret"),
+          previous_secret_until: previousUntil,
+          updated_at: now,
+        }))
         .where("unique_organization_id", "=", uniqueOrganizationId)
         .where("id", "=", id)
         .returningAll()
@@ -224,7 +239,22 @@ async function deleteDeliveries(queries: ControlQueries, webhookId: number): Pro
   }
 }
 
-async function makeRoom(queries: ControlQueries, uniqueOrganizationId: string): Promise<void> {
+async function insertWebhook(queries: ControlQueries, webhook: NewWebhook): Promise<Webhook> {
+  const { active, legacy_signatures, ...fields } = webhook;
+  const flags = { active: active ? 1 : 0, legacy_signatures: legacy_signatures ? 1 : 0 };
+  const row = await withDrawnId((id) =>
+    queries
+      .insertInto("webhooks")
+      .values({ id, ...fields, ...flags, skipped_events: 0, updated_at: webhook.created_at })
+      .onConflict((conflict) => conflict.column("id").doNothing())
+      .returningAll()
+      .executeTakeFirst(),
+  );
+  if (row === undefined) throw new ServiceError("unavailable", "No id is free. Try again.", { retryAfterS: 1 });
+  return toWebhook(row);
+}
+
+async function requireRoom(queries: ControlQueries, uniqueOrganizationId: string): Promise<void> {
   const { count } = await queries
     .selectFrom("webhooks")
     .select((row) => row.fn.countAll().as("count"))
