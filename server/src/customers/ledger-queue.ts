@@ -16,6 +16,7 @@ export type SpendLedger = {
   reserve(
     request: Omit<ReservationRequest, "id" | "nodeId" | "expiresAt"> & Publishing & OfCall,
   ): Promise<ReserveOutcome>;
+  begin: CustomerLedger["begin"];
   open: CustomerLedger["open"];
   find: CustomerLedger["find"];
   /** Retried until the store accepts it. Never rejects. */
@@ -46,7 +47,7 @@ export type ReserveOutcome =
   /** `amount` is less than requested if the call takes all that is left. */
   | { kind: "reserved"; id: string; amount: bigint; state: SpendState }
   | { kind: "over"; state: SpendState }
-  /** The row is missing or belongs to another period: `open` it. */
+  /** The row is missing or belongs to another period: `begin` it. */
   | { kind: "unopened" };
 
 /**
@@ -129,6 +130,7 @@ export function createSpendLedger(deps: {
       const reservation = { ...request, id, nodeId, expiresAt: isoIn(customersLimits.customerReservationMs) };
       return enqueue(request.key, (set) => reserveIn(set, reservation, isoIn(0)));
     },
+    begin: (key, spend) => enqueue(key, async ({ customerLedger }) => plain(await customerLedger.begin(key, spend))),
     open: (key, spend) => enqueue(key, async ({ customerLedger }) => plain(await customerLedger.open(key, spend))),
     find: (key) => stores.customerLedger.find(key),
     settle(settlement) {

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { customerKeyText, type CustomerKey } from "../domain/customer.ts";
 import { minTimeNs } from "../lib/time.ts";
 import { customersLimits } from "./limits.ts";
+import type { KnownSpend } from "../storage/control/customer-ledger.ts";
 import type { SpanStore, TimeWindow } from "../storage/spans/span-store.ts";
 import type { SpendLedger } from "./ledger-queue.ts";
 import { budgetOf } from "./money.ts";
@@ -29,7 +30,7 @@ type Noted = { key: CustomerKey; periodStart: string; unpricedUsd: number };
 /** Customers with the same scope, period and price of unpriced spans. */
 type Group = { keys: CustomerKey[]; periodStart: string; unpricedUsd: number };
 
-type Stores = { ledger: Pick<SpendLedger, "open">; spans: Pick<SpanStore, "describeCustomers"> };
+type Stores = { ledger: Pick<SpendLedger, "begin" | "open">; spans: Pick<SpanStore, "describeCustomers"> };
 
 export function createSpendSync(
   deps: Stores & {
@@ -43,6 +44,20 @@ export function createSpendSync(
   const noted = new Map<string, Noted>();
   const opening = new Map<string, Promise<void>>();
 
+  /** The span of a call may be stored before its settlement, which would then count twice. */
+  const settledMs = () => now() - customersLimits.customerSettledMs;
+  const raise = async (group: Group, untilMs: number, signal: AbortSignal): Promise<void> => {
+    const window = { fromNs: minTimeNs, toNs: BigInt(untilMs) * 1_000_000n };
+    await write(await readSpend(deps, group, { window, signal }), (key, spend) => ledger.open(key, spend));
+  };
+  /** If another node has begun meanwhile, its calls may already be among the spans, and not yet settled. */
+  const begin = async (group: Group, signal: AbortSignal): Promise<void> => {
+    let isElsewhere = false;
+    await write(await readSpend(deps, group, { signal }), async (key, spend) => {
+      if (!(await ledger.begin(key, spend))) isElsewhere = true;
+    });
+    if (isElsewhere) await raise(group, settledMs(), signal);
+  };
   const failed = (error: unknown): void =>
     logger.warn({ err: error }, "the cost of customers' spans could not be read; retrying");
 
@@ -53,9 +68,9 @@ export function createSpendSync(
       if (already !== undefined) return already;
       const patience = AbortSignal.timeout(customersLimits.customerSpendMs);
       const opened = Promise.race([
-        openLedger(deps, { keys: [key], periodStart, unpricedUsd }, undefined, patience).catch(failed),
+        begin({ keys: [key], periodStart, unpricedUsd }, patience).catch(failed),
         sleep(customersLimits.customerSpendMs, undefined, { ref: false }),
-      ]).then(() => ledger.open(key, { periodStart, period: 0n, total: 0n }));
+      ]).then(async () => void (await ledger.begin(key, { periodStart, period: 0n, total: 0n })));
       opening.set(text, opened);
       try {
         await opened;
@@ -70,13 +85,11 @@ export function createSpendSync(
     async compare(signal) {
       const groups = groupsOf([...noted.values()]);
       noted.clear();
-      // The span of a call may be stored before its settlement, which would then count twice.
-      const untilMs = now() - customersLimits.customerSettledMs;
-      const window = { fromNs: minTimeNs, toNs: BigInt(untilMs) * 1_000_000n };
+      const untilMs = settledMs();
       for (const group of groups) {
         signal.throwIfAborted();
         try {
-          await openLedger(deps, group, window, signal);
+          await raise(group, untilMs, signal);
           for (const key of group.keys) compared(key, untilMs);
         } catch (error) {
           signal.throwIfAborted();
@@ -88,15 +101,16 @@ export function createSpendSync(
   };
 }
 
-/** Sets the ledger of these customers to the cost of their spans. */
-async function openLedger(
-  { ledger, spans }: Stores,
+type Read = { key: CustomerKey; spend: KnownSpend };
+
+/** The cost of the spans of these customers. */
+async function readSpend(
+  { spans }: Pick<Stores, "spans">,
   { keys, periodStart, unpricedUsd }: Group,
-  window?: TimeWindow,
-  signal?: AbortSignal,
-): Promise<void> {
+  { window, signal }: { window?: TimeWindow; signal: AbortSignal },
+): Promise<Read[]> {
   const [first] = keys;
-  if (first === undefined) return;
+  if (first === undefined) return [];
   const { organization_id, environment } = first;
   const read = await spans.describeCustomers(
     {
@@ -107,17 +121,21 @@ async function openLedger(
     },
     signal,
   );
-  const opened = read.map(({ customer_identifier, period_cost, total_cost, period_unpriced, total_unpriced }) =>
-    ledger.open(
-      { organization_id, environment, customer_identifier },
-      {
-        periodStart,
-        period: budgetOf(period_cost + unpricedUsd * period_unpriced),
-        total: budgetOf(total_cost + unpricedUsd * total_unpriced),
-      },
-    ),
-  );
-  await Promise.all(opened);
+  return read.map(({ customer_identifier, period_cost, total_cost, period_unpriced, total_unpriced }) => ({
+    key: { organization_id, environment, customer_identifier },
+    spend: {
+      periodStart,
+      period: budgetOf(period_cost + unpricedUsd * period_unpriced),
+      total: budgetOf(total_cost + unpricedUsd * total_unpriced),
+    },
+  }));
+}
+
+async function write(
+  reads: readonly Read[],
+  to: (key: CustomerKey, spend: KnownSpend) => Promise<void>,
+): Promise<void> {
+  await Promise.all(reads.map(({ key, spend }) => to(key, spend)));
 }
 
 function groupsOf(noted: readonly Noted[]): Group[] {

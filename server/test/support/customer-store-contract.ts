@@ -228,6 +228,11 @@ export function describeCustomerStores({
       expect(await ledger.find(key)).toMatchObject({ periodStart: "a", period: 5n, total: 12n });
       await ledger.open(key, { periodStart: "b", period: 1n, total: 1n });
       expect(await ledger.find(key)).toMatchObject({ periodStart: "b", period: 1n, total: 12n });
+      expect(await ledger.begin(key, { periodStart: "b", period: 9n, total: 99n })).toBe(false);
+      expect(await ledger.find(key)).toMatchObject({ periodStart: "b", period: 1n, total: 12n });
+      expect(await ledger.begin(key, { periodStart: "c", period: 2n, total: 3n })).toBe(true);
+      expect(await ledger.find(key)).toMatchObject({ periodStart: "c", period: 2n, total: 12n });
+      expect(await ledger.begin(await newKey(), { periodStart: "", period: 0n, total: 0n })).toBe(true);
     });
 
     test("gives back what expired, of whoever does not renew", async () => {

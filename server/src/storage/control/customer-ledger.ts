@@ -17,13 +17,15 @@ export type CustomerLedger = {
    */
   reserve: (request: ReservationRequest) => Promise<SpendState | undefined>;
   find: (key: CustomerKey) => Promise<SpendState | undefined>;
-  /** Opens a row or a period with the known spend. Never lowers the amounts of a row of the same period. */
-  open: (key: CustomerKey, spend: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
+  /** Opens a row, or begins a period, with the known spend. False if the row is of this period already: it stays. */
+  begin: (key: CustomerKey, spend: KnownSpend) => Promise<boolean>;
+  /** The same, and raises the amounts of a row of this period to the known spend. Never lowers them. */
+  open: (key: CustomerKey, spend: KnownSpend) => Promise<void>;
   /**
    * Subtracts what spans turned out not to cost: at most the spent amount, and from the period only while the row is of
    * that period.
    */
-  lower: (key: CustomerKey, less: { periodStart: string; period: bigint; total: bigint }) => Promise<void>;
+  lower: (key: CustomerKey, less: KnownSpend) => Promise<void>;
   /**
    * Ends a reservation and adds the spent amount, once: a reservation that has ended adds nothing. Undefined if the
    * customer has no row.
@@ -58,6 +60,8 @@ export type ReservationRequest = {
 /** The budget that is used up, and its size. */
 export type ReachedMark = { kind: "period"; periodStart: string; budget: bigint } | { kind: "total"; budget: bigint };
 
+export type KnownSpend = { periodStart: string; period: bigint; total: bigint };
+
 export type SpendState = { periodStart: string; period: bigint; total: bigint; reserved: bigint };
 
 /** The node of released reservations. */
@@ -81,7 +85,8 @@ export function createCustomerLedger(queries: ControlQueries): CustomerLedger {
   return {
     find: (key) => find(queries, key),
     reserve: (request) => reserve(queries, request),
-    open: (key, spend) => open(queries, key, spend),
+    begin: (key, spend) => open(queries, key, spend, "begin"),
+    open: async (key, spend) => void (await open(queries, key, spend, "raise")),
     lower: (key, less) => lower(queries, key, less),
     settle: (key, reservation) => settle(queries, key, reservation),
     findReservation: (key, callId) => findReservation(queries, key, callId),
@@ -144,9 +149,10 @@ async function reserve(
 async function open(
   queries: ControlQueries,
   key: CustomerKey,
-  { periodStart, period, total }: { periodStart: string; period: bigint; total: bigint },
-): Promise<void> {
-  await queries
+  { periodStart, period, total }: KnownSpend,
+  way: "begin" | "raise",
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await queries
     .insertInto("customer_spend")
     .values({
       ...columnsOf(key),
@@ -158,23 +164,25 @@ async function open(
       reached_period_budget: null,
       reached_total_budget: null,
     })
-    .onConflict((conflict) =>
-      conflict.columns(["unique_organization_id", "environment", "customer_identifier"]).doUpdateSet({
+    .onConflict((conflict) => {
+      const update = conflict.columns(["unique_organization_id", "environment", "customer_identifier"]).doUpdateSet({
         period_start: (row) => row.ref("excluded.period_start"),
         period_spent: sql<bigint>`case when customer_spend.period_start = excluded.period_start
           and customer_spend.period_spent > excluded.period_spent
           then customer_spend.period_spent else excluded.period_spent end`,
         total_spent: sql<bigint>`case when customer_spend.total_spent > excluded.total_spent
           then customer_spend.total_spent else excluded.total_spent end`,
-      }),
-    )
-    .execute();
+      });
+      return way === "raise" ? update : update.whereRef("customer_spend.period_start", "!=", "excluded.period_start");
+    })
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows > 0n;
 }
 
 async function lower(
   queries: ControlQueries,
   key: CustomerKey,
-  { periodStart, period, total }: { periodStart: string; period: bigint; total: bigint },
+  { periodStart, period, total }: KnownSpend,
 ): Promise<void> {
   await queries
     .updateTable("customer_spend")
