@@ -62,8 +62,8 @@ browserTest(
     await click(chart.getByRole("link", { name: "Not passed" }));
     const rows = page.locator("[role=grid] [role=row]:has([role=gridcell])");
     await expect.poll(() => rows.count()).toBe(2);
-    await click(rows.nth(0).getByRole("checkbox"));
-    await click(rows.nth(1).getByRole("checkbox"));
+    await click(page.getByRole("checkbox", { name: "Select this span" }).nth(0));
+    await click(page.getByRole("checkbox", { name: "Select this span" }).nth(1));
     await click(page.getByRole("button", { name: "Side by side" }));
 
     const [worst, second] = ids.slice(0, 2).map((id) => page.getByRole("region", { name: `Span ${id}` }));

@@ -7,7 +7,7 @@ import type { LogRow } from "./row.ts";
 import type { Selection } from "./selection.ts";
 import { gutterWidth, rowHeight } from "./table-size.ts";
 import { TableHead, type HeadProps } from "./table-head.tsx";
-import { TableRow } from "./table-row.tsx";
+import { RowMark, TableRow } from "./table-row.tsx";
 
 export type TableProps = {
   rows: readonly LogRow[];
@@ -60,6 +60,13 @@ export function LogsTable(props: TableProps): ReactNode {
     // oxlint-disable-next-line react/exhaustive-deps
   }, [current]);
 
+  const stateOf = (row: LogRow) => ({
+    row,
+    isSelected: selection.ids.has(row.unique_id),
+    isCurrent: current === row.unique_id,
+    isOpen: props.openId === row.unique_id,
+    onSelect: props.onSelect,
+  });
   const isAll = rows.length > 0 && selection.ids.size >= rows.length;
   return (
     <div
@@ -67,6 +74,12 @@ export function LogsTable(props: TableProps): ReactNode {
       className="faded-edges relative min-h-0 flex-1 overflow-auto bg-panel [--fade-before:0px]!"
       tabIndex={-1}
     >
+      <div className="sticky left-0 z-1 size-0">
+        {items.map(({ index, start }) => {
+          const row = rows[index];
+          return row && <RowMark key={index % rowPlaces} {...stateOf(row)} index={index} top={start} />;
+        })}
+      </div>
       <div
         role="grid"
         aria-label="Spans"
@@ -87,17 +100,13 @@ export function LogsTable(props: TableProps): ReactNode {
                   // A row that scrolls out of view is reused for one that scrolls in, so that no elements are
                   // created.
                   key={index % rowPlaces}
-                  row={row}
+                  {...stateOf(row)}
                   index={index}
                   top={start}
                   {...shown}
                   firstColumn={first}
                   zone={props.zone}
-                  isSelected={selection.ids.has(row.unique_id)}
-                  isCurrent={current === row.unique_id}
-                  isOpen={props.openId === row.unique_id}
                   onOpen={props.onOpen}
-                  onSelect={props.onSelect}
                 />
               )
             );
