@@ -13,6 +13,7 @@ import { customersLimits } from "./limits.ts";
 import { openSpanStore } from "../storage/spans/clickhouse-span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { storedTime } from "../lib/time.ts";
+import type { CustomerReplicator } from "./customer-replicator.ts";
 import { createCustomerErasures, loadErasedCustomers } from "./erasures.ts";
 import { createCustomerProfiles } from "./profiles.ts";
 
@@ -44,7 +45,9 @@ afterAll(async () => {
   await rm(path, { recursive: true, force: true });
 });
 
-function newNode() {
+type Replicator = Pick<CustomerReplicator, "remove">;
+
+function newNode(replicator: Replicator = { remove: () => Promise.resolve() }) {
   const { stores } = control;
   const erasedCustomers = createErasedCustomers();
   const profiles = createCustomerProfiles({
@@ -59,7 +62,7 @@ function newNode() {
     stores,
     spans,
     counter: createSpanCounter({ store: spans, memory, erasedCustomers, now }),
-    replicator: { remove: () => Promise.resolve() },
+    replicator,
     profiles,
     evict: (key) => profiles.evict(key),
     eraseCopies: () => Promise.resolve(),
@@ -127,6 +130,23 @@ test("M11: spans that a dead node had accepted are found by a repeated deletion,
   nowMs += 15_000;
   await own.erasures.sweep(settle, signal);
   expect(await customersOf([late])).toEqual([""]);
+});
+
+test("M11: the copy of a customer that another node changes during the deletion is removed too", async () => {
+  const zoe = keyOf("zoe");
+  const other = newNode();
+  const removed: string[] = [];
+  const own = newNode({
+    remove: async ({ updated_at }) => {
+      if (removed.push(updated_at) === 1) await other.profiles.edit(zoe, { email: "zoe@example.com" });
+    },
+  });
+  await other.profiles.create(zoe);
+  const before = (await other.profiles.find(zoe))?.updated_at;
+  nowMs += 1_000;
+  await own.erasures.erase(zoe, settle);
+  expect(removed).toEqual([before, new Date(nowMs).toISOString()]);
+  expect(await own.profiles.find(zoe)).toBeUndefined();
 });
 
 test("M11: the name of a deleted customer is stored for a day, its fingerprint permanently", async () => {

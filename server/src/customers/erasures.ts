@@ -62,22 +62,12 @@ export async function loadErasedCustomers(store: CustomerErasureStore): Promise<
 }
 
 export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasures {
-  const { erasedCustomers, stores, spans, counter, replicator, profiles, evict, eraseCopies, now } = deps;
+  const { erasedCustomers, stores, spans, counter, profiles, evict, eraseCopies, now } = deps;
   let sweptAtMs = now();
 
   const takeName = async (key: CustomerKey, erasedNs?: bigint, signal?: AbortSignal): Promise<void> => {
     await spans.unnameCustomer(key, erasedNs, signal);
     await counter.unname(key);
-  };
-  const removeProfile = async (key: CustomerKey): Promise<void> => {
-    const profile = await profiles.find(key);
-    // The copy goes first: a missing customer cannot be marked for copying.
-    if (profile !== undefined) await replicator.remove(profile);
-    await stores.transaction(async (set) => {
-      await set.customerLedger.delete(key);
-      await set.customers.remove(key);
-    });
-    evict(key);
   };
   const eraseAgain = async (erasure: CustomerErasure, signal: AbortSignal): Promise<void> => {
     const { fingerprint: _fingerprint, erasedAtMs, customer_identifier, ...tenant } = erasure;
@@ -86,7 +76,7 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
     await takeName(key, endOfMs(erasedAtMs), signal);
     const profile = await profiles.find(key);
     // Created by a node that did not know of the deletion. A new customer was first seen after it.
-    if (profile !== undefined && Date.parse(profile.first_seen) <= erasedAtMs) await removeProfile(key);
+    if (profile !== undefined && Date.parse(profile.first_seen) <= erasedAtMs) await removeProfile(deps, key);
     evict(key);
     await eraseCopies(key);
   };
@@ -99,7 +89,7 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
       await settle();
       await takeName(key);
       await eraseCopies(key);
-      await removeProfile(key);
+      await removeProfile(deps, key);
     },
     async eraseLate(key) {
       const erasedNs = erasedCustomers.erasedAtNs(key);
@@ -122,6 +112,22 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
     deleteNames: () =>
       stores.customerErasures.deleteNames(new Date(now() - customersLimits.erasedNameMs).toISOString()),
   };
+}
+
+async function removeProfile(
+  { stores, replicator, profiles, evict }: Pick<CustomerErasureDeps, "stores" | "replicator" | "profiles" | "evict">,
+  key: CustomerKey,
+): Promise<void> {
+  const profile = await profiles.find(key);
+  // The copy goes first: a missing customer cannot be marked for copying.
+  if (profile !== undefined) await replicator.remove(profile);
+  const updated_at = await stores.transaction(async (set) => {
+    await set.customerLedger.delete(key);
+    return await set.customers.remove(key);
+  });
+  // Another node has changed it meanwhile, and its copy is newer than the removal.
+  if (updated_at !== undefined && updated_at !== profile?.updated_at) await replicator.remove({ ...key, updated_at });
+  evict(key);
 }
 
 /**

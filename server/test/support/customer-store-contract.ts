@@ -166,7 +166,8 @@ export function describeCustomerStores({
       const key = await newKey();
       const other = { ...key, customer_identifier: "bob" };
       await stores().customers.create([customerOf(key), customerOf(other)]);
-      expect([await stores().customers.remove(key), await stores().customers.remove(key)]).toEqual([true, false]);
+      const removed = [await stores().customers.remove(key), await stores().customers.remove(key)];
+      expect(removed).toEqual([customerOf(key).updated_at, undefined]);
       expect(await stores().customers.find(other)).toBeDefined();
     });
   });

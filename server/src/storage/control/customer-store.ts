@@ -29,8 +29,8 @@ export type CustomerStore = {
    * another change came in between, or the customer was deleted: read it again.
    */
   replace: (customer: Customer, updatedAt: string) => Promise<boolean>;
-  /** False if there is none. */
-  remove: (key: CustomerKey) => Promise<boolean>;
+  /** Returns the time of its last change; undefined if there is none. */
+  remove: (key: CustomerKey) => Promise<string | undefined>;
   /** Customers whose newest version the span store does not have, longest waiting first. */
   listToIndex: (limit: number) => Promise<Customer[]>;
   /** Records that the span store has these versions. Customers that changed since stay listed. */
@@ -38,25 +38,8 @@ export type CustomerStore = {
 };
 
 export function createCustomerStore(queries: ControlQueries): CustomerStore {
-  const findMany: CustomerStore["findMany"] = async (keys) => {
-    const found: Customer[] = [];
-    for (const [{ unique_organization_id, environment }, identifiers] of byTenant(keys)) {
-      for (const chunk of chunksOf(identifiers)) {
-        const rows = await queries
-          .selectFrom("customers")
-          .selectAll()
-          .where("unique_organization_id", "=", unique_organization_id)
-          .where("environment", "=", environment)
-          .where("customer_identifier", "in", evenly(chunk))
-          .execute();
-        found.push(...rows.map(toCustomer));
-      }
-    }
-    return found;
-  };
-
   return {
-    findMany,
+    findMany: (keys) => findMany(queries, keys),
     find: async (key) => {
       const row = await queries
         .selectFrom("customers")
@@ -105,11 +88,12 @@ export function createCustomerStore(queries: ControlQueries): CustomerStore {
     },
 
     remove: async (key) => {
-      const { numDeletedRows } = await queries
+      const removed = await queries
         .deleteFrom("customers")
         .where((row) => row.and(columnsOf(key)))
+        .returning("updated_at")
         .executeTakeFirst();
-      return numDeletedRows > 0n;
+      return removed?.updated_at;
     },
 
     listToIndex: async (limit) => {
@@ -125,6 +109,23 @@ export function createCustomerStore(queries: ControlQueries): CustomerStore {
 
     markIndexed: (customers) => markIndexed(queries, customers),
   };
+}
+
+async function findMany(queries: ControlQueries, keys: readonly CustomerKey[]): Promise<Customer[]> {
+  const found: Customer[] = [];
+  for (const [{ unique_organization_id, environment }, identifiers] of byTenant(keys)) {
+    for (const chunk of chunksOf(identifiers)) {
+      const rows = await queries
+        .selectFrom("customers")
+        .selectAll()
+        .where("unique_organization_id", "=", unique_organization_id)
+        .where("environment", "=", environment)
+        .where("customer_identifier", "in", evenly(chunk))
+        .execute();
+      found.push(...rows.map(toCustomer));
+    }
+  }
+  return found;
 }
 
 async function listBounded(
