@@ -203,10 +203,14 @@ export function describeEvaluationStores({
       expect(await waiting()).toEqual([]);
       expect(await stores().scores.remove(unique_organization_id, score.id, createdAtMs + 5)).toBe(true);
       expect(await stores().scores.find(unique_organization_id, score.id)).toBeUndefined();
-      expect((await waiting())[0]?.score).toBeUndefined();
+      const [deleted] = await waiting();
+      expect(deleted?.score).toBeUndefined();
       const next = { ...score, id: randomUUID() };
-      expect(await stores().scores.add([next], createdAtMs + 10)).toEqual([next]);
-      expect((await waiting()).map((change) => change.score?.id)).toEqual([next.id]);
+      expect(await stores().scores.add([next], createdAtMs)).toEqual([next]);
+      const [third] = await waiting();
+      expect(third?.score?.id).toBe(next.id);
+      expect(third!.revision).toHaveLength(deleted!.revision.length);
+      expect(third!.revision > deleted!.revision).toBe(true);
       expect(await stores().scores.replace(score, createdAtMs)).toBeUndefined();
     });
 

@@ -94,7 +94,7 @@ async function insertScores(queries: ControlQueries, scores: readonly Score[], n
     const document = JSON.stringify(score);
     return [id, unique_organization_id, environment, log_id, evaluator_id, automation_id, document, created_at];
   });
-  // On conflict: replaces a deleted score whose copy is not updated yet.
+  // On conflict: replaces a deleted score whose copy is not updated yet, under the next revision.
   const result = await sql<{ id: string }>`
     insert into scores (id, unique_organization_id, environment, log_id, evaluator_id, automation_id, document,
                         created_at, revision, is_deleted, is_mirrored)
@@ -103,7 +103,10 @@ async function insertScores(queries: ControlQueries, scores: readonly Score[], n
     from json_each(${jsonRows(rows)}) where true
     on conflict (unique_organization_id, log_id, evaluator_id) do update set
       id = excluded.id, environment = excluded.environment, automation_id = excluded.automation_id,
-      document = excluded.document, created_at = excluded.created_at, revision = excluded.revision,
+      document = excluded.document, created_at = excluded.created_at,
+      revision = case when excluded.revision > scores.revision then excluded.revision
+        else substr('0000000000000000' || cast(cast(scores.revision as bigint) + 1 as text),
+                    length(cast(cast(scores.revision as bigint) + 1 as text)) + 1) end,
       is_deleted = 0, is_mirrored = 0
     where scores.is_deleted = 1
     returning id`.execute(queries);
