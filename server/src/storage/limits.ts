@@ -61,10 +61,10 @@ export const storageLimits = {
   queryMemoryBytes: 2 * GiB,
   /** Queries that a node runs at a time on a ClickHouse server. */
   queriesInFlight: 32,
-  /** Reads of retention, the purge and the sweep of media: a pass over a column of a large table. */
+  /** Reads of retention, the purge, the sweep of media and the building of sums: some pass over a column of a large table. */
   upkeepTimeMs: 60 * 60 * 1_000,
   /** Such reads that run at a time, that wait, and the threads of each. */
-  upkeepInFlight: 1,
+  upkeepInFlight: 2,
   upkeepQueued: 16,
   upkeepThreads: 2,
   /** Queries that wait on a node. Further ones are refused with 503. */

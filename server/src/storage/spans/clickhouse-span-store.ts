@@ -52,6 +52,7 @@ import type { UsageReads } from "./usage-facts.ts";
 
 /** The span store over an engine that speaks ClickHouse's SQL. */
 export function createSpanStore(database: SpanDatabase): SpanStore {
+  const upkeep: SpanDatabase = { ...database, query: (statement, signal) => database.upkeep(statement, signal) };
   return {
     migrate: () => migrateSpans(database),
     insert: (batch, signal) => database.insert(batch, signal),
@@ -119,9 +120,9 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     hydrateSpans: (scope, keys, fields, signal) => hydrateSpans(database, scope, keys, fields, signal),
     findNewMessages: (scope, spans, signal) => findNewMessages(database, scope, spans, signal),
     readMedia: (of, ids, options) => readMedia(database, of, ids, options),
-    ...createUpkeep({ ...database, query: (statement, signal) => database.upkeep(statement, signal) }),
+    ...createUpkeep(upkeep),
     ...createUsageReads(database),
-    ...createSums(database),
+    ...createSums(upkeep),
     ping: (signal) => database.ping(signal),
     close: () => database.close(),
   };
@@ -150,6 +151,7 @@ function createUsageReads(database: SpanDatabase): UsageReads {
   };
 }
 
+/** @param database its reads are upkeep reads: they must not look like those of people, for which merges go on under load */
 function createSums(database: SpanDatabase): SpanSums {
   return {
     planSums: (timing, signal) => planSums(database, timing, signal),
