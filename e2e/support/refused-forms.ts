@@ -52,7 +52,7 @@ export function testRefusedForms({ status, code, says }: Refusal): void {
             }),
         );
       await expect.poll(isInView).toBe(true);
-      if (field !== undefined) expect(await field.inputValue()).toBe(text);
+      if (field !== undefined) await expect.poll(() => field.inputValue()).toBe(text);
       await page.unrouteAll({ behavior: "ignoreErrors" });
       if (form.isSentOnce) return;
       const retry = page.getByRole("main").getByRole("button", { name: "Retry" });
