@@ -3,6 +3,7 @@ import { budgetDurations, type Customer, type CustomerFields } from "../domain/c
 import type { FieldErrors } from "../domain/errors.ts";
 import { parseTimeNs } from "../lib/time.ts";
 import { customersLimits } from "./limits.ts";
+import { firstStartMs } from "./periods.ts";
 import { domainLimits } from "../domain/limits.ts";
 import { httpLimits } from "../http/limits.ts";
 import { pricingLimits } from "../pricing/limits.ts";
@@ -146,7 +147,8 @@ export function applyChange(
   if (after.budget_duration === null && after.period_end !== null && after.period_start === null) {
     given.period_start = `${new Date(nowMs).toISOString().slice(0, 10)}T00:00:00.000Z`;
   }
-  const { period_start: start, period_end: end } = { ...customer, ...given };
-  if (start !== null && end !== null && end <= start) return { errors: { period_end: ["must be after period_start"] } };
+  const rule = { ...customer, ...given };
+  if (rule.period_end !== null && Date.parse(rule.period_end) <= firstStartMs(rule))
+    return { errors: { period_end: ["must be after period_start"] } };
   return { fields: given };
 }

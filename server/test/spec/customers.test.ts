@@ -211,6 +211,7 @@ describe("PATCH", () => {
       [{ period_start: "yesterday" }, "period_start"],
       [{ period_end: {} }, "period_end"],
       [{ period_start: "2026-02-01", period_end: "2026-02-01" }, "period_end"],
+      [{ budget_duration: "weekly", period_end: "1970-01-05" }, "period_end"],
       [{ markup_percentage: "20" }, "markup_percentage"],
       [{ rate_limit: 1.5 }, "rate_limit"],
     ] as const;
@@ -264,6 +265,21 @@ describe("PATCH", () => {
     expect([answer.status, Object.keys(bodyOf(answer))]).toEqual([400, [field]]);
     expect((await patch("eve", { ...change, period_budget: null })).status).toBe(200);
   });
+
+  test.each(["daily", "weekly", "monthly", "yearly"])(
+    "a %s budget whose first period has an end is made again from what is shown",
+    async (budget_duration) => {
+      for (const period_end of ["1970-01-06", "2020-02-29T12:00:00Z", "2099-01-01"]) {
+        await make("ann");
+        const shown = bodyOf(await patch("ann", { period_budget: 5, budget_duration, period_end }));
+        expect(shown["period_end"]).toBe(new Date(period_end).toISOString());
+        const { current_period_start, current_period_end } = await retrieveCustomer(prod, "ann");
+        expect((await prod.post("/api/users/", { ...shown, customer_identifier: "bob" })).status).toBe(201);
+        expect(await retrieveCustomer(prod, "bob")).toMatchObject({ current_period_start, current_period_end });
+        for (const name of ["ann", "bob"]) await remove(name);
+      }
+    },
+  );
 
   const unkept = { customer_identifier: "eve", period_budget: 5, budget_duration: null };
   test.each([

@@ -25,14 +25,13 @@ export function presentRow(customer: Customer, stated: StoredCustomer | undefine
 export function presentProfile({ organization_id, sent: _sent, ...customer }: Customer, nowMs: number) {
   const { customer_identifier, environment, period_end, budget_duration } = customer;
   const current = budget_duration === null ? undefined : periodAt(customer, nowMs);
+  const isCalendar = customer.period_start === null && period_end === null;
   return {
     id: `${customer_identifier}-${environment}-${organization_id}`,
     unique_organization_id: organization_id,
     ...customer,
     // For calendar periods, the current one is shown, because the first is of no use.
-    period_start: isoOf(
-      customer.period_start === null && current !== undefined ? current.startMs : firstStartMs(customer),
-    ),
+    period_start: isoOf(isCalendar && current !== undefined ? current.startMs : firstStartMs(customer)),
     period_end: period_end ?? (current?.endMs === undefined ? null : isoOf(current.endMs)),
   };
 }
