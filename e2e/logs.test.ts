@@ -5,6 +5,7 @@ import { testKeys } from "../server/test/support/test-app.ts";
 import { browserTest, open } from "./support/browse.ts";
 import { unique } from "./support/unique.ts";
 import { expectNone, whole } from "./support/whole.ts";
+import { zoomAndReturn } from "./support/zoom.ts";
 
 const rows = "[role=grid] [role=row]:has([role=gridcell])";
 
@@ -246,18 +247,5 @@ browserTest("a drag on the bars above the list zooms in, and Back zooms out", as
   const bars = page.getByRole("img", { name: /requests, .* errors, over time/ });
   await bars.locator("rect").first().waitFor();
   await whole(page);
-  const box = await bars.boundingBox();
-  if (box === null) throw new Error("the bars are not shown");
-  await page.mouse.move(box.x + box.width * 0.5, box.y + 20);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.7, box.y + 20, { steps: 5 });
-  await page.mouse.up();
-  await page.waitForURL(/from=.*to=/);
-  const { searchParams } = new URL(page.url());
-  expect(searchParams.has("range")).toBe(false);
-  const hours = (Date.parse(searchParams.get("to") ?? "") - Date.parse(searchParams.get("from") ?? "")) / 3_600_000;
-  expect(hours).toBeGreaterThan(12);
-  expect(hours).toBeLessThan(72);
-  await page.goBack();
-  await page.waitForURL(/range=7d/);
+  await zoomAndReturn(page, bars, 20);
 });

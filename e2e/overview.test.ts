@@ -8,6 +8,7 @@ import { browserTest, open } from "./support/browse.ts";
 import { pageHeaders } from "./support/people.ts";
 import { unique } from "./support/unique.ts";
 import { whole } from "./support/whole.ts";
+import { zoomAndReturn } from "./support/zoom.ts";
 
 const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 const chart = (page: Page, title: string) => panel(page, title).getByRole("group", { name: new RegExp(`^${title}`) });
@@ -78,20 +79,7 @@ browserTest("a drag on a chart zooms in, and Back zooms out", async () => {
   const page = await open("/?range=7d");
   await chart(page, "Spans").locator(".u-over").waitFor();
   await whole(page);
-  const box = await chart(page, "Spans").boundingBox();
-  if (box === null) throw new Error("the chart is not shown");
-  await page.mouse.move(box.x + box.width * 0.5, box.y + 60);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.7, box.y + 60, { steps: 5 });
-  await page.mouse.up();
-  await page.waitForURL(/from=.*to=/);
-  const { searchParams } = new URL(page.url());
-  expect(searchParams.has("range")).toBe(false);
-  const hours = (Date.parse(searchParams.get("to") ?? "") - Date.parse(searchParams.get("from") ?? "")) / 3_600_000;
-  expect(hours).toBeGreaterThan(12);
-  expect(hours).toBeLessThan(72);
-  await page.goBack();
-  await page.waitForURL(/range=7d/);
+  await zoomAndReturn(page, chart(page, "Spans"), 60);
 });
 
 browserTest("the keyboard reads a chart and opens the rows of a bucket", async () => {

@@ -30,7 +30,7 @@ export type Passwords = {
   verify: (password: string, stored: string | undefined, turn?: HashTurn) => Promise<boolean>;
   /** The number of waiting hashes, and of refused ones so far. */
   stats: () => { waiting: number; refused: number };
-  /** Hashes in progress, and those that wait. */
+  /** The limits of hashes in progress (`places`) and of waiting hashes (`queue`). */
   limits: Pick<FairGate, "places" | "queue">;
 };
 

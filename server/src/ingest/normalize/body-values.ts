@@ -11,7 +11,7 @@ import { silentMembers, wireFields, type DerivedValues, type PlainValues } from 
 
 /** The values of a span's fields, as its body states them. */
 export type BodyValues = PlainValues & DerivedValues;
-/** `unknown`: some of the members that are not known here; absent if there are none. */
+/** `unknown`: some of the unknown members of the body; absent if the body has none. */
 export type ReadBody =
   | { ok: true; values: BodyValues; unknown?: readonly string[] | undefined }
   | { ok: false; errors: FieldErrors };

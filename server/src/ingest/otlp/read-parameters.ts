@@ -39,7 +39,7 @@ export function readCall(given: unknown): Record<string, unknown> {
   return { ...(model !== undefined && { model }), ...readParameters(given) };
 }
 
-/** As `readCall`, of attributes with the names of the parameters themselves. Takes those that become fields. */
+/** Reads a call, as `readCall` does, from attributes that have the names of its parameters. Takes attributes that become fields out of the bag. */
 export function takeCall(bag: AttributeBag): Record<string, unknown> {
   const keys = ["model", ...Object.values(names).flat()];
   const given = Object.fromEntries(keys.map((key) => [key, bag.peekTree(key)] as const));

@@ -29,7 +29,7 @@ export type CustomerStore = {
    * another change came in between, or the customer was deleted: read it again.
    */
   replace: (customer: Customer, updatedAt: string) => Promise<boolean>;
-  /** Returns the time of its last change; undefined if there is none. */
+  /** Deletes a customer and returns the time of its last change; returns undefined if the customer does not exist. */
   remove: (key: CustomerKey) => Promise<string | undefined>;
   /** Customers whose newest version the span store does not have, longest waiting first. */
   listToIndex: (limit: number) => Promise<Customer[]>;

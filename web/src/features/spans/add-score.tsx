@@ -20,7 +20,7 @@ export function AddScore({ id, scored, onDone }: AddProps): ReactNode {
   if (evaluator === undefined) {
     return (
       <p className="text-muted">
-        Every evaluator has scored the span, or there is none. The screen Evaluation makes one.
+        No evaluator can score this span: each has scored it, or none exists. Create one on the Evaluation screen.
       </p>
     );
   }

@@ -6,7 +6,7 @@ import type { TraceRow } from "./queries.ts";
 /** A model of a trace with what its calls cost. */
 export type UsedModel = { model: string; total_cost: number; total_tokens: number; unpriced_count: number };
 
-/** Models by trace, those that cost most first. A trace is missing until its models are known. */
+/** Models by trace, sorted by descending cost. A trace is absent until its models are loaded. */
 export type TraceModels = ReadonlyMap<string, readonly UsedModel[]>;
 
 export const keyOfTrace = (row: { environment: string; trace_unique_id: string }): string =>
@@ -63,7 +63,7 @@ function windowOf(traces: readonly TraceRow[]) {
 
 type Group = UsedModel & { environment: string; trace_unique_id: string };
 
-/** @param groups those that cost most first */
+/** @param groups sorted by descending cost */
 export function modelsByTrace(groups: readonly Record<string, unknown>[]): TraceModels {
   const found = new Map<string, UsedModel[]>();
   for (const group of groups as readonly Group[]) {
