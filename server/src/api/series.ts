@@ -8,6 +8,7 @@ import {
   type BucketInterval,
 } from "../domain/time-buckets.ts";
 import { wholeNumber } from "../http/query.ts";
+import type { GroupBy } from "./group-by.ts";
 import { apiLimits } from "./limits.ts";
 import type { SeriesPoint, SpanSeries, SpanSeriesResult } from "../storage/spans/span-series.ts";
 import type { TimeWindow } from "../storage/spans/span-store.ts";
@@ -46,11 +47,7 @@ export function seriesQuery({
   groupBy,
   metrics,
 }: {
-  groupBy: {
-    read: (text: string) => { names: string[] } | { message: string };
-    description: string;
-    examples: string[];
-  };
+  groupBy: GroupBy;
   metrics: { isKnown: (name: string) => boolean; known: string; byDefault: readonly string[] };
 }) {
   return {

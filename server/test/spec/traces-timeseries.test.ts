@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fieldsOf, storeSpans } from "../support/spans.ts";
+import { fieldsOf, listSpans, storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
@@ -96,6 +96,50 @@ describe("POST /api/traces/timeseries/", () => {
       [{ workflow_name: "w", environment: "prod" }, 2],
       [{ workflow_name: "", environment: "prod" }, 1],
     ]);
+  });
+
+  test("groups by a key of metadata: of the root, else of the earliest span that has it, with edits", async () => {
+    const own = await app.newOrganization();
+    const sent = [
+      span("of the root", "root", "01T05:00:00", { metadata: { plan: "pro", nested: { region: "eu" } } }),
+      span("of the root", "call", "01T04:00:00", { metadata: { plan: "free" } }),
+      span("of a child", "root", "01T05:00:00"),
+      span("of a child", "late", "01T05:00:02", { metadata: { plan: "pro", team: 'a "b", \n' } }),
+      span("of a child", "early", "01T05:00:01", { metadata: { plan: "free" } }),
+      span("edited", "root", "01T05:00:00", { metadata: { plan: "free" } }),
+      span("without", "root", "01T05:00:00"),
+    ];
+    await storeSpans(own.prod, sent);
+    const [edited] = (await listSpans(own.prod, { trace_unique_id: { value: ["edited"] } })).results;
+    const log = `/api/request-logs/${String(edited?.["unique_id"])}/`;
+    const change = await own.prod.request("PATCH", log, { metadata: { plan: "team" } });
+    expect(change.status).toBe(200);
+    const groups = async (groupBy: string) => {
+      const query = new URLSearchParams({ group_by: groupBy, metrics: "number_of_traces" }).toString();
+      const answer = await own.prod.post(`${path}?${day}&${query}`, {});
+      const { series } = answer.json as Answer;
+      return series
+        .map(({ group, totals }) => [...Object.values(group), totals["number_of_traces"]])
+        .toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
+    };
+    expect(await groups("metadata__plan")).toEqual([
+      ["", 1],
+      ["free", 1],
+      ["pro", 1],
+      ["team", 1],
+    ]);
+    expect(await groups("metadata__nested__region,metadata__plan")).toEqual([
+      ["", "", 1],
+      ["", "free", 1],
+      ["", "team", 1],
+      ["eu", "pro", 1],
+    ]);
+    expect(await groups("metadata__team")).toEqual([
+      ["", 3],
+      ['a "b", \n', 1],
+    ]);
+    const reserved = await own.prod.post(`${path}?${day}&group_by=metadata___secret`, {});
+    expect([reserved.status, reserved.text]).toEqual([400, expect.stringContaining("group_by must be one of")]);
   });
 
   test("has the traces of the organization and of the requested environment", async () => {

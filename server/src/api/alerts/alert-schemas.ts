@@ -17,7 +17,7 @@ import { httpLimits } from "../../http/limits.ts";
 import { pricingLimits } from "../../pricing/limits.ts";
 import { spanMetrics } from "../../storage/spans/span-series.ts";
 import { nameSchema } from "../organizations/schemas.ts";
-import { groupByDescription, readGroupBy } from "../request-logs/group-by.ts";
+import { spanGroupBy } from "../request-logs/span-groupings.ts";
 import { channelSchema, newChannelsSchema } from "./channel-schemas.ts";
 
 const metricNames: ReadonlySet<string> = new Set(spanMetrics);
@@ -68,12 +68,12 @@ const groupBy = z
   .string()
   .nullable()
   .transform((text, context) => {
-    const read = text === null || text === "" ? { names: [] } : readGroupBy(text);
+    const read = text === null || text === "" ? { names: [] } : spanGroupBy.read(text);
     if ("names" in read) return read.names;
     context.addIssue({ code: "custom", message: read.message });
     return z.NEVER;
   })
-  .meta({ type: ["string", "null"], description: `${groupByDescription} Each group has its own state.` });
+  .meta({ type: ["string", "null"], description: `${spanGroupBy.description} Each group has its own state.` });
 
 const minRequests = z
   .int()

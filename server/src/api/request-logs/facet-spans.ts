@@ -7,7 +7,7 @@ import { httpLimits } from "../../http/limits.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
-import { facetNames, readFacets } from "./group-by.ts";
+import { facetNames, readFacets } from "./span-groupings.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
 
 const defaultFields = ["model", "status", "log_type", "customer_identifier", "span_name", "provider_id", "environment"];

@@ -14,9 +14,9 @@ import {
 } from "../../storage/spans/span-store.ts";
 import { coverageOf, coverageSchema } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
-import { groupByDescription, groupByExamples, readGroupBy } from "./group-by.ts";
 import { percentileMembers } from "./percentile-members.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { spanGroupBy } from "./span-groupings.ts";
 
 // Numbers as in the summary, which clients require.
 const average = (unit = "") =>
@@ -60,7 +60,7 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       "/request-logs/groups/",
     ],
     summary: "Group spans",
-    description: `One aggregate row per group. group_by: ${groupByDescription}`,
+    description: `One aggregate row per group. group_by: ${spanGroupBy.description}`,
     tags: ["Spans"],
     auth: "key",
     permission: "analytics:read",
@@ -69,12 +69,12 @@ export const groupSpans = (deps: SpanReadDeps & { spans: SpanStore }) =>
       group_by: z
         .string()
         .transform((text, context) => {
-          const read = readGroupBy(text);
+          const read = spanGroupBy.read(text);
           if ("names" in read) return read.names;
           context.addIssue({ code: "custom", message: read.message });
           return z.NEVER;
         })
-        .meta({ description: groupByDescription, examples: groupByExamples }),
+        .meta({ description: spanGroupBy.description, examples: spanGroupBy.examples }),
       search: z
         .string()
         .max(httpLimits.nameChars)

@@ -6,8 +6,8 @@ import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { coverageOf } from "../coverage.ts";
 import { filtersBody, selectionQuery } from "../read-filters.ts";
 import { planSeries, presentTimeseries, seriesQuery, timeseriesSchema } from "../series.ts";
-import { groupByDescription, groupByExamples, readGroupBy } from "./group-by.ts";
 import { readSelection, type SpanReadDeps } from "./read-selection.ts";
+import { spanGroupBy } from "./span-groupings.ts";
 
 const scorePrefix = "scores__";
 
@@ -18,7 +18,7 @@ const isScore = (name: string): boolean =>
 
 const query = z.object({
   ...seriesQuery({
-    groupBy: { read: readGroupBy, description: groupByDescription, examples: groupByExamples },
+    groupBy: spanGroupBy,
     metrics: {
       isKnown: (name) => isMetric(name) || isScore(name),
       known: `${spanMetrics.join(", ")} and ${scorePrefix}<id or slug of an evaluator>`,

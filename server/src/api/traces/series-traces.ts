@@ -4,31 +4,17 @@ import { requestedEnvironment } from "../../http/query.ts";
 import type { SpanStore } from "../../storage/spans/span-store.ts";
 import { traceCountMetrics, traceGroupings, traceMetrics, type TraceMetric } from "../../storage/spans/trace-series.ts";
 import { coverageOf } from "../coverage.ts";
+import { groupByOf } from "../group-by.ts";
 import { filtersBody, readFilters, selectionQuery } from "../read-filters.ts";
 import { planSeries, presentTimeseries, seriesQuery, timeseriesSchema } from "../series.ts";
 import { selectTraces, type TraceReadDeps } from "./read-traces.ts";
 
 const metricNames: ReadonlySet<string> = new Set(traceMetrics);
 const isMetric = (name: string): name is TraceMetric => metricNames.has(name);
-const groupings: ReadonlySet<string> = new Set(traceGroupings);
-const choices = traceGroupings.join(", ");
-
-function readGroupBy(text: string): { names: string[] } | { message: string } {
-  const names = text.split(",").map((name) => name.trim());
-  if (names.length > 2) return { message: "group_by takes at most 2 names" };
-  if (new Set(names).size < names.length) return { message: "group_by names the same twice" };
-  return names.every((name) => groupings.has(name))
-    ? { names }
-    : { message: `group_by must be one of ${choices}, or two of them separated by a comma` };
-}
 
 const query = z.object({
   ...seriesQuery({
-    groupBy: {
-      read: readGroupBy,
-      description: `One or two of ${choices}, separated by commas.`,
-      examples: [...traceGroupings, "workflow_name,environment"],
-    },
+    groupBy: groupByOf(traceGroupings, "workflow_name,metadata__plan"),
     metrics: {
       isKnown: isMetric,
       known: traceMetrics.join(", "),

@@ -89,7 +89,8 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
         await seeEdits(database, { ...query, filter: anyOf(query.filters) }, query.groupBy, signal),
         signal,
       ),
-    traceSeries: async (query, signal) => traceSeries(database, await seeEdits(database, query, [], signal), signal),
+    traceSeries: async (query, signal) =>
+      traceSeries(database, await seeEdits(database, query, query.groupBy, signal), signal),
     facetSpans: async (query, signal) =>
       facetSpans(database, await seeEdits(database, query, ["metadata", ...query.fields], signal), signal),
     groupSpans: async (query, signal) =>

@@ -40,7 +40,7 @@ export const traceCountMetrics: ReadonlySet<TraceMetric> = new Set<TraceMetric>(
   "number_of_customers",
 ]);
 
-/** The keys that traces can be grouped by. */
+/** The fields that traces can be grouped by, besides the keys of metadata. */
 export const traceGroupings = [...traceTexts, "name", "environment"] as const;
 
 /** A trace has the time of its last span. A trace that continues after the window belongs to the last bucket. */

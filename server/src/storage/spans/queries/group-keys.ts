@@ -47,10 +47,13 @@ function keysOf(groupBy: SeriesKey, index: number): Key[] {
   if (groupBy === "thread") {
     return [{ name: "thread_identifier", sql: "thread_identifier", where: "thread_identifier != ''" }, environment];
   }
-  if (groupBy.startsWith("metadata__")) {
-    return [{ name: groupBy, ...metadataValue(groupBy.slice("metadata__".length), `group_${index}`) }];
-  }
-  return [{ name: groupBy, sql: groupBy }];
+  return [metadataKey(groupBy, index) ?? { name: groupBy, sql: groupBy }];
+}
+
+/** The key for `metadata__<key>`; undefined for other names. */
+export function metadataKey(groupBy: SeriesKey, index: number): Key | undefined {
+  if (!groupBy.startsWith("metadata__")) return undefined;
+  return { name: groupBy, ...metadataValue(groupBy.slice("metadata__".length), `group_${index}`) };
 }
 
 /** @param search only groups with this text in a value, ignoring case */

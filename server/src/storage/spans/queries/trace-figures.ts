@@ -36,11 +36,11 @@ const textColumns = {
   model: "model",
 } as const satisfies Record<TraceText, SpanColumn>;
 
-/** Values of spans without a parent take precedence over those of other spans. */
-const textOf = (column: SpanColumn) =>
-  `argMinIf(toString(${column}), (span_parent_id != '', ${spanOrder}), ${column} != '')`;
+/** A text of a trace: values of spans without a parent take precedence over those of other spans. */
+export const traceText = (sql: string) =>
+  `argMinIf(toString(${sql}), (span_parent_id != '', ${spanOrder}), ${sql} != '')`;
 
-const texts = Object.fromEntries(traceTexts.map((name) => [name, textOf(textColumns[name])])) as Record<
+const texts = Object.fromEntries(traceTexts.map((name) => [name, traceText(textColumns[name])])) as Record<
   TraceText,
   string
 >;

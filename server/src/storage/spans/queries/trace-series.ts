@@ -5,13 +5,13 @@ import type { TraceMetric, TraceSeriesQuery } from "../trace-series.ts";
 import { countedSpans, paramsOfParts, type CountedPart, type Counts } from "./counted-spans.ts";
 import { figureAlias } from "./figures.ts";
 import { conditionParams, groupMatches } from "./group-condition.ts";
-import { keysFrom } from "./group-keys.ts";
+import { keysFrom, metadataKey, type Key } from "./group-keys.ts";
 import { traceSpans } from "./list-traces.ts";
 import { readOnce, type Once } from "./once.ts";
 import { readSeries } from "./read-series.ts";
 import { inWindow } from "./selection.ts";
 import { selectPercentiles } from "./span-metrics.ts";
-import { traceFigures } from "./trace-figures.ts";
+import { traceFigures, traceText } from "./trace-figures.ts";
 import { rowUsage } from "./usage.ts";
 
 /** The column of a trace's figure, distinct from the metric of the same name. */
@@ -56,9 +56,9 @@ export async function traceSeries(
   signal?: AbortSignal,
 ): Promise<SpanSeriesResult> {
   const parts = await traceSpans(database, query, signal);
-  const keys = keysFrom(
-    query.groupBy.map((name) => ({ name, sql: name === "environment" ? name : traceColumn(name) })),
-  );
+  const grouped = query.groupBy.map(groupKey);
+  const figures = Object.assign({}, ...grouped.map((key) => key.figures)) as Figures;
+  const keys = keysFrom(grouped);
   const params = {
     ...conditionParams(query.condition),
     ...paramsOfParts(parts),
@@ -66,19 +66,29 @@ export async function traceSeries(
     ...keys.params,
   };
   const read = async (once: Once, counts: Counts) => {
-    const rows = tracesOf(query, parts, { once, counts });
+    const rows = tracesOf(query, { parts, figures }, { once, counts });
     return await readSeries(database, { query, rows, keys, params, select: selectMetrics }, signal);
   };
   return await readOnce(database, { parts, counts: "usage" }, read, signal);
 }
 
+type Figures = Record<string, string>;
+
+/** A key of the groups, and the figures that it needs besides those that every trace has. */
+function groupKey(name: string, index: number): Key & { figures: Figures } {
+  const inMetadata = metadataKey(name, index);
+  if (inMetadata === undefined) return { name, sql: name === "environment" ? name : traceColumn(name), figures: {} };
+  const figure = `group_${index}`;
+  return { ...inMetadata, sql: traceColumn(figure), figures: { [figure]: traceText(inMetadata.sql) } };
+}
+
 /** The engine does not compute figures that are not read. */
 function tracesOf(
   { window, condition }: TraceSeriesQuery,
-  parts: readonly CountedPart[],
+  { parts, figures: more }: { parts: readonly CountedPart[]; figures: Figures },
   { once, counts }: { once: Once; counts: Counts },
 ): string {
-  const figures = { ...traceFigures, priced: `count(${rowUsage.cost})` };
+  const figures: Figures = { ...traceFigures, ...more, priced: `count(${rowUsage.cost})` };
   const select = [
     ...Object.entries(figures).map(([name, sql]) => `${sql} AS ${figureAlias(name)}`),
     ...groupMatches(condition),
