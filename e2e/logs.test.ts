@@ -116,6 +116,23 @@ browserTest("Back after a span was closed leads out of the list, and never opens
   await expectNone(panel, page.locator(rows));
 });
 
+browserTest("Reload shows what arrived since, within the same minute and between fixed times", async () => {
+  const [customer, now] = [unique("reloaded"), Date.now()];
+  const fixed = { from: new Date(now - 3_600_000).toISOString(), to: new Date(now + 3_600_000).toISOString() };
+  for (const [index, range] of [{ range: "1h" }, fixed].entries()) {
+    const page = await open(`/logs?${new URLSearchParams({ ...range, q: `customer:${customer}` }).toString()}`);
+    for (const name of ["first", "second"]) {
+      await whole(page);
+      await send({ customer_identifier: customer, span_name: `${name} of ${index}` });
+      await page.getByRole("button", { name: "Reload" }).click();
+      await page
+        .locator(rows)
+        .filter({ hasText: `${name} of ${index}` })
+        .waitFor();
+    }
+  }
+});
+
 browserTest("the live tail shows a span that arrives", async () => {
   const customer = unique("live-tail");
   const page = await open(`/logs?range=1h&q=customer:${customer}`);

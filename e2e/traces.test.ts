@@ -27,15 +27,21 @@ function span(trace: string, id: string, from: number, to: number, rest: Partial
   };
 }
 
-/** Opens a trace once all of its spans are stored. */
-async function openTrace(page: Page, trace: string, count: number): Promise<void> {
-  const path = `traces/${encodeURIComponent(trace)}`;
+const pathOf = (trace: string) => `traces/${encodeURIComponent(trace)}`;
+
+/** Resolves once all spans of a trace are stored. */
+async function isStored(page: Page, trace: string, count: number): Promise<void> {
   const stored = async () => {
-    const answer = await page.request.get(`/api/${path}/?tree=slim`, { headers });
+    const answer = await page.request.get(`/api/${pathOf(trace)}/?tree=slim`, { headers });
     return ((await answer.json()) as { span_count?: number }).span_count;
   };
   await expect.poll(stored).toBe(count);
-  await page.goto(`/${path}`);
+}
+
+/** Opens a trace once all of its spans are stored. */
+async function openTrace(page: Page, trace: string, count: number): Promise<void> {
+  await isStored(page, trace, count);
+  await page.goto(`/${pathOf(trace)}`);
   await page.getByRole("treegrid").waitFor();
 }
 
@@ -139,14 +145,9 @@ browserTest("the list names the model that cost most, and what the user asked", 
     span(trace, "embed", from, from + 100, { span_parent_id: "root", ...call("text-embedding-3-small", 0.00001) }),
     span(trace, "answer", from + 100, from + 800, { span_parent_id: "root", ...call("gpt-4o", 0.25) }),
   ]);
+  await isStored(page, trace, 3);
+  await page.getByRole("button", { name: "Reload" }).click();
   const row = page.getByRole("row", { name: `Where is ${trace}?` });
-  await expect
-    .poll(async () => {
-      await page.getByRole("button", { name: "Reload" }).click();
-      await whole(page);
-      return await row.count();
-    })
-    .toBe(1);
   await row.getByText("gpt-4o").waitFor();
   await row.getByText("+1").waitFor();
   await row.getByText(`Where is ${trace}?`, { exact: true }).waitFor();

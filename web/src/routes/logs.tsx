@@ -1,7 +1,8 @@
 import { useState, type ReactNode } from "react";
 import { FacetsPanel } from "../features/logs/facets-panel.tsx";
 import { LogsList } from "../features/logs/logs-list.tsx";
-import { useLogsScope, useLogsSearch } from "../features/logs/use-logs-search.ts";
+import { useLogsSearch } from "../features/logs/use-logs-search.ts";
+import { useQueryScope } from "../query-bar/use-query-scope.ts";
 import { usePanelHistory } from "../features/spans/use-panel-history.ts";
 import { cx } from "../ui/cx.ts";
 import { PanelBoundary } from "../ui/error-panel.tsx";
@@ -18,7 +19,7 @@ export function LogsScreen(): ReactNode {
   const { search, update } = useLogsSearch();
   const [reload, setReload] = useState(0);
   const [areFacetsShown, setFacetsShown] = useState(() => window.innerWidth >= 1024);
-  const scope = useLogsScope(search, reload);
+  const scope = useQueryScope(search, reload);
   const { span, tab } = search;
   const history = usePanelHistory();
   return (

@@ -4,11 +4,11 @@ import { visibleLine } from "../../lib/visible-text.ts";
 import { findColumn, knownColumns, moveColumn, type Column } from "./columns.ts";
 import { useFacets } from "./queries.ts";
 import { PopupButton } from "./popup-button.tsx";
-import type { LogsScope } from "./use-logs-search.ts";
+import type { QueryScope } from "../../query-bar/use-query-scope.ts";
 
 type MenuProps = {
   columns: readonly Column[];
-  scope: LogsScope;
+  scope: QueryScope;
   onColumns: (columns: readonly Column[] | undefined) => void;
 };
 

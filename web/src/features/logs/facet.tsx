@@ -4,14 +4,14 @@ import { visibleLine } from "../../lib/visible-text.ts";
 import { valueState } from "../../query-bar/edit-query.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { useFacets, type FacetValue } from "./queries.ts";
-import type { LogsScope } from "./use-logs-search.ts";
+import type { QueryScope } from "../../query-bar/use-query-scope.ts";
 
 type FacetProps = {
   field: string;
   title: string;
   /** Undefined until they are loaded. */
   values: readonly FacetValue[] | undefined;
-  scope: LogsScope;
+  scope: QueryScope;
   isOpen?: boolean;
   onOpen?: (isOpen: boolean) => void;
   onToggle: (field: string, value: string, negated: boolean) => void;

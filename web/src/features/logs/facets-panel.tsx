@@ -5,7 +5,7 @@ import { visibleLine } from "../../lib/visible-text.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { Facet } from "./facet.tsx";
 import { useFacets } from "./queries.ts";
-import type { LogsScope } from "./use-logs-search.ts";
+import type { QueryScope } from "../../query-bar/use-query-scope.ts";
 
 const fields: ReadonlyArray<readonly [name: string, title: string]> = [
   ["status", "Status"],
@@ -19,7 +19,7 @@ const fields: ReadonlyArray<readonly [name: string, title: string]> = [
 const names = fields.map(([name]) => name);
 
 /** The values of fields and their counts. A click adds a value to the query. */
-export function FacetsPanel({ scope, onQuery }: { scope: LogsScope; onQuery: (text: string) => void }): ReactNode {
+export function FacetsPanel({ scope, onQuery }: { scope: QueryScope; onQuery: (text: string) => void }): ReactNode {
   const facets = useFacets(scope, names, { limit: 8 });
   const keys = facets.data?.metadataKeys ?? [];
   const onToggle = (field: string, value: string, negated: boolean): void =>
@@ -53,7 +53,7 @@ export function FacetsPanel({ scope, onQuery }: { scope: LogsScope; onQuery: (te
 
 type MetadataProps = {
   name: string;
-  scope: LogsScope;
+  scope: QueryScope;
   onToggle: (field: string, value: string, negated: boolean) => void;
 };
 

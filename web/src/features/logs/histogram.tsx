@@ -4,11 +4,11 @@ import { formatMinute, zoneName, type TimeZone } from "../../lib/time.ts";
 import { ErrorPanel } from "../../ui/error-panel.tsx";
 import { zoomTo, type Bar } from "./histogram-data.ts";
 import { useHistogram } from "./queries.ts";
-import type { LogsScope } from "./use-logs-search.ts";
+import type { QueryScope } from "../../query-bar/use-query-scope.ts";
 
 const height = 48;
 
-type HistogramProps = { scope: LogsScope; zone: TimeZone; onZoom: (range: { from: string; to: string }) => void };
+type HistogramProps = { scope: QueryScope; zone: TimeZone; onZoom: (range: { from: string; to: string }) => void };
 
 /** Requests and errors over the window. A drag zooms in. */
 export function Histogram({ scope, zone, onZoom }: HistogramProps): ReactNode {

@@ -14,10 +14,11 @@ import { nextSort } from "./search.ts";
 import { useColumnWidths } from "./use-column-widths.ts";
 import { useExport, type ExportFormat } from "./use-export.ts";
 import { useLogColumns, useLogNavigation, useLogRows, useMay } from "./use-logs-screen.ts";
-import { useLogsSearch, type LogsScope } from "./use-logs-search.ts";
+import type { QueryScope } from "../../query-bar/use-query-scope.ts";
+import { useLogsSearch } from "./use-logs-search.ts";
 
 type ListProps = {
-  scope: LogsScope;
+  scope: QueryScope;
   areFacetsShown: boolean;
   onFacets: () => void;
   onReload: () => void;

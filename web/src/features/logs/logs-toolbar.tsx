@@ -8,11 +8,12 @@ import { ColumnsMenu } from "./columns-menu.tsx";
 import { ExportMenu } from "./export-menu.tsx";
 import { SavedViewsMenu } from "./saved-views-menu.tsx";
 import { useKnownValues, useMay, useSavedSearch } from "./use-logs-screen.ts";
-import { useLogsSearch, type LogsScope } from "./use-logs-search.ts";
+import type { QueryScope } from "../../query-bar/use-query-scope.ts";
+import { useLogsSearch } from "./use-logs-search.ts";
 import type { ExportFormat } from "./use-export.ts";
 
 type ToolbarProps = {
-  scope: LogsScope;
+  scope: QueryScope;
   columns: readonly Column[];
   onColumns: (columns: readonly Column[] | undefined) => void;
   count: number | undefined;

@@ -8,7 +8,7 @@ import { parseQuery } from "../../query-bar/parse-query.ts";
 import { toFilters, type Filters } from "../../query-bar/to-filters.ts";
 import { toBars, type Bar } from "./histogram-data.ts";
 import { asRows } from "./row.ts";
-import type { LogsScope } from "./use-logs-search.ts";
+import type { QueryScope } from "../../query-bar/use-query-scope.ts";
 
 /** A body with filters. */
 export function filtersBody(filters: Filters): components["schemas"]["Filters"] {
@@ -22,7 +22,7 @@ type PageStart = { page: number; page_after?: string };
 const firstPage: PageStart = { page: 1 };
 
 /** The list, page by page. Each page begins where the previous one ended, even if spans arrived meanwhile. */
-export function useLogPages({ filters, window, problem }: LogsScope, sort: string, fields: string) {
+export function useLogPages({ filters, window, problem }: QueryScope, sort: string, fields: string) {
   const api = useApi();
   const environment = useEnvironment();
   const pages = useInfiniteQuery({
@@ -51,7 +51,7 @@ function startOf(next: string): PageStart {
 }
 
 /** Requests and errors over the window. */
-export function useHistogram({ filters, window, problem }: LogsScope, timezone: string) {
+export function useHistogram({ filters, window, problem }: QueryScope, timezone: string) {
   const environment = useEnvironment();
   return useApiQuery(
     ["logs", "histogram", filters, window, timezone],
@@ -72,7 +72,7 @@ export function useHistogram({ filters, window, problem }: LogsScope, timezone: 
 export type FacetValue = { value: string; count: number };
 
 /** The values of fields. Each field is counted without the query's own conditions on it, to show the alternatives. */
-export function useFacets(scope: LogsScope, fields: readonly string[], options: { limit: number; search?: string }) {
+export function useFacets(scope: QueryScope, fields: readonly string[], options: { limit: number; search?: string }) {
   const environment = useEnvironment();
   const { query, window, problem } = scope;
   const { limit, search = "" } = options;

@@ -11,10 +11,11 @@ import { defaultSort } from "./search.ts";
 import { extendTo, nothingSelected, toggleAll, toggleRow, type Selection } from "./selection.ts";
 import { usePanelHistory } from "../spans/use-panel-history.ts";
 import { useLiveTail } from "./use-live-tail.ts";
-import { useLogsSearch, type LogsScope } from "./use-logs-search.ts";
+import type { QueryScope } from "../../query-bar/use-query-scope.ts";
+import { useLogsSearch } from "./use-logs-search.ts";
 
 /** The rows of the screen: the list, or in live mode the arriving rows followed by the list as it was at the start. */
-export function useLogRows(scope: LogsScope, columns: readonly Column[], isPaused: boolean) {
+export function useLogRows(scope: QueryScope, columns: readonly Column[], isPaused: boolean) {
   const { search } = useLogsSearch();
   const fields = useMemo(() => membersOf(columns), [columns]);
   const isLive = search.live === "on";
@@ -124,7 +125,7 @@ export function useLogNavigation(rows: readonly LogRow[], focusQuery: () => void
 const noFields: string[] = [];
 
 /** The known values at the place of the cursor in the query. */
-export function useKnownValues(scope: LogsScope) {
+export function useKnownValues(scope: QueryScope) {
   const [place, setPlace] = useState<Place>();
   const field = place?.wants === "value" && place.field.hasFacet === true ? place.field.name : undefined;
   const names = useMemo(() => (field === undefined ? noFields : [field]), [field]);

@@ -3,37 +3,16 @@ import { useMemo } from "react";
 import { bodyOf } from "../../../api/client.ts";
 import type { components } from "../../../api/schema.gen.ts";
 import { useApi, useEnvironment } from "../../../api/use-api.ts";
-import { windowOf, type RangeSearch } from "../../../lib/range.ts";
-import { parseQuery } from "../../../query-bar/parse-query.ts";
-import { toFilters, type Filters } from "../../../query-bar/to-filters.ts";
+import type { QueryScope } from "../../../query-bar/use-query-scope.ts";
 import type { TraceOrder } from "./search.ts";
 import { keyOfTrace, useTraceModels } from "./trace-models.ts";
 
 export type TraceRow = components["schemas"]["Trace"];
 
-export type TracesScope = {
-  query: string;
-  filters: Filters;
-  window: { start: string; end: string };
-  /** Why the query is not sent. */
-  problem: string | undefined;
-};
-
-/** The query and the window of the list. `reload` moves a window that ends now. */
-export function useTracesScope({ q = "", range, from, to }: RangeSearch & { q?: string | undefined }, reload: number) {
-  // `reload` is no part of the window, but asks for a new one.
-  // oxlint-disable-next-line react/exhaustive-deps
-  const window = useMemo(() => windowOf({ range, from, to }), [range, from, to, reload]);
-  return useMemo((): TracesScope => {
-    const { query, problems } = parseQuery(q);
-    return { query: q, filters: toFilters(query), window, problem: problems[0]?.message };
-  }, [q, window]);
-}
-
 const pageSize = 100;
 
 /** Traces that have a matching span in the window, page by page. */
-export function useTraces({ filters, window, problem }: TracesScope, sort: TraceOrder) {
+export function useTraces({ filters, window, problem }: QueryScope, sort: TraceOrder) {
   const api = useApi();
   const environment = useEnvironment();
   const pages = useInfiniteQuery({

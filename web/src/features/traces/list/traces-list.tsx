@@ -1,6 +1,7 @@
 import { useCallback, useRef, useState, type ReactNode } from "react";
 import { formatInteger, formatNumberOf } from "../../../lib/format.ts";
 import { QueryBar } from "../../../query-bar/query-bar.tsx";
+import { useQueryScope } from "../../../query-bar/use-query-scope.ts";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorPanel } from "../../../ui/error-panel.tsx";
@@ -10,7 +11,7 @@ import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { useTimeZone } from "../../../ui/value.tsx";
 import { useKnownValues } from "../../logs/use-logs-screen.ts";
 import type { RangeSearch } from "../../../lib/range.ts";
-import { useTraces, useTracesScope, type TracePages, type TraceRow } from "./queries.ts";
+import { useTraces, type TracePages, type TraceRow } from "./queries.ts";
 import { defaultOrder, type TracesSearch } from "./search.ts";
 import { TracesTable } from "./traces-table.tsx";
 
@@ -25,7 +26,7 @@ export function TracesList({ search, change, onOpen }: TracesListProps): ReactNo
   const [reload, setReload] = useState(0);
   const [current, setCurrent] = useState(-1);
   const input = useRef<HTMLInputElement>(null);
-  const scope = useTracesScope(search, reload);
+  const scope = useQueryScope(search, reload);
   const { sort = defaultOrder } = search;
   const pages = useTraces(scope, sort);
   const { known, setPlace } = useKnownValues(scope);
