@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { spansLocation } from "../server/src/config/locations.ts";
+import { openSpanDatabase } from "../server/src/storage/spans/clickhouse-span-store.ts";
 import { startBenchNodes } from "./lib/bench-nodes.ts";
 import { cpuSeconds } from "./lib/cores.ts";
 import { inParallel, machine, percentile, round } from "./lib/figures.ts";
@@ -8,20 +10,21 @@ import { bulkBodies } from "./lib/span-bodies.ts";
 /**
  * The cost of an identity that nodes share: bulk ingest by two nodes of spans without trace and time, with an
  * `Idempotency-Key` for each request and without, alternating. `--nodes 1` uses one node, and `--spans-url embedded`
- * its own store.
+ * its own store. `--stored 2000000` has so many spans of the last ten days in the store before.
  */
 export async function run(options: Map<string, string>): Promise<object> {
   const rows = Number(options.get("rows") ?? 40_000);
   const rounds = Number(options.get("rounds") ?? 3);
   const nodes = Number(options.get("nodes") ?? 2);
   const spansUrl = options.get("spans-url") ?? "stand-in";
+  const stored = Number(options.get("stored") ?? 0);
   const texts = realTexts();
   const made = bulkBodies({ texts, bodies: Math.ceil(rows / rowsPerBody), rowsPerBody, payloadChars: 1750, seed: 1 });
   const bodies = made.map(withoutIdentity);
   const ratios: number[] = [];
   for (let turn = 0; turn < rounds; turn += 1) {
-    const plain = await ingest({ nodes, bodies, spansUrl, isKeyed: false });
-    const keyed = await ingest({ nodes, bodies, spansUrl, isKeyed: true });
+    const plain = await ingest({ nodes, bodies, spansUrl, stored, isKeyed: false });
+    const keyed = await ingest({ nodes, bodies, spansUrl, stored, isKeyed: true });
     ratios.push(keyed.usPerSpan / plain.usPerSpan);
     console.log(JSON.stringify({ plain, keyed, ratio: round(ratios.at(-1) ?? 0) }));
   }
@@ -37,10 +40,12 @@ async function ingest(setup: {
   nodes: number;
   bodies: readonly Buffer[];
   spansUrl: string;
+  stored: number;
   isKeyed: boolean;
 }): Promise<Result> {
   const { bodies, isKeyed } = setup;
   const nodes = await startBenchNodes(setup.nodes, setup.spansUrl);
+  if (setup.stored > 0) await fill(nodes.spans.environment["SPANWAY_SPANS_URL"] ?? "", setup.stored);
   const send = (body: Buffer, index: number): Promise<void> =>
     nodes.sendBulk(body, index, isKeyed ? { "idempotency-key": randomUUID() } : undefined);
   const used = async () => (await nodes.usedMs()) / 1000;
@@ -56,6 +61,19 @@ async function ingest(setup: {
   const perSpan = (value: number) => round((value * 1e6) / (bodies.length * rowsPerBody), 1);
   await nodes.stop();
   return { usPerSpan: perSpan(nodeUsed + storeUsed), nodeUsPerSpan: perSpan(nodeUsed), seconds: round(seconds) };
+}
+
+/** Stores small spans of the last ten days, at even distances, in ten parts. */
+async function fill(spansUrl: string, rows: number): Promise<void> {
+  const database = openSpanDatabase(spansLocation(spansUrl));
+  const msPerRow = (10 * 24 * 3_600_000) / rows;
+  for (let part = 0; part < 10; part += 1) {
+    const ended = `now64(9) - toIntervalMillisecond(toInt64((number * 10 + ${part}) * ${msPerRow}))`;
+    const sql = `INSERT INTO spans (organization_id, environment, timestamp, received_at, unique_id, version, log_type, input)
+      SELECT 'org_bench', 'prod', ${ended} AS ended, ended, generateUUIDv4(number), number, 'chat', 'x' FROM numbers(${rows / 10})`;
+    await database.execute({ name: "bench", sql });
+  }
+  await database.close();
 }
 
 /** Without trace and time, only the key of its request identifies a span. */

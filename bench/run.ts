@@ -8,7 +8,7 @@ const benches: Record<string, readonly string[]> = {
   evaluation: ["rows", "judged", "repeats"],
   export: ["rows", "times", "data", "ingest", "formats"],
   gateway: ["rounds", "seconds", "connections", "portkey"],
-  identity: ["rows", "rounds", "nodes", "spans-url"],
+  identity: ["rows", "rounds", "nodes", "spans-url", "stored"],
   ingest: ["rows", "concurrency", "spans-url"],
   live: ["listeners", "rate", "seconds", "spans-url"],
   nodes: ["rows", "rounds", "share", "spans-url"],

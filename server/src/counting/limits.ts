@@ -10,6 +10,11 @@ export const countingLimits = {
   dividedEveryMs: 5 * 60 * 1_000,
   /** Such a search covers rows that were stored within this time, which is longer than two intervals. */
   dividedWithinMs: 12 * 60 * 1_000,
+  /**
+   * Versions of a span without trace and time, by its `Idempotency-Key`, that nodes received within this time of each
+   * other are one span as soon as both are stored; others when a search finds them.
+   */
+  keyedResendMs: 2 * 60 * 1_000,
   /** Spans that one such search returns. */
   dividedFound: 10_000,
   /** How often traces that name each other's calls are counted in one round. */

@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { formatUuid, spanIdentity } from "../domain/identity.ts";
+import type { SpanRow } from "../domain/span.ts";
 import { createErasedCustomers } from "../ingest/accept/erased-customers.ts";
+import { storedTime } from "../lib/time.ts";
 import { openSpanStore } from "../storage/spans/clickhouse-span-store.ts";
 import type { SpanStore } from "../storage/spans/span-store.ts";
 import { createSpanSettler } from "./settle-spans.ts";
@@ -51,4 +54,31 @@ test("two versions that no node saw together, as with a late replica, become one
     // The call in the trace counts once: its wrapper does not count again.
     expect(await summary()).toMatchObject({ number_of_requests: 3, total_cost: 4, total_tokens: 10 });
   }
+});
+
+test("a keyed span that another node received long before becomes one span a while later", async () => {
+  const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
+  const counter = createSpanCounter({ store, memory, erasedCustomers: createErasedCustomers(), now: Date.now });
+  const settler = createSpanSettler({ spans: store, counter });
+  const organization_id = `org_${randomUUID()}`;
+  const identity = spanIdentity({ organization_id, environment: "prod", trace: "", span: randomUUID() });
+  const version = (msAgo: number): SpanRow => {
+    const at = storedTime(BigInt(Date.now() - msAgo) * 1_000_000n);
+    const key = { organization_id, environment: "prod", unique_id: formatUuid(identity) } as const;
+    return { ...key, timestamp: at, received_at: at, version: String(10_000_000 - msAgo) };
+  };
+  const storeRow = async (row: SpanRow) => {
+    const ndjson = Buffer.from(`${JSON.stringify({ is_resend: 1, ...row })}\n`);
+    await store.insert({ ndjson, rows: 1, token: randomUUID(), hasResends: true });
+    await settler.subscriber.consume([{ organizationId: organization_id, rows: [row] }], signal);
+  };
+  const count = async () => (await store.summarizeSpans({ scope: { organization_id }, window })).number_of_requests;
+  await storeRow(version(3_600_000));
+  // Within two minutes of each other: at once.
+  await storeRow(version(3_590_000));
+  expect(await count()).toBe(1);
+  await storeRow(version(0));
+  expect(await count()).toBe(2);
+  await settler.settleRecent(signal);
+  expect(await count()).toBe(1);
 });

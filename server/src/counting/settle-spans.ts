@@ -1,9 +1,10 @@
 import type { SpanRow } from "../domain/span.ts";
 import { isDerivedId } from "../domain/identity.ts";
 import type { SpanSubscriber } from "../ingest/fan-out/fan-out.ts";
+import { ingestLimits } from "../ingest/limits.ts";
 import { countingLimits } from "./limits.ts";
-import { domainLimits } from "../domain/limits.ts";
-import type { SpanStore } from "../storage/spans/span-store.ts";
+import { parseTimeNs } from "../lib/time.ts";
+import type { SpanStore, TimeWindow } from "../storage/spans/span-store.ts";
 import type { SpanCounter } from "./span-counter.ts";
 
 /**
@@ -12,10 +13,11 @@ import type { SpanCounter } from "./span-counter.ts";
  */
 export type SpanSettler = {
   /**
-   * Settles spans without a trace and without a time of their own, whose identity follows from an `Idempotency-Key`.
+   * Settles spans without a trace and without a time of their own, whose identity follows from an `Idempotency-Key`, if
+   * nodes received them within `keyedResendMs` of each other.
    */
   subscriber: SpanSubscriber;
-  /** Settles all spans stored recently: a replica may not have had one when a node looked. */
+  /** Settles the others of them, and all spans that were stored recently: a replica may not have had one before. */
   settleRecent(signal: AbortSignal): Promise<void>;
 };
 
@@ -40,17 +42,35 @@ export function createSpanSettler({
     async consume(batch, signal) {
       const byOrganization = Map.groupBy(batch, ({ organizationId }) => organizationId);
       for (const [organizationId, stored] of byOrganization) {
-        const ids = stored.flatMap(({ rows }) => rows.filter(isAlone).map((row) => row.unique_id));
-        for (let from = 0; from < ids.length; from += domainLimits.dividedIdsRead)
-          await settle({ organizationId, ids: ids.slice(from, from + domainLimits.dividedIdsRead) }, signal);
+        const window = windowAround(stored.flatMap(({ rows }) => rows.filter(isAlone)));
+        if (window !== undefined) await settle({ organizationId, window }, signal);
       }
     },
   };
   return {
     subscriber,
-    settleRecent: (signal) =>
-      settle({ withinMs: countingLimits.dividedWithinMs, limit: countingLimits.dividedFound }, signal),
+    async settleRecent(signal) {
+      const recent = { withinMs: countingLimits.dividedWithinMs, limit: countingLimits.dividedFound };
+      await settle(recent, signal);
+      await settle({ ...recent, endedWithinMs: ingestLimits.identityMemoryMs }, signal);
+    },
   };
+}
+
+/**
+ * When other versions of these spans may have been received. A range of times is read by the primary key, and says in a
+ * few bytes which spans to look for: their ids would be looked for in the whole table.
+ */
+function windowAround(rows: readonly SpanRow[]): TimeWindow | undefined {
+  let [first, last] = [rows[0]?.timestamp, rows[0]?.timestamp];
+  for (const { timestamp } of rows) {
+    if (first === undefined || timestamp < first) first = timestamp;
+    if (last === undefined || timestamp > last) last = timestamp;
+  }
+  const [fromNs, toNs] = [parseTimeNs(first ?? ""), parseTimeNs(last ?? "")];
+  if (fromNs === undefined || toNs === undefined) return undefined;
+  const marginNs = BigInt(countingLimits.keyedResendMs) * 1_000_000n;
+  return { fromNs: fromNs - marginNs, toNs: toNs + marginNs };
 }
 
 /**

@@ -15,7 +15,7 @@ export const domainLimits = {
   deletedTraces: 500_000,
   traceDeletionOverlapMs: 60_000,
   writerRetryMaxMs: 5_000,
-  /** Ids per query for spans of which several nodes stored versions. */
+  /** Ids per query for the stored versions of spans. */
   dividedIdsRead: 2_000,
   passwordCharsMin: 8,
   retentionDaysMax: 36_500,

@@ -1,5 +1,6 @@
 import type { CustomerKey } from "../../domain/customer.ts";
 import type { UsageCount, UsageFact } from "../../domain/usage-fact.ts";
+import type { TimeWindow } from "./span-store.ts";
 
 /** The stored facts of a span that decide what it counts for. */
 export type StoredFact = UsageFact & {
@@ -47,8 +48,14 @@ export type StoredVersion = {
   received_at: string;
 };
 
-/** Some spans of one organization, or the recently stored spans of all organizations. */
-export type DividedQuery = SpanIdsQuery | { withinMs: number; limit: number };
+/**
+ * Spans of one organization without a trace that end in a window; or spans of all organizations that were stored within
+ * `withinMs`. With `endedWithinMs` only those of them whose identity follows from an `Idempotency-Key`, without a time
+ * of their own, compared with versions that ended within that time, whenever these were stored.
+ */
+export type DividedQuery =
+  | { organizationId: string; window: TimeWindow }
+  | { withinMs: number; limit: number; endedWithinMs?: number };
 
 /** The trace of the span, or the id of the span if it has no trace. */
 export type DividedSpan = Required<CountedName> & { organizationId: string };

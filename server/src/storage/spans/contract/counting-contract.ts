@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { formatUuid, newIdentity } from "../../../domain/identity.ts";
+import { storedTime } from "../../../lib/time.ts";
 import type { DividedSpan } from "../usage-facts.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
 import { conditionOf, everythingOf, keyOf, listOf, newOrganization, nsAt, spanRow, timeAt } from "./span-fixtures.ts";
@@ -56,12 +59,11 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     });
   });
 
-  it("finds spans of which nodes stored several versions, by id or by storage time, until one version is left", async () => {
+  it("finds spans of which nodes stored several versions, by end time or by storage time, until one version is left", async () => {
     const org = newOrganization();
     const version = (unique_id: string, second: number, members: object = {}) =>
       spanRow(org, { unique_id, timestamp: timeAt(second), version: String(second), ...members });
     const [alone, ofTrace, moved, once] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
-    const ids = [alone, ofTrace, moved, once];
     // Without the counter, which would resolve them.
     const storeRows = (rows: readonly object[]) => {
       const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify({ is_resend: 1, ...row })}\n`).join(""));
@@ -85,8 +87,12 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     ];
     const byTrace = (found: readonly DividedSpan[]) =>
       found.toSorted((a, b) => a.trace_unique_id.localeCompare(b.trace_unique_id));
-    expect(byTrace(await store().listDivided({ organizationId: org, ids }))).toEqual(expected);
-    expect(await store().listDivided({ organizationId: other, ids })).toEqual([]);
+    const between = (organizationId: string, from: number, to: number) =>
+      store().listDivided({ organizationId, window: { fromNs: nsAt(from), toNs: nsAt(to) } });
+    // In a window are spans without a trace, and of them the versions that ended in it.
+    expect(await between(org, 1, 2)).toEqual(expected.slice(0, 1));
+    expect(await between(org, 2, 9)).toEqual([]);
+    expect(await between(other, 1, 2)).toEqual([]);
     const recent = async () => {
       const found = await store().listDivided({ withinMs: 60_000, limit: 1_000_000 });
       return byTrace(found.filter(({ organizationId }) => organizationId === org || organizationId === other));
@@ -94,6 +100,34 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     expect(await recent()).toEqual(expected);
     await storeRows([version(alone, 1, { version: "2", is_deleted: 1 })]);
     expect(await recent()).toEqual(expected.slice(1));
+    expect(await between(org, 1, 2)).toEqual([]);
+  });
+
+  it("finds the new version of a keyed span whose earlier one was stored long ago", async () => {
+    const org = newOrganization();
+    const [keyed, random] = [newIdentity(), newIdentity()];
+    // The version digit of a derived id.
+    keyed[6] = 0x80;
+    const storeVersions = async (msAgo: number) => {
+      const at = storedTime(BigInt(Date.now() - msAgo) * 1_000_000n);
+      const rows = [keyed, random].map((id) =>
+        spanRow(org, { unique_id: formatUuid(id), timestamp: at, received_at: at, is_resend: 1 }),
+      );
+      const ndjson = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+      await store().insert({ ndjson, rows: rows.length, token: randomUUID(), hasResends: true });
+    };
+    await storeVersions(3_600_000);
+    await sleep(300);
+    const sinceMs = Date.now();
+    await storeVersions(0);
+    const recent = { withinMs: Date.now() - sinceMs + 100, limit: 1_000_000 };
+    const found = async (endedWithinMs?: number) => {
+      const all = await store().listDivided({ ...recent, ...(endedWithinMs !== undefined && { endedWithinMs }) });
+      return all.filter(({ organizationId }) => organizationId === org).map(({ unique_id }) => unique_id);
+    };
+    expect(await found()).toEqual([]);
+    expect(await found(7_200_000)).toEqual([formatUuid(keyed)]);
+    expect(await found(1_800_000)).toEqual([]);
   });
 
   it("returns every stored end time of a span, and which spans of its trace were deleted", async () => {
