@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { deliveryLimits } from "./limits.ts";
+import { inKeyOrder } from "../lib/in-key-order.ts";
 import type { ControlStores, ControlStoreSet } from "../storage/control/control-stores.ts";
 import type { NewDelivery } from "../storage/control/delivery-store.ts";
 import type { DeliveryMetrics } from "../telemetry/delivery-metrics.ts";
@@ -135,7 +136,8 @@ async function queue(batch: Batch, deps: EventsDeps): Promise<void> {
 
 async function write({ rows, skipped }: Batch, { deliveries, webhooks }: QueueStores): Promise<void> {
   if (rows.length > 0) await deliveries.add(rows);
-  for (const [webhookId, count] of skipped) await webhooks.noteSkipped(webhookId, count);
+  for (const [webhookId, count] of inKeyOrder([...skipped], ([id]) => [id]))
+    await webhooks.noteSkipped(webhookId, count);
 }
 
 function written({ rows, skipped }: Batch, { backlog, metrics, onQueued }: EventsDeps): void {

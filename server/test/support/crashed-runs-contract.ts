@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Organization } from "../../src/domain/organization.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
+import { inTwoOrders, manyRows } from "./in-two-orders.ts";
 
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 
-/** The part of evaluation-store-contract.ts about runs whose node ended. */
+/** The part of evaluation-store-contract.ts about runs of several nodes. */
 export function testCrashedRuns({
   stores,
   newOrganization,
@@ -18,6 +19,25 @@ export function testCrashedRuns({
     evaluators: readonly [{ id: string }, { id: string }];
   }>;
 }) {
+  test("the same runs are stored by two nodes in any order", async () => {
+    const { unique_organization_id } = await newOrganization();
+    const { automation, evaluators } = await newAutomation(unique_organization_id);
+    const runOf = (n: number) => ({
+      automation_id: automation.id,
+      evaluator_id: evaluators[n % 2 === 0 ? 0 : 1].id,
+      log_id: randomUUID(),
+      unique_organization_id,
+      environment: "prod" as const,
+      log_timestamp: "2026-03-01 10:00:00.000000000",
+    });
+    const refusals = await inTwoOrders(
+      () => Array.from({ length: manyRows }, (_, n) => runOf(n)),
+      (runs) => stores().transaction((set) => set.evaluationRuns.enqueue(runs, new Date(createdAtMs).toISOString())),
+    );
+    expect(refusals).toEqual([]);
+    expect((await stores().evaluationRuns.waiting()).get(unique_organization_id)).toBe(5 * manyRows);
+  });
+
   test("runs whose node ended are claimed with few others, those with the fewest crashes first", async () => {
     const { unique_organization_id } = await newOrganization();
     const { automation, evaluators } = await newAutomation(unique_organization_id);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Customer } from "../../src/domain/customer.ts";
 import type { Organization } from "../../src/domain/organization.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
+import { inTwoOrders, manyRows } from "./in-two-orders.ts";
 
 const created_at = "2026-03-01T10:00:00.000Z";
 const later = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString();
@@ -47,6 +48,19 @@ export function describeCustomerStores({
       await stores().customers.create([customerOf(key, { name: "Second" })]);
       expect(await stores().customers.find(key)).toEqual(ann);
       expect(await stores().customers.find({ ...key, organization_id: "org_other" })).toBeUndefined();
+    });
+
+    test("that two nodes see first, in different orders, are made once", async () => {
+      const { organization_id } = await newKey();
+      expect(
+        await inTwoOrders(
+          (round) =>
+            Array.from({ length: manyRows }, (_, n) =>
+              customerOf({ organization_id, environment: "prod", customer_identifier: `${round} ${n}` }),
+            ),
+          (customers) => stores().transaction((set) => set.customers.create(customers)),
+        ),
+      ).toEqual([]);
     });
 
     test("that have a markup are told, of one organization, as many as are asked for", async () => {

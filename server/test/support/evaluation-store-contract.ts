@@ -8,6 +8,7 @@ import type { Context } from "../../src/http/endpoint.ts";
 import { testCrashedRuns } from "./crashed-runs-contract.ts";
 import { testEvaluator } from "../../src/evaluation/evaluation.fixture.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
+import { inTwoOrders, manyRows } from "./in-two-orders.ts";
 import { definitionOf } from "../../src/storage/control/evaluator-store.ts";
 
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
@@ -171,7 +172,7 @@ export function describeEvaluationStores({
       expect(await stores().scores.listOfLogs(other, [score?.log_id ?? ""])).toEqual([]);
     });
 
-    test("a log has one score of an evaluator, also when many are added at once", async () => {
+    test("a log has one score of an evaluator, also when many are added at once, and by nodes in other orders", async () => {
       const { unique_organization_id } = await newOrganization();
       const first = newScore(unique_organization_id);
       const same = () => ({ ...first, id: randomUUID(), numerical_value: 9 });
@@ -182,6 +183,9 @@ export function describeEvaluationStores({
       const others = Array.from({ length: 1_100 }, () => newScore(unique_organization_id));
       expect(await stores().scores.add([same(), ...others], createdAtMs)).toHaveLength(1_100);
       expect((await stores().scores.list(unique_organization_id, { log_id: first.log_id }, page)).count).toBe(1);
+      const more = () => Array.from({ length: manyRows }, () => newScore(unique_organization_id));
+      expect(await inTwoOrders(more, (rows) => stores().scores.add(rows, createdAtMs))).toEqual([]);
+      await stores().scores.deleteBefore(unique_organization_id, "2027-01-01T00:00:00.000Z");
     });
 
     test("changes of scores wait to be copied, the last of each, and a deleted one makes room", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Organization } from "../../src/domain/organization.ts";
 import type { ControlStores } from "../../src/storage/control/control-stores.ts";
+import { inTwoOrders, manyRows } from "./in-two-orders.ts";
 
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 const created_at = new Date(createdAtMs).toISOString();
@@ -51,6 +52,24 @@ export function describeTraceStores({
       expect(left).toEqual([[], ["test"], ["prod"]]);
       await stores().traceDeletions.deleteBefore(new Date(createdAtMs + 1).toISOString());
     });
+  });
+
+  test("watches of the same traces are stored by two nodes in any order", async () => {
+    const { unique_organization_id } = await newOrganization();
+    const watchOf = (round: number, n: number) => ({
+      unique_organization_id,
+      environment: "prod" as const,
+      trace_unique_id: `trace ${round} ${n}`,
+      last_received: "2026-03-01 10:00:00.000000000",
+      due_at: "2099-01-01T00:00:00.000Z",
+    });
+    expect(
+      await inTwoOrders(
+        (round) => Array.from({ length: manyRows }, (_, n) => watchOf(round, n)),
+        (rows) => stores().traceWatches.touch(rows),
+      ),
+    ).toEqual([]);
+    expect((await stores().traceWatches.waiting()).get(unique_organization_id)).toBe(5 * manyRows);
   });
 
   describe("deleted traces", () => {

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Customer, CustomerKey } from "../../domain/customer.ts";
-import { columnsOf, keyOf, type CustomerKeyColumns } from "./customer-key.ts";
+import { columnsOf, keyOf, keyValues, type CustomerKeyColumns } from "./customer-key.ts";
+import { inKeyOrder } from "../../lib/in-key-order.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
 /** Changes of many customers in one statement: their keys are joined as a table of values. */
@@ -13,7 +14,7 @@ export async function moveFirstSeen(
   updatedAt: string,
 ): Promise<CustomerKey[]> {
   const moved: CustomerKey[] = [];
-  for (const chunk of chunksOf(sightings)) {
+  for (const chunk of chunksOf(inKeyOrder(sightings, ({ key }) => keyValues(key)))) {
     const values = evenly(chunk).map(({ key, firstSeen }) => valuesOf(key, firstSeen));
     const { rows } = await sql<CustomerKeyColumns>`
       WITH sighted (organization, environment, identifier, seen) AS (VALUES ${sql.join(values)})
@@ -31,7 +32,7 @@ export async function moveFirstSeen(
 
 /** See `CustomerStore`. */
 export async function markIndexed(queries: ControlQueries, customers: readonly Customer[]): Promise<void> {
-  for (const chunk of chunksOf(customers)) {
+  for (const chunk of chunksOf(inKeyOrder(customers, keyValues))) {
     const values = evenly(chunk).map((customer) => valuesOf(customer, customer.updated_at));
     await sql`
       WITH copied (organization, environment, identifier, as_of) AS (VALUES ${sql.join(values)})

@@ -7,6 +7,11 @@ export function columnsOf({ organization_id, environment, customer_identifier }:
   return { unique_organization_id: organization_id, environment, customer_identifier };
 }
 
+/** The values of the primary key, to sort by. */
+export function keyValues({ organization_id, environment, customer_identifier }: CustomerKey): string[] {
+  return [organization_id, environment, customer_identifier];
+}
+
 /** Safe because the stores write the column only from a key. */
 export function keyOf({ unique_organization_id, environment, customer_identifier }: CustomerKeyColumns): CustomerKey {
   return {

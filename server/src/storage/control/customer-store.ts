@@ -3,7 +3,8 @@ import { customerKeyText, type Customer, type CustomerFields, type CustomerKey }
 import { isObject, parseKeepingDigits } from "../../lib/json.ts";
 import { chunksOf, evenly, markIndexed, moveFirstSeen, type Sighting } from "./customer-changes.ts";
 import { findSpends, type SpendState } from "./customer-ledger.ts";
-import { byTenant, columnsOf, keyOf } from "./customer-key.ts";
+import { byTenant, columnsOf, keyOf, keyValues } from "./customer-key.ts";
+import { inKeyOrder } from "../../lib/in-key-order.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { CustomerRow } from "./schema.ts";
 
@@ -66,7 +67,7 @@ export function createCustomerStore(queries: ControlQueries): CustomerStore {
     listBounded: (limit) => listBounded(queries, limit),
 
     create: async (customers) => {
-      for (const chunk of chunksOf(customers)) {
+      for (const chunk of chunksOf(inKeyOrder(customers, keyValues))) {
         await queries
           .insertInto("customers")
           .values(chunk.map(toRow))

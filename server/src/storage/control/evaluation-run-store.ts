@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Environment } from "../../domain/principal.ts";
 import { omit } from "../../lib/omit.ts";
+import { inKeyOrder } from "../../lib/in-key-order.ts";
 import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { EvaluationRunRow } from "./schema.ts";
@@ -85,7 +86,8 @@ function queueMethods(queries: ControlQueries): QueueMethods {
   return {
     enqueue: async (runs, now) => {
       const added = new Map<string, number>();
-      for (const group of Map.groupBy(runs, groupKey).values()) {
+      const ordered = inKeyOrder(runs, (run) => [groupKey(run), run.log_id]);
+      for (const group of Map.groupBy(ordered, groupKey).values()) {
         const organization = group[0]?.unique_organization_id ?? "";
         for (let start = 0; start < group.length; start += rowsPerInsert) {
           const some = await insertRuns(queries, group.slice(start, start + rowsPerInsert), now);

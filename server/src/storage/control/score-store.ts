@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Score } from "../../domain/score.ts";
+import { inKeyOrder } from "../../lib/in-key-order.ts";
 import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ScoreRow } from "./schema.ts";
@@ -63,7 +64,11 @@ function writers(queries: ControlQueries): Pick<ScoreStore, "add" | "replace" | 
         const key = `${score.unique_organization_id} ${score.log_id} ${score.evaluator_id}`;
         if (!firsts.has(key)) firsts.set(key, score);
       }
-      const all = [...firsts.values()];
+      const all = inKeyOrder([...firsts.values()], (score) => [
+        score.unique_organization_id,
+        score.log_id,
+        score.evaluator_id,
+      ]);
       const added: Score[] = [];
       for (let start = 0; start < all.length; start += rowsPerInsert) {
         added.push(...(await insertScores(queries, all.slice(start, start + rowsPerInsert), nowMs)));

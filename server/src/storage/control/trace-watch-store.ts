@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Environment } from "../../domain/principal.ts";
+import { inKeyOrder } from "../../lib/in-key-order.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 
 /** A trace whose completion is awaited. */
@@ -32,10 +33,15 @@ const rowsPerInsert = 1_000;
 export function createTraceWatchStore(queries: ControlQueries): TraceWatchStore {
   return {
     touch: async (watches) => {
-      for (let start = 0; start < watches.length; start += rowsPerInsert) {
+      const ordered = inKeyOrder(watches, (watch) => [
+        watch.unique_organization_id,
+        watch.environment,
+        watch.trace_unique_id,
+      ]);
+      for (let start = 0; start < ordered.length; start += rowsPerInsert) {
         await queries
           .insertInto("trace_watches")
-          .values(watches.slice(start, start + rowsPerInsert).map((watch) => ({ ...watch })))
+          .values(ordered.slice(start, start + rowsPerInsert).map((watch) => ({ ...watch })))
           .onConflict((conflict) =>
             conflict.columns(["unique_organization_id", "environment", "trace_unique_id"]).doUpdateSet({
               last_received: sql`case when excluded.last_received > trace_watches.last_received
