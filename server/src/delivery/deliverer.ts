@@ -309,9 +309,11 @@ class QueueDeliverer implements Deliverer {
     const reason = isRemoved
       ? "The receiver answered 410 Gone."
       : `No delivery has succeeded since ${since}. The last error: ${error ?? "unknown"}.`;
-    await webhooks.disable(webhook.id, reason, at);
-    metrics.disabled.inc();
-    logger.warn({ webhook: webhook.id, failingMs }, "a webhook was switched off");
+    // If it was changed meanwhile, this attempt says nothing of it any more; the next one does.
+    if (await webhooks.disable(webhook, reason, at)) {
+      metrics.disabled.inc();
+      logger.warn({ webhook: webhook.id, failingMs }, "a webhook was switched off");
+    }
     await directory.refresh();
   }
 

@@ -189,7 +189,7 @@ describe("changes while deliveries are in progress", () => {
       const webhook = await hook();
       const now = () => new Date(clock.ms).toISOString();
       const turn = async (active: boolean) => {
-        await stores.webhooks.update("org_a", webhook.id, { active, disabled_reason: null }, now());
+        await stores.webhooks.update("org_a", webhook.id, { active }, now());
         await directory.refresh();
       };
       receiver.answer(webhook.path, status(500));

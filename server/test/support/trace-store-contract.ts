@@ -5,6 +5,7 @@ import { inTwoOrders, manyRows } from "./in-two-orders.ts";
 
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 const created_at = new Date(createdAtMs).toISOString();
+const at = (minute: number): string => new Date(createdAtMs + minute * 60_000).toISOString();
 
 /** The part of control-store-contract.ts about what is on record of traces. */
 export function describeTraceStores({
@@ -54,24 +55,6 @@ export function describeTraceStores({
     });
   });
 
-  test("watches of the same traces are stored by two nodes in any order", async () => {
-    const { unique_organization_id } = await newOrganization();
-    const watchOf = (round: number, n: number) => ({
-      unique_organization_id,
-      environment: "prod" as const,
-      trace_unique_id: `trace ${round} ${n}`,
-      last_received: "2026-03-01 10:00:00.000000000",
-      due_at: "2099-01-01T00:00:00.000Z",
-    });
-    expect(
-      await inTwoOrders(
-        (round) => Array.from({ length: manyRows }, (_, n) => watchOf(round, n)),
-        (rows) => stores().traceWatches.touch(rows),
-      ),
-    ).toEqual([]);
-    expect((await stores().traceWatches.waiting()).get(unique_organization_id)).toBe(5 * manyRows);
-  });
-
   describe("deleted traces", () => {
     test("are listed by pages from a time on, and forgotten up to one", async () => {
       const { unique_organization_id: organization_id } = await newOrganization();
@@ -96,6 +79,56 @@ export function describeTraceStores({
       await stores().traceDeletions.deleteBefore(new Date(createdAtMs + 3).toISOString());
       expect((await stores().traceDeletions.list(created_at)).deletions).toEqual(deletions.slice(2_100));
       await stores().traceDeletions.add([]);
+    });
+  });
+
+  describe("traces that are waited for", () => {
+    const watch = (unique_organization_id: string, last_received: string, due: number) => ({
+      unique_organization_id,
+      environment: "prod" as const,
+      trace_unique_id: "t",
+      last_received,
+      due_at: at(due),
+    });
+    const claimWatches = (now: number) => stores().traceWatches.claim({ now: at(now), until: at(now + 1), limit: 100 });
+
+    test("are one each, due as the last touch says, with the receipt of the newest span", async () => {
+      const { unique_organization_id: organization } = await newOrganization();
+      await stores().traceWatches.touch([watch(organization, "2026-01-02", 10)]);
+      await stores().traceWatches.touch([watch(organization, "2026-01-01", 12)]);
+      await stores().traceWatches.touch([]);
+      expect((await stores().traceWatches.waiting()).get(organization)).toBe(1);
+      expect(await claimWatches(11)).toEqual([]);
+      const claims = await Promise.all([claimWatches(12), claimWatches(12)]);
+      expect(claims.flat()).toMatchObject([
+        { unique_organization_id: organization, trace_unique_id: "t", last_received: "2026-01-02" },
+      ]);
+      const [claimed] = claims.flat();
+      await stores().traceWatches.touch([watch(organization, "2026-01-03", 14)]);
+      await stores().traceWatches.end(claimed!);
+      const [again] = await claimWatches(14);
+      expect(again).toMatchObject({ id: claimed!.id, last_received: "2026-01-03" });
+      await stores().traceWatches.end(again!);
+      expect(await claimWatches(60)).toEqual([]);
+      expect((await stores().traceWatches.waiting()).get(organization)).toBeUndefined();
+    });
+
+    test("watches of the same traces are stored by two nodes in any order", async () => {
+      const { unique_organization_id } = await newOrganization();
+      const watchOf = (round: number, n: number) => ({
+        unique_organization_id,
+        environment: "prod" as const,
+        trace_unique_id: `trace ${round} ${n}`,
+        last_received: "2026-03-01 10:00:00.000000000",
+        due_at: "2099-01-01T00:00:00.000Z",
+      });
+      expect(
+        await inTwoOrders(
+          (round) => Array.from({ length: manyRows }, (_, n) => watchOf(round, n)),
+          (rows) => stores().traceWatches.touch(rows),
+        ),
+      ).toEqual([]);
+      expect((await stores().traceWatches.waiting()).get(unique_organization_id)).toBe(5 * manyRows);
     });
   });
 }

@@ -7,7 +7,7 @@ import type { NewWebhook } from "../../src/storage/control/webhook-store.ts";
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 2, 1, 10, minute)).toISOString();
 
-/** The part of control-store-contract.ts about webhooks, their queue, and traces that are waited for. */
+/** The part of control-store-contract.ts about webhooks and their queue. */
 export function describeWebhookStores(driver: {
   stores: () => ControlStores;
   newOrganization: () => Promise<Organization>;
@@ -114,8 +114,9 @@ export function describeWebhookStores(driver: {
       expect(await driver.stores().webhooks.noteFailure(id, at(2))).toBe(at(1));
       await driver.stores().webhooks.noteSuccess(id);
       expect(await driver.stores().webhooks.noteFailure(id, at(3))).toBe(at(3));
-      await driver.stores().webhooks.disable(id, "first", at(4));
-      await driver.stores().webhooks.disable(id, "second", at(5));
+      const read = await driver.stores().webhooks.find(organization, id);
+      expect(await driver.stores().webhooks.disable(read!, "first", at(4))).toBe(true);
+      expect(await driver.stores().webhooks.disable({ id, updated_at: at(4) }, "second", at(5))).toBe(false);
       await driver.stores().webhooks.noteSkipped(id, 2);
       await driver.stores().webhooks.noteSkipped(id, 3);
       expect(await driver.stores().webhooks.find(organization, id)).toMatchObject({
@@ -126,6 +127,24 @@ export function describeWebhookStores(driver: {
         skipped_events: 5,
       });
       expect(await driver.stores().webhooks.noteFailure(0, at(1))).toBeUndefined();
+    });
+
+    test("begin anew when they are switched on, whoever switched them off meanwhile, or get another address", async () => {
+      const organization = await newOrganization();
+      const { webhooks } = driver.stores();
+      const read = await newWebhook(organization);
+      const change = (changes: object, minute: number) => webhooks.update(organization, read.id, changes, at(minute));
+      await webhooks.noteFailure(read.id, at(1));
+      const url = "https://example.com/";
+      expect(await change({ active: true, url }, 2)).toMatchObject({ failing_since: at(1) });
+      // Who read it before knows nothing of its new state.
+      expect(await webhooks.disable(read, "late", at(3))).toBe(false);
+      expect(await webhooks.disable({ ...read, updated_at: at(2) }, "in time", at(4))).toBe(true);
+      expect(await change({ name: "Other" }, 5)).toMatchObject({ active: false, disabled_reason: "in time" });
+      const anew = { active: true, failing_since: null, disabled_at: null, disabled_reason: null };
+      expect(await change({ active: true }, 6)).toMatchObject(anew);
+      await webhooks.noteFailure(read.id, at(7));
+      expect(await change({ url: "https://example.org/" }, 8)).toMatchObject(anew);
     });
   });
 
@@ -324,7 +343,8 @@ export function describeWebhookStores(driver: {
       const [inProgress] = await claim(off.id, 1, 1);
       await driver.stores().webhooks.update(organization, off.id, { active: false }, at(2));
       expect(await abandon(2)).toEqual([11, 11]);
-      await driver.stores().webhooks.update(organization, off.id, { disabled_reason: "Gone." }, at(2));
+      const onAgain = await driver.stores().webhooks.update(organization, off.id, { active: true }, at(3));
+      await driver.stores().webhooks.disable(onAgain!, "Gone.", at(4));
       expect(await abandon(2)).toEqual([11]);
       expect(await abandon(2)).toEqual([]);
       const rows = await logOf(organization, off.id);
@@ -371,39 +391,6 @@ export function describeWebhookStores(driver: {
       expect(await driver.stores().webhooks.find(organization, deleted.id)).toBeUndefined();
       expect(await logOf(organization, deleted.id)).toEqual([]);
       expect(await logOf(organization, retained.id)).toHaveLength(1);
-    });
-  });
-
-  describe("traces that are waited for", () => {
-    const watch = (unique_organization_id: string, last_received: string, due: number) => ({
-      unique_organization_id,
-      environment: "prod" as const,
-      trace_unique_id: "t",
-      last_received,
-      due_at: at(due),
-    });
-    const claimWatches = (now: number) =>
-      driver.stores().traceWatches.claim({ now: at(now), until: at(now + 1), limit: 100 });
-
-    test("are one each, due as the last touch says, with the receipt of the newest span", async () => {
-      const organization = await newOrganization();
-      await driver.stores().traceWatches.touch([watch(organization, "2026-01-02", 10)]);
-      await driver.stores().traceWatches.touch([watch(organization, "2026-01-01", 12)]);
-      await driver.stores().traceWatches.touch([]);
-      expect((await driver.stores().traceWatches.waiting()).get(organization)).toBe(1);
-      expect(await claimWatches(11)).toEqual([]);
-      const claims = await Promise.all([claimWatches(12), claimWatches(12)]);
-      expect(claims.flat()).toMatchObject([
-        { unique_organization_id: organization, trace_unique_id: "t", last_received: "2026-01-02" },
-      ]);
-      const [claimed] = claims.flat();
-      await driver.stores().traceWatches.touch([watch(organization, "2026-01-03", 14)]);
-      await driver.stores().traceWatches.end(claimed!);
-      const [again] = await claimWatches(14);
-      expect(again).toMatchObject({ id: claimed!.id, last_received: "2026-01-03" });
-      await driver.stores().traceWatches.end(again!);
-      expect(await claimWatches(60)).toEqual([]);
-      expect((await driver.stores().traceWatches.waiting()).get(organization)).toBeUndefined();
     });
   });
 }

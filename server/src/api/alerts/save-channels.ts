@@ -76,7 +76,7 @@ async function changeChannel(
   const isMoved = (channel.to ?? channel.url) !== url;
   const changes: WebhookChanges = {
     ...(isMoved && placeOf(channel, organization, webhookSecrets)),
-    ...((isMoved || !active) && { active: true, failing_since: null, disabled_at: null, disabled_reason: null }),
+    ...((isMoved || !active) && { active: true }),
   };
   if (Object.keys(changes).length > 0) await webhooks.update(organization, id, changes, now);
 }

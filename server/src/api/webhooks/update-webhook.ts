@@ -61,21 +61,10 @@ async function change(
   changes: z.output<typeof webhookChangeSchema>,
 ) {
   const organizationId = principal.organization_id;
-  const found = await findOwnWebhook(deps, principal, id);
+  await findOwnWebhook(deps, principal, id);
   await checkKey(deps, organizationId, changes.organization_key);
-  const isFresh = changes.active === true && !found.active;
   const now = new Date(deps.nowMs()).toISOString();
-  const changed = await deps.webhooks.update(
-    organizationId,
-    id,
-    {
-      ...definedFields(changes),
-      // A new address, or enabling it again, resets the history of failures.
-      ...((isFresh || (changes.url ?? found.url) !== found.url) && { failing_since: null }),
-      ...(isFresh && { disabled_at: null, disabled_reason: null }),
-    },
-    now,
-  );
+  const changed = await deps.webhooks.update(organizationId, id, definedFields(changes), now);
   if (changed === undefined) throw webhookNotFound();
   await deps.webhookDirectory.refresh();
   return await showWebhook(deps, changed);

@@ -24,19 +24,7 @@ export type NewWebhook = Pick<
   Partial<Pick<Webhook, "channel" | "alert_id">>;
 
 export type WebhookChanges = Partial<
-  Pick<
-    Webhook,
-    | "organization_key"
-    | "name"
-    | "url"
-    | "event_type"
-    | "active"
-    | "legacy_signatures"
-    | "secret"
-    | "failing_since"
-    | "disabled_at"
-    | "disabled_reason"
-  >
+  Pick<Webhook, "organization_key" | "name" | "url" | "event_type" | "active" | "legacy_signatures" | "secret">
 >;
 
 /**
@@ -52,6 +40,7 @@ export type WebhookStore = {
   listChannels: (uniqueOrganizationId: string, alertIds: readonly string[]) => Promise<Webhook[]>;
   /** Does not find channels of alert rules. */
   find: (uniqueOrganizationId: string, id: number) => Promise<Webhook | undefined>;
+  /** Another address, or switching it on, resets its history of failures. */
   update: (
     uniqueOrganizationId: string,
     id: number,
@@ -72,8 +61,8 @@ export type WebhookStore = {
   /** Records a failed delivery. Returns the time since which all have failed. */
   noteFailure: (id: number, now: string) => Promise<string | undefined>;
   noteSuccess: (id: number) => Promise<void>;
-  /** Disables it, unless it is disabled already. */
-  disable: (id: number, reason: string, now: string) => Promise<void>;
+  /** Disables it, unless it is disabled already or was changed since it was read. Whether it did. */
+  disable: (webhook: Pick<Webhook, "id" | "updated_at">, reason: string, now: string) => Promise<boolean>;
   noteSkipped: (id: number, events: number) => Promise<void>;
 };
 
@@ -107,6 +96,10 @@ export function createWebhookStore(queries: ControlQueries): WebhookStore {
         .set({
           ...changes,
           ...(active !== undefined && { active: active ? 1 : 0 }),
+          // By the row, and not by what was read of it: it may be switched off at the same moment.
+          ...(active === true && { disabled_at: null, disabled_reason: null }),
+          failing_since: sql<string | null>`case when ${active === true ? 1 : 0} > active
+            or ${changes.url ?? null} <> url then null else failing_since end`,
           ...(legacy_signatures !== undefined && { legacy_signatures: legacy_signatures ? 1 : 0 }),
           updated_at: now,
         })
@@ -203,13 +196,16 @@ function deliveryMethods(
         .execute();
     },
 
-    disable: async (id, reason, now) => {
-      await queries
+    disable: async ({ id, updated_at }, reason, now) => {
+      const row = await queries
         .updateTable("webhooks")
         .set({ active: 0, disabled_reason: reason, disabled_at: now, updated_at: now })
         .where("id", "=", id)
         .where("active", "=", 1)
-        .execute();
+        .where("updated_at", "=", updated_at)
+        .returning("id")
+        .executeTakeFirst();
+      return row !== undefined;
     },
 
     noteSkipped: async (id, events) => {
