@@ -63,7 +63,7 @@ export function composeCustomers(parts: CustomerParts): CustomerEngines {
   });
   cleanup.push(() => replicator.stop());
   const changed = () => replicator.wake();
-  const profiles = createCustomerProfiles({ customers: stores.customers, control, changed, now });
+  const profiles = createCustomerProfiles({ customers: stores.customers, control, erasedCustomers, changed, now });
   watchErasedCustomers(registry, erasedCustomers);
   const erasures: CustomerErasures = createCustomerErasures({
     erasedCustomers,

@@ -47,14 +47,16 @@ afterAll(async () => {
 
 type Replicator = Pick<CustomerReplicator, "remove">;
 
-function newNode(replicator: Replicator = { remove: () => Promise.resolve() }) {
+function newNode(replicator: Replicator = { remove: () => Promise.resolve() }, aheadMs = 0) {
   const { stores } = control;
+  const clock = () => now() + aheadMs;
   const erasedCustomers = createErasedCustomers();
   const profiles = createCustomerProfiles({
     customers: stores.customers,
     control: controlUp(),
+    erasedCustomers,
     changed: () => undefined,
-    now,
+    now: clock,
   });
   const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
   const erasures = createCustomerErasures({
@@ -66,7 +68,7 @@ function newNode(replicator: Replicator = { remove: () => Promise.resolve() }) {
     profiles,
     evict: (key) => profiles.evict(key),
     eraseCopies: () => Promise.resolve(),
-    now,
+    now: clock,
   });
   return { erasedCustomers, profiles, erasures };
 }
@@ -147,6 +149,30 @@ test("M11: the copy of a customer that another node changes during the deletion 
   await own.erasures.erase(zoe, settle);
   expect(removed).toEqual([before, new Date(nowMs).toISOString()]);
   expect(await own.profiles.find(zoe)).toBeUndefined();
+});
+
+test("M11: a customer made anew has a higher version than the removed copy, also on a node whose clock is behind", async () => {
+  const max = keyOf("max");
+  const removed: string[] = [];
+  const remove = async ({ updated_at }: { updated_at: string }) => void removed.push(updated_at);
+  const [ahead, own, behind] = [newNode({ remove }, 400), newNode({ remove }), newNode({ remove }, -400)];
+  await ahead.profiles.create(max);
+  await ahead.profiles.edit(max, { name: "Max" });
+  nowMs += 10;
+  await own.erasures.erase(max, settle);
+  await behind.erasures.sweep(settle, signal);
+  nowMs += 10;
+  for (const create of [
+    () => behind.profiles.create(max),
+    () => behind.profiles.observe(max, { name: "New" }),
+    () => behind.profiles.observeAll([{ key: max, stated: {}, firstSeen: new Date(nowMs).toISOString() }]),
+  ]) {
+    await create();
+    const made = await behind.profiles.find(max);
+    expect(made!.updated_at > removed.toSorted().at(-1)!).toBe(true);
+    await behind.erasures.erase(max, settle);
+  }
+  nowMs += 1_000;
 });
 
 test("M11: the name of a deleted customer is stored for a day, its fingerprint permanently", async () => {

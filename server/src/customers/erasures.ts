@@ -83,7 +83,10 @@ export function createCustomerErasures(deps: CustomerErasureDeps): CustomerErasu
 
   return {
     async erase(key, settle) {
-      const erasure = { ...key, fingerprint: customerFingerprint(key), erasedAtMs: now() };
+      // Not before its last change, which a node may have made whose clock is ahead: a customer that is made after this
+      // time replaces the removed copy.
+      const changedAtMs = Date.parse((await profiles.find(key))?.updated_at ?? "") || 0;
+      const erasure = { ...key, fingerprint: customerFingerprint(key), erasedAtMs: Math.max(now(), changedAtMs) };
       await stores.customerErasures.add(erasure);
       erasedCustomers.add(erasure);
       await settle();

@@ -1,5 +1,6 @@
 import { customerKeyText, type Customer, type CustomerFields, type CustomerKey } from "../domain/customer.ts";
 import { ServiceError } from "../domain/errors.ts";
+import type { ErasedCustomers } from "../ingest/accept/erased-customers.ts";
 import { ExpiringLru } from "../lib/expiring-lru.ts";
 import type { ControlWatch } from "../storage/control/control-watch.ts";
 import type { CustomerStore } from "../storage/control/customer-store.ts";
@@ -35,14 +36,20 @@ export type CustomerObservation = { key: CustomerKey; stated: CustomerChange; fi
 export type ProfileDeps = {
   customers: CustomerStore;
   control: Pick<ControlWatch, "orStale">;
+  /** A customer that was deleted is made anew after its deletion, whatever the clock says. */
+  erasedCustomers?: Pick<ErasedCustomers, "erasedAtNs">;
   /** Called after a write, so that lists are updated. */
   changed: () => void;
   now: () => number;
 };
 
 export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
-  const { customers, changed, now } = deps;
+  const { customers, erasedCustomers, changed, now } = deps;
   const memory = createProfileMemory(deps);
+  const madeAtMs = (key: CustomerKey): number => {
+    const erasedNs = erasedCustomers?.erasedAtNs(key);
+    return erasedNs === undefined ? now() : Math.max(now(), Number(erasedNs / 1_000_000n) + 1);
+  };
   const find = (key: CustomerKey): Promise<Customer | undefined> => memory.read(key, () => customers.find(key));
   /** If another node changes the customer at the same moment, it is read and changed again. */
   const change = async (
@@ -83,7 +90,7 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     const edit = (current: Customer) => observed(current, stated, firstSeen, now());
     const known = await change(key, edit);
     if (known !== undefined) return known;
-    await add([introduced(key, stated, firstSeen, now())]);
+    await add([introduced(key, stated, firstSeen, madeAtMs(key))]);
     // Another node may have created it first, with other values.
     const made = await change(key, edit);
     if (made === undefined) throw new ServiceError("unavailable", "The customer is being deleted. Try again.");
@@ -100,7 +107,7 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     },
     evict: (key) => memory.evict(key),
     async create(key) {
-      const customer = newCustomer(key, now());
+      const customer = newCustomer(key, madeAtMs(key));
       await add([customer]);
       return (await find(key)) ?? customer;
     },
@@ -113,7 +120,7 @@ export function createCustomerProfiles(deps: ProfileDeps): CustomerProfiles {
     async observeAll(all) {
       const { strangers, saying, earlier } = sorted(all, await customers.findMany(all.map(({ key }) => key)));
       if (strangers.length > 0) {
-        await add(strangers.map(({ key, stated, firstSeen }) => introduced(key, stated, firstSeen, now())));
+        await add(strangers.map(({ key, stated, firstSeen }) => introduced(key, stated, firstSeen, madeAtMs(key))));
       }
       const unmoved = await moveFirstSeen(earlier);
       for (const { key, stated, firstSeen } of [...saying, ...unmoved]) await observe(key, stated, firstSeen);

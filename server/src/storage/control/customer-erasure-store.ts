@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { CustomerErasure, CustomerKey } from "../../domain/customer.ts";
 import { storageLimits } from "../limits.ts";
 import type { ControlQueries } from "./open-control-database.ts";
@@ -7,7 +8,7 @@ import type { CustomerErasureRow } from "./schema.ts";
  * Which customers were deleted, and when last. Records are permanent: spans received before may be resent at any time.
  */
 export type CustomerErasureStore = {
-  /** Overwrites the time of a customer that was deleted before. */
+  /** Overwrites the time of a customer that was deleted before, if it is later. */
   add: (erasure: CustomerErasure & CustomerKey) => Promise<void>;
   /** Erasures at or after `since`, in order of time, a page at a time. The last page has no cursor. */
   list: (
@@ -24,12 +25,15 @@ export function createCustomerErasureStore(queries: ControlQueries): CustomerEra
   return {
     add: async ({ organization_id, environment, customer_identifier, fingerprint, erasedAtMs }) => {
       const erased_at = new Date(erasedAtMs).toISOString();
-      const named = { customer_identifier, erased_at };
       await queries
         .insertInto("customer_erasures")
-        .values({ unique_organization_id: organization_id, environment, fingerprint, ...named })
+        .values({ unique_organization_id: organization_id, environment, fingerprint, customer_identifier, erased_at })
         .onConflict((conflict) =>
-          conflict.columns(["unique_organization_id", "environment", "fingerprint"]).doUpdateSet(named),
+          conflict.columns(["unique_organization_id", "environment", "fingerprint"]).doUpdateSet({
+            customer_identifier,
+            erased_at: sql<string>`case when excluded.erased_at > customer_erasures.erased_at
+              then excluded.erased_at else customer_erasures.erased_at end`,
+          }),
         )
         .execute();
     },
