@@ -122,7 +122,7 @@ export function createSpanStore(database: SpanDatabase): SpanStore {
     findNewMessages: (scope, spans, signal) => findNewMessages(database, scope, spans, signal),
     readMedia: (of, ids, options) => readMedia(database, of, ids, options),
     ...createUpkeep(upkeep),
-    ...createUsageReads(database),
+    ...createUsageReads(database, upkeep),
     ...createSums(upkeep),
     ping: (signal) => database.ping(signal),
     close: () => database.close(),
@@ -141,13 +141,14 @@ function createUpkeep(
   };
 }
 
-function createUsageReads(database: SpanDatabase): UsageReads {
+/** @param upkeep for the search that reads the ids of all recent spans, which may take long */
+function createUsageReads(database: SpanDatabase, upkeep: SpanDatabase): UsageReads {
   return {
     listCountedOf: (key, limit, signal) => listCountedOf(database, key, limit, signal),
     listTraceNames: (query, signal) => listTraceNames(database, query, signal),
     countTraceNames: (organizationId) => countTraceNames(database, organizationId),
     readVersions: (query, signal) => readVersions(database, query, signal),
-    listDivided: (query, signal) => listDivided(database, query, signal),
+    listDivided: (query, signal) => listDivided("window" in query ? database : upkeep, query, signal),
     readUsageFacts: (query, signal) => readUsageFacts(database, query, signal),
   };
 }
