@@ -1,4 +1,5 @@
 import type { SpanScope } from "../../../domain/span.ts";
+import { storedTime } from "../../../lib/time.ts";
 import type { Once } from "./once.ts";
 import type { CountedPart } from "./counted-spans.ts";
 import type { SpanSelection, StatementParams, TimeWindow } from "../span-store.ts";
@@ -19,10 +20,12 @@ export function scopeWhere(scope: SpanScope): Where {
 
 /**
  * Names the day besides the time because the primary key starts with it, and only as a hint for the index: the time
- * decides. Both arguments are our own expressions.
+ * decides. Both bounds are our own expressions. `isOneDay`: both are on the same day; then the engine searches the index
+ * by bisection.
  */
-export function endedWithin(from: string, to: string): string {
-  const days = `toDate32(timestamp) >= toDate32(${from}) AND toDate32(timestamp) <= toDate32(${to})`;
+export function endedWithin(from: string, to: string, isOneDay = false): string {
+  const day = "toDate32(timestamp)";
+  const days = isOneDay ? `${day} = toDate32(${from})` : `${day} >= toDate32(${from}) AND ${day} <= toDate32(${to})`;
   return `indexHint(${days}) AND ${isBetween(from, to)}`;
 }
 
@@ -31,7 +34,8 @@ const isBetween = (from: string, to: string): string => `timestamp >= ${from} AN
 /** `name` distinguishes several windows of a statement. */
 export function windowWhere(window: TimeWindow, name = ""): Where {
   const { from, to, params } = boundsOf(window, name);
-  return { sql: endedWithin(from, to), params };
+  const { fromNs, toNs } = storedWindow(window);
+  return { sql: endedWithin(from, to, dayOf(fromNs) === dayOf(toNs)), params };
 }
 
 /** The same for rows that are read anyway: without a hint for the index. */
@@ -39,6 +43,10 @@ export function inWindow(window: TimeWindow): Where {
   const { from, to, params } = boundsOf(window, "");
   return { sql: isBetween(from, to), params };
 }
+
+const dayOf = (ns: bigint): string => storedTime(ns).slice(0, dayChars);
+
+const dayChars = "2026-05-05".length;
 
 function boundsOf({ fromNs, toNs }: TimeWindow, name: string) {
   const [fromName, toName] = [`${name}from_ns`, `${name}to_ns`];
@@ -50,7 +58,7 @@ function boundsOf({ fromNs, toNs }: TimeWindow, name: string) {
 export function timeRangeWhere(first: string, last: string): Where {
   const [from, to] = ["{first:DateTime64(9, 'UTC')}", "{last:DateTime64(9, 'UTC')}"];
   return {
-    sql: endedWithin(from, to),
+    sql: endedWithin(from, to, first.slice(0, dayChars) === last.slice(0, dayChars)),
     params: { first, last },
   };
 }
