@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { environments } from "../../../domain/principal.ts";
+import { countedColumns, type CountedColumn, type ReadColumn, type SpanScope } from "../../../domain/span.ts";
 import { storageLimits } from "../../limits.ts";
-import { rawReader } from "../raw-span.ts";
+import { rawReader, type RawSpan } from "../raw-span.ts";
 import type { StoredSpan } from "../span-store.ts";
 import type { StoredTrace } from "../trace-queries.ts";
 import type { ContractDriver } from "./span-fixtures.ts";
@@ -36,6 +38,24 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       span(org, "plain", "call", "gone", 10, { ...usage(5), model: "m", status: "failed" }),
     ]);
     return org;
+  }
+
+  /** A trace read in chunks, by pages and, as a small one, in one statement: what its spans count for is the same. */
+  async function readsAgree(scope: SpanScope, traceId: string): Promise<void> {
+    const [place] = await store().placeTraces(scope, traceId);
+    if (place === undefined) return;
+    const columns: ReadColumn[] = ["unique_id", ...(Object.keys(countedColumns) as CountedColumn[])];
+    const query = { scope, traceId, range: place.range, columns, limit: 100 };
+    const parse = rawReader(columns);
+    const values = (rows: readonly RawSpan[]) =>
+      rows
+        .map(parse)
+        .map((span) => ({ ...span, counted_tokens: span.counted_tokens && Number(span.counted_tokens) }))
+        .toSorted((a, b) => a.unique_id.localeCompare(b.unique_id));
+    const chunks: RawSpan[] = [];
+    await store().readTraceSpans(query, (row) => chunks.push(row));
+    expect(values(chunks)).toEqual(values(await store().listTraceSpans(query)));
+    expect(values(chunks)).toEqual(values((await store().readSmallTrace(query)) ?? []));
   }
 
   describe("traces", () => {
@@ -112,6 +132,8 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
         const byKey = (traces: readonly StoredTrace[]) =>
           new Map(traces.map((trace) => [`${trace.environment} ${trace.trace_unique_id}`, trace]));
         expect(byKey(listed.rows)).toEqual(byKey(alone.flat()));
+        for (const id of ids)
+          for (const environment of environments) await readsAgree({ organization_id: org, environment }, id);
       });
       await fc.assert(property, { numRuns: 8 });
     });
@@ -179,6 +201,7 @@ export function describeTraces({ store, insert, once }: ContractDriver): void {
       ]);
       const page = await store().listTraceSpans({ ...query, limit: 1, offset: 1 });
       expect(page.map((span) => parse(span).span_unique_id)).toEqual(["task"]);
+      await readsAgree({ ...scope, environment: "prod" }, "wrapped");
     });
 
     it("are retrieved with all their spans, each once, if these exceed a chunk", async () => {

@@ -1,4 +1,4 @@
-import type { ReadColumn, SpanScope } from "../../../domain/span.ts";
+import { isCountedColumn, type ReadColumn, type SpanScope } from "../../../domain/span.ts";
 import { ServiceError } from "../../../domain/errors.ts";
 import { storageLimits } from "../../limits.ts";
 import type { RawRows, SpanDatabase } from "../drivers/span-database.ts";
@@ -15,7 +15,8 @@ import type {
 import { describeTraces } from "./describe-traces.ts";
 import { keyColumns, newestBy } from "./hydrate-spans.ts";
 import { packingOf } from "./packed-columns.ts";
-import { rawCounter, readCounts, readFewCounts, storedColumns } from "./span-counts.ts";
+import { mayHaveRows } from "./has-rows.ts";
+import { rawCounter, readCounts, readFewCounts, selectCounted, storedColumns } from "./span-counts.ts";
 import { rawEditor, readEdits, type EditsById } from "./span-edits.ts";
 import { allOf, inWindow, scopeWhere, spansOf, timeRangeWhere, type Where } from "./selection.ts";
 
@@ -76,12 +77,9 @@ export async function readTraceSpans(
 ): Promise<void> {
   const columns = withColumns(query.columns, ["timestamp", "unique_id"]);
   const whole = allOf(ofTrace(query.scope, query.traceId), timeRangeWhere(query.range.first, query.range.last));
-  const [counts, edits] = await Promise.all([
-    readCounts(database, whole, columns, signal),
-    editsOf(database, { scope: query.scope, where: whole, columns }, signal),
-  ]);
-  const [counted, edited] = [rawCounter(columns, counts), rawEditor(columns, edits)];
-  const keyOf = rawReader(storedColumns(columns), ["timestamp", "unique_id"]);
+  const isCounted =
+    columns.some(isCountedColumn) && (await mayHaveRows(database, "counts", query.scope.organization_id, signal));
+  const keyOf = rawReader(columns, ["timestamp", "unique_id"]);
   const readChunk = (size: number, last?: RawSpan) => {
     const after = last && keyOf(last);
     const rest = after && {
@@ -90,8 +88,12 @@ export async function readTraceSpans(
     };
     const range = timeRangeWhere(after?.timestamp ?? query.range.first, query.range.last);
     const where = allOf(ofTrace(query.scope, query.traceId), range, rest);
-    const from = `${spansOf([where])} ORDER BY timestamp, unique_id LIMIT ${size}`;
-    return readSpans(database, { columns, from, params: where.params }, signal);
+    const inOrder = "ORDER BY timestamp, unique_id";
+    const spans = `(SELECT ${storedColumns(columns).join(", ")} FROM spans FINAL WHERE ${where.sql} ${inOrder} LIMIT ${size})`;
+    const sql = `${selectCounted(columns, spans, isCounted ? where : undefined)} ${inOrder}`;
+    // The engine's default starts threads for joins of many rows.
+    const settings = { join_algorithm: "hash" };
+    return database.queryRaw({ name: "trace_spans", sql, params: where.params, settings }, signal);
   };
   const chunk = columns.some((column) => payload.has(column))
     ? storageLimits.traceSpansChunk
@@ -99,6 +101,9 @@ export async function readTraceSpans(
   let left = query.limit;
   let size = Math.min(left, chunk);
   let reading: Promise<RawRows> | undefined = readChunk(size);
+  reading.catch(() => undefined);
+  const edits = await editsOf(database, { scope: query.scope, where: whole, columns }, signal);
+  const edited = rawEditor(columns, edits);
   while (reading !== undefined) {
     const rows: RawRows = await reading;
     left -= size;
@@ -107,7 +112,7 @@ export async function readTraceSpans(
     size = Math.min(left, chunk);
     reading = isMore ? readChunk(size, rows.last) : undefined;
     reading?.catch(() => undefined);
-    for (const stored of rows) take(edited(counted(stored)));
+    for (const stored of rows) take(edited(stored));
   }
 }
 

@@ -23,16 +23,14 @@ export function storedColumns(columns: readonly ReadColumn[]): SpanColumn[] {
   return stored.length === columns.length ? stored : [...new Set([...stored, ...basis])];
 }
 
-const basis = [
-  "timestamp",
-  "unique_id",
-  ...Object.values<SpanColumn>({
-    counted_cost: "cost",
-    counted_tokens: "total_tokens",
-    counted_customer_identifier: "customer_identifier",
-    counted_thread_identifier: "thread_identifier",
-  } satisfies Record<CountedColumn, SpanColumn>),
-] as const satisfies readonly SpanColumn[];
+const ownValues: Record<CountedColumn, SpanColumn> = {
+  counted_cost: "cost",
+  counted_tokens: "total_tokens",
+  counted_customer_identifier: "customer_identifier",
+  counted_thread_identifier: "thread_identifier",
+};
+
+const basis = ["timestamp", "unique_id", ...Object.values(ownValues)] as const satisfies readonly SpanColumn[];
 
 /**
  * The counts of the spans of `where`, which only reads columns of both tables. Without FINAL, which needs the time
@@ -104,6 +102,32 @@ const parsedText = (json: string): string => JSON.parse(fromByteString(json)) as
 const identityColumns: ReadonlySet<ReadColumn> = new Set(["counted_customer_identifier", "counted_thread_identifier"]);
 
 const keyOf = (timestamp: string, uniqueId: string): string => `${timestamp} ${uniqueId}`;
+
+/**
+ * Columns of spans in their order, counted ones included, as a statement that joins the counts of `counts`; spans count
+ * for themselves if that is undefined. `spans` is a source for FROM.
+ */
+export function selectCounted(columns: readonly ReadColumn[], spans: string, counts: Where | undefined): string {
+  const valueOf = (column: ReadColumn) =>
+    isCountedColumn(column)
+      ? `${counts === undefined ? ownValues[column] : joinedValues[column]} AS ${column}`
+      : column;
+  const select = `SELECT ${columns.map(valueOf).join(", ")} FROM ${spans}`;
+  if (counts === undefined) return select;
+  const identity = columns.some((column) => identityColumns.has(column))
+    ? ", customer_identifier AS count_customer, thread_identifier AS count_thread"
+    : "";
+  const found = `SELECT timestamp, unique_id, toUInt8(1) AS is_counted, counts_tokens AS count_tokens, cost AS count_cost${identity}
+    FROM span_counts FINAL WHERE ${counts.sql}`;
+  return `${select} AS said GLOBAL ANY LEFT JOIN (${found}) AS found USING (timestamp, unique_id)`;
+}
+
+const joinedValues: Record<CountedColumn, string> = {
+  counted_cost: "if(is_counted = 1, count_cost, cost)",
+  counted_tokens: "if(is_counted = 1 AND count_tokens = 0, 0, total_tokens)",
+  counted_customer_identifier: "if(is_counted = 1, count_customer, customer_identifier)",
+  counted_thread_identifier: "if(is_counted = 1, count_thread, thread_identifier)",
+};
 
 /** Adds the counted columns to a span that was read with `storedColumns`. */
 export function withCount(span: StoredSpan, counts: StoredCounts): StoredSpan {
