@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Page } from "playwright-core";
 import { testAdmin } from "../server/test/support/test-app.ts";
 import { browserTest, open } from "./support/browse.ts";
-import { newViewer, pageHeaders } from "./support/people.ts";
+import { invite, newViewer, pageHeaders } from "./support/people.ts";
 import { unique } from "./support/unique.ts";
 import { expectNone, whole } from "./support/whole.ts";
 
@@ -176,4 +176,20 @@ browserTest("the audit log says of each change what it was before, and all of it
   const row = page.getByRole("table", { name: "Audit log" }).getByRole("row").filter({ hasText: email }).first();
   await row.getByText("role: member → admin").click();
   await row.getByRole("definition").filter({ hasText: "member → admin" }).waitFor();
+});
+
+browserTest("an invitation is accepted once; if only the sign-in fails, the next try signs in", async () => {
+  const page = await open("/docs", { expected: /status of (?:401|429)/ });
+  const token = await invite(page);
+  await page.context().clearCookies();
+  await page.goto(`/invite/${token}`);
+  await page.getByLabel("Choose a password").fill("chosen once and for all");
+  await page.route("**/api/auth/login/", (route) =>
+    route.fulfill({ status: 429, headers: { "retry-after": "1" }, json: { detail: "Too many tries.", code: "limit" } }),
+  );
+  await page.getByRole("button", { name: "Join" }).click();
+  await page.getByRole("alert").filter({ hasText: "Too many tries." }).waitFor();
+  await page.unroute("**/api/auth/login/");
+  await page.getByRole("button", { name: "Join" }).click();
+  await page.waitForURL(({ pathname }) => pathname === "/");
 });

@@ -1,85 +1,30 @@
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { testKeys } from "../../server/test/support/test-app.ts";
+import {
+  dialogField,
+  madeAlert,
+  madeCondition,
+  madeCustomer,
+  madeEvaluator,
+  madeLog,
+  madeSpan,
+  madeTrace,
+  madeWebhook,
+  nameOn,
+  press,
+  rule,
+  typed,
+  type Form,
+} from "./form.ts";
+import { formsOfChanges } from "./forms-of-changes.ts";
+import { formsOfPeople } from "./forms-of-people.ts";
 import { pageHeaders } from "./people.ts";
 import { unique } from "./unique.ts";
-
-/** A form, a dialog or a button that sends what somebody entered or decided. */
-export type Form = {
-  name: string;
-  path: string | ((page: Page) => Promise<string>);
-  /** Opens it and fills it in. Returns the field whose text must not be lost. */
-  fill?: (page: Page) => Promise<Locator | undefined>;
-  /** The name of the button that sends it, or what sends it. */
-  send: string | ((page: Page) => Locator);
-  /** Sent again it would change what other tests need, or succeed only elsewhere. */
-  isSentOnce?: true;
-};
-
-const headers = { authorization: `Bearer ${testKeys.prod}` };
-
-async function make(page: Page, path: string, data: object): Promise<Record<string, unknown>> {
-  const answer = await page.request.post(path, { headers, data });
-  expect([200, 201], await answer.text()).toContain(answer.status());
-  return (await answer.json()) as Record<string, unknown>;
-}
-
-const press = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true }).first().click();
-
-async function typed(field: Locator, text: string): Promise<Locator> {
-  await field.fill(text);
-  return field;
-}
-
-const dialogField = (page: Page, label: string) => page.getByRole("dialog").getByLabel(label);
-
-async function madeAlert(page: Page): Promise<string> {
-  const channels = [{ type: "webhook", url: "https://127.0.0.1/refused" }];
-  const rule = { metric: "number_of_requests", window: "5m", operator: "gte", threshold: 1e9 };
-  return `/alerts/${String((await make(page, "/api/alerts/", { name: unique("alert"), ...rule, channels }))["id"])}`;
-}
-
-const madeLog = async (page: Page) => String((await make(page, "/api/request-logs/", { input: "hi" }))["unique_id"]);
-const madeSpan = async (page: Page) => `/spans/${await madeLog(page)}?tab=details`;
-
-async function madeTrace(page: Page): Promise<string> {
-  const trace = unique("refused");
-  const span = { trace_unique_id: trace, span_unique_id: "root", span_name: "root", log_type: "task" };
-  await make(page, "/api/v1/traces/ingest", [span]);
-  await expect.poll(async () => (await page.request.get(`/api/traces/${trace}/`, { headers })).status()).toBe(200);
-  return `/traces/${trace}`;
-}
-
-const madeEvaluator = (page: Page, more: object) => {
-  const slug = unique("evaluator");
-  return make(page, "/api/evaluators/", {
-    name: slug,
-    evaluator_slug: slug,
-    score_value_type: "boolean",
-    ...more,
-  });
-};
-
-async function madeCustomer(page: Page): Promise<string> {
-  const customer_identifier = unique("refused-customer");
-  await make(page, "/api/users/", { customer_identifier });
-  return `/customers/${customer_identifier}`;
-}
-
-async function madeWebhook(page: Page): Promise<string> {
-  await make(page, "/api/webhooks/", {
-    name: "A hook",
-    url: "https://example.com/hook",
-    event_type: "alert_triggered",
-  });
-  return "/webhooks";
-}
 
 /** Chooses the first span of the list. */
 const selectOne = (page: Page) => page.getByRole("checkbox", { name: "Select this span" }).first().click();
 
-const rule = { type: "rule", rule_config: { rule: "contains", text: "x" } };
-
+/** All forms, dialogs and buttons that send something. */
 export const forms: readonly Form[] = [
   {
     name: "new alert",
@@ -114,13 +59,13 @@ export const forms: readonly Form[] = [
   {
     name: "a webhook's switch",
     path: madeWebhook,
-    send: (page) => page.getByRole("button", { name: "Turn off A hook" }).first(),
+    send: (page) => press(page, `Turn off ${nameOn(page)}`),
   },
   {
     name: "new secret of a webhook",
     path: madeWebhook,
     async fill(page) {
-      await press(page, /^New secret for/);
+      await press(page, `New secret for ${nameOn(page)}`);
       return undefined;
     },
     send: "Make new secret",
@@ -156,9 +101,7 @@ export const forms: readonly Form[] = [
     name: "new automation",
     async path(page) {
       await madeEvaluator(page, rule);
-      const policy = { rules: [{ field: "metadata.feature", operator: "equals", value: "none" }] };
-      const names = { name: unique("condition"), condition_slug: unique("condition") };
-      await make(page, "/automation/conditions/", { ...names, condition_type: "single_log", condition_policy: policy });
+      await madeCondition(page);
       return "/evaluation?tab=automations&automation=new";
     },
     async fill(page) {
@@ -201,7 +144,7 @@ export const forms: readonly Form[] = [
       await press(page, "Invite");
       return await typed(dialogField(page, "E-mail address"), `${unique("typed")}@example.com`);
     },
-    send: (page) => page.getByRole("dialog").getByRole("button", { name: "Invite" }),
+    send: (page) => page.getByRole("dialog").getByRole("button", { name: "Invite" }).click(),
   },
   {
     name: "organization",
@@ -217,7 +160,11 @@ export const forms: readonly Form[] = [
       await page.getByLabel("Current password").fill("a long enough password");
       return await typed(page.getByLabel("New password"), "typed meanwhile");
     },
-    send: (page) => page.getByRole("button", { name: /password/i }).last(),
+    send: (page) =>
+      page
+        .getByRole("button", { name: /password/i })
+        .last()
+        .click(),
     isSentOnce: true,
   },
   {
@@ -227,7 +174,7 @@ export const forms: readonly Form[] = [
       await press(page, "Views");
       return await typed(page.getByLabel("Name of the view"), unique("typed"));
     },
-    send: (page) => page.getByRole("button", { name: "Save", exact: true }),
+    send: (page) => page.getByRole("button", { name: "Save", exact: true }).click(),
   },
   {
     name: "note of many spans",
@@ -250,7 +197,7 @@ export const forms: readonly Form[] = [
       await press(page, "Score");
       return await typed(dialogField(page, "Value"), "true");
     },
-    send: (page) => page.getByRole("dialog").getByRole("button", { name: "Score" }),
+    send: (page) => page.getByRole("dialog").getByRole("button", { name: "Score" }).click(),
   },
   {
     name: "export",
@@ -259,7 +206,7 @@ export const forms: readonly Form[] = [
       await press(page, "Export");
       return undefined;
     },
-    send: (page) => page.getByRole("menuitem", { name: /^CSV/ }),
+    send: (page) => page.getByRole("menuitem", { name: /^CSV/ }).click(),
   },
   {
     name: "note of a span",
@@ -340,6 +287,8 @@ export const forms: readonly Form[] = [
   {
     name: "first key",
     path: "/?env=test",
-    send: (page) => page.getByRole("button", { name: /^Create a/ }),
+    send: (page) => page.getByRole("button", { name: /^Create a/ }).click(),
   },
+  ...formsOfChanges,
+  ...formsOfPeople,
 ];

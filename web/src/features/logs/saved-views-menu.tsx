@@ -49,7 +49,7 @@ function Views({ search, mayWrite, onOpen, close }: MenuProps & { close: () => v
                 type="button"
                 aria-label={`Delete ${visibleLine(name)}`}
                 title="Delete for everybody"
-                className="px-3 text-faint opacity-0 group-hover:opacity-100 hover:text-error focus-visible:opacity-100"
+                className="px-3 text-faint opacity-0 group-hover:opacity-100 hover:text-error focus-visible:opacity-100 [@media(hover:none)]:opacity-100"
                 onClick={() => remove(id)}
               >
                 <Icon name="trash" size={14} />

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import { ApiError } from "../../api/api-error.ts";
 import { bodyOf } from "../../api/client.ts";
 import { useSessionWatch } from "../../api/session-watch.ts";
@@ -15,6 +15,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 /** An invited person chooses a password and is signed in. */
 export function AcceptInvitation({ token }: { token: string }): ReactNode {
   const [password, setPassword] = useState("");
+  const isAccepted = useRef(false);
   const api = useApi();
   const queries = useQueryClient();
   const signIn = useSignIn();
@@ -25,7 +26,9 @@ export function AcceptInvitation({ token }: { token: string }): ReactNode {
   );
   const accept = useMutation({
     async mutationFn(email: string) {
-      await api.POST("/api/invitations/{token}/", { params, body: { password } });
+      // It can be accepted once: if only the sign-in failed, the next try signs in.
+      if (!isAccepted.current) await api.POST("/api/invitations/{token}/", { params, body: { password } });
+      isAccepted.current = true;
       const me = await signIn.mutateAsync({ email, password });
       watch.notifyOtherTabs({ kind: "signed-in", identity: identityOf(me) });
     },
