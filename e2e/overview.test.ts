@@ -8,7 +8,6 @@ import { browserTest, open } from "./support/browse.ts";
 import { pageHeaders } from "./support/people.ts";
 import { unique } from "./support/unique.ts";
 import { whole } from "./support/whole.ts";
-import { zoomAndReturn } from "./support/zoom.ts";
 
 const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 const chart = (page: Page, title: string) => panel(page, title).getByRole("group", { name: new RegExp(`^${title}`) });
@@ -73,13 +72,6 @@ browserTest("a table that leaves rows out says how many it shows", async () => {
   await expect.poll(() => names.locator("tbody tr").count()).toBe(8);
   const models = page.getByRole("region", { name: "Models" });
   await models.getByText("gpt-4o-mini").waitFor();
-});
-
-browserTest("a drag on a chart zooms in, and Back zooms out", async () => {
-  const page = await open("/?range=7d");
-  await chart(page, "Spans").locator(".u-over").waitFor();
-  await whole(page);
-  await zoomAndReturn(page, chart(page, "Spans"), 60);
 });
 
 browserTest("the keyboard reads a chart and opens the rows of a bucket", async () => {

@@ -11,8 +11,8 @@ export type Screen = {
 const firstRow = "[role=grid] [role=row]:has([role=gridcell]) >> nth=0";
 
 export const screens: readonly Screen[] = [
-  { name: "overview", path: "/?range=30d", shows: "text=gpt-4o" },
-  { name: "one figure large", path: "/?range=30d&chart=cost&by=customer", shows: "text=sophia_silva_7557" },
+  { name: "overview", path: "/?range=7d", shows: "text=gpt-4o" },
+  { name: "one figure large", path: "/?range=7d&chart=cost&by=customer", shows: "text=sophia_silva_7557" },
   { name: "logs", path: "/logs?range=30d&q=type:chat", shows: firstRow },
   {
     name: "span",
@@ -24,7 +24,7 @@ export const screens: readonly Screen[] = [
   { name: "trace", path: "/traces?range=30d&sort=-total_cost", click: firstRow, shows: "[role=treegrid] [role=row]" },
   { name: "threads", path: "/threads?range=30d", shows: "text=airline-agent/emma_kim_9957" },
   { name: "customers", path: "/customers?range=30d", shows: "text=harbor-hotels" },
-  { name: "customer", path: "/customers/harbor-hotels?range=30d", shows: "text=harbor-hotels" },
+  { name: "customer", path: "/customers/harbor-hotels?range=7d", shows: "text=harbor-hotels" },
   { name: "playground", path: "/playground", shows: "text=Add message" },
   { name: "alerts", path: "/alerts", shows: "main >> text=New alert" },
   { name: "webhooks", path: "/webhooks", shows: "main >> text=New webhook" },

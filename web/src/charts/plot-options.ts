@@ -1,6 +1,7 @@
 import uPlot from "uplot";
 import type { ChartData, ChartSeries } from "./chart-data.ts";
 import { drawnSeries, pointsToShow, type Shape } from "./plot-data.ts";
+import { alignDecimals } from "./tick-labels.ts";
 import { timeTicks } from "./time-ticks.ts";
 
 export type PlotStyle = {
@@ -116,7 +117,7 @@ function yAxis({ color, format, isWhole }: PlotStyle): uPlot.Axis {
     filter: knownSplits,
     grid: { stroke: color("--line"), width: 1, filter: knownSplits },
     ticks: { show: false },
-    values: (_, splits) => splits.map((value) => (value === null ? null : format(value))),
+    values: (_, splits) => alignDecimals(splits.map((value) => (value === null ? null : format(value)))),
   };
 }
 

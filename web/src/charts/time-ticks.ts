@@ -4,11 +4,15 @@ export type Tick = { at: number; label: string };
 
 type LocalTime = { year: number; month: number; day: number; minutes: number };
 
-/** Step sizes in minutes of a day, then in days, then in months. */
+/**
+ * Step sizes in minutes of a day, then in days, then in months. Last what is less round, for a week with room for three
+ * labels.
+ */
 const steps = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720].map((minutes) => ({ unit: "minute", size: minutes }) as const),
   ...[1, 2, 7, 14].map((days) => ({ unit: "day", size: days }) as const),
   ...[1, 2, 3, 6, 12, 24, 60].map((months) => ({ unit: "month", size: months }) as const),
+  { unit: "day", size: 3 } as const,
 ];
 type Step = (typeof steps)[number];
 
