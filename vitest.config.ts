@@ -16,9 +16,13 @@ const measuring = [
   "server/src/http/{body,body-memory}.test.ts",
   "server/src/lib/free-bytes.test.ts",
 ];
-/** Processes that are killed and started again, bounds of time and memory, very large input: `npm run test:slow`. */
+/**
+ * Processes that are killed and started again, bounds of time and memory, very large input, and the span store over a
+ * cluster of its own: `npm run test:slow`.
+ */
 const slow = [
   "scripts/walk.test.ts",
+  "server/src/storage/spans/cluster-span-store.test.ts",
   "server/src/storage/spans/sums-histories.test.ts",
   "server/test/failure/*.test.ts",
   "server/test/cases/{bombs,export-memory,gateway-disconnects,giant-traces,moving-spans}.test.ts",
