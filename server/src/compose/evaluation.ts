@@ -78,6 +78,7 @@ export async function composeEvaluation(
     publish,
     logger,
     nodeId,
+    now,
     onFailure: () => metrics.replicationFailures.inc(),
   });
   cleanup.push(() => scoreReplicator.stop());

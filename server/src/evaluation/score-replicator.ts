@@ -19,6 +19,7 @@ export type ScoreReplicatorDeps = {
   /** Called with new scores, at least once each: if it throws, they are passed again. */
   publish: (scores: readonly Score[]) => Promise<void>;
   onFailure: () => void;
+  now: () => number;
 };
 
 /**
@@ -40,7 +41,7 @@ export function startScoreReplicator(deps: ScoreReplicatorDeps): ScoreReplicator
 
 /** Returns whether there may be more. */
 async function copyBatch(
-  { scores, stores, spans, publish, nodeId }: ScoreReplicatorDeps,
+  { scores, stores, spans, publish, nodeId, now }: ScoreReplicatorDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
   const batch = await scores.unreplicated(evaluationLimits.scoreReplicationRows);
@@ -51,7 +52,7 @@ async function copyBatch(
   const token = `${nodeId}:scores:${hash("sha256", ndjson, "hex")}`;
   await spans.insert({ ndjson, rows: batch.length, token, table: "scores" }, signal);
   await publish(batch.flatMap(({ score }) => (score?.created_at === score?.updated_at ? (score ?? []) : [])));
-  await stores.transaction((set) => set.scores.markReplicated(batch));
+  await stores.transaction((set) => set.scores.markReplicated(batch, now()));
   return batch.length === evaluationLimits.scoreReplicationRows;
 }
 

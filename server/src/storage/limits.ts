@@ -15,6 +15,11 @@ export const storageLimits = {
   /** Media references of a span that one read may resolve. */
   mediaOfSpan: 1_000,
   mediaSweepRows: 1_000,
+  /**
+   * How long the key and the revision of a deleted score are kept: a node whose clock is behind, which it notices within
+   * a minute, gives the next score of this key a higher revision.
+   */
+  deletedScoreMs: 2 * 60 * 1_000,
   /** Spans in the tree of a trace; further ones are left out. */
   treeSpans: 200_000,
   /** Traces up to this many rows and bytes are read in one statement, without locating them first. */

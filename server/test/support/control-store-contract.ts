@@ -6,6 +6,7 @@ import { createControlStores, type ControlStores } from "../../src/storage/contr
 import type { ControlDatabase } from "../../src/storage/control/open-control-database.ts";
 import { describeCustomerStores } from "./customer-store-contract.ts";
 import { describeEvaluationStores } from "./evaluation-store-contract.ts";
+import { describeScoreStore } from "./score-store-contract.ts";
 import { describePeopleStores } from "./people-store-contract.ts";
 import { describeAlertStores } from "./alert-store-contract.ts";
 import { describePriceStores } from "./price-store-contract.ts";
@@ -352,6 +353,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
   describeRoom({ stores: () => stores, newOrganization: () => newOrganization() });
   describeTraceStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeEvaluationStores({ stores: () => stores, newOrganization: () => newOrganization() });
+  describeScoreStore({ stores: () => stores, newOrganization: () => newOrganization() });
   describeWebhookStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describeAlertStores({ stores: () => stores, newOrganization: () => newOrganization() });
   describePriceStores(() => stores);

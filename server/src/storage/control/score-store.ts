@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Score } from "../../domain/score.ts";
 import { inKeyOrder } from "../../lib/in-key-order.ts";
+import { storageLimits } from "../limits.ts";
 import { jsonRows } from "./json-rows.ts";
 import type { ControlQueries } from "./open-control-database.ts";
 import type { ScoreRow } from "./schema.ts";
@@ -45,7 +46,7 @@ export type ScoreStore = {
   /** Oldest change first. */
   unreplicated: (limit: number) => Promise<UnreplicatedScore[]>;
   /** Skips those that have changed since. */
-  markReplicated: (changes: ReadonlyArray<Pick<UnreplicatedScore, "id" | "revision">>) => Promise<void>;
+  markReplicated: (changes: ReadonlyArray<Pick<UnreplicatedScore, "id" | "revision">>, nowMs: number) => Promise<void>;
   deleteBefore: (uniqueOrganizationId: string, before: string) => Promise<void>;
 };
 
@@ -88,7 +89,7 @@ function writers(queries: ControlQueries): Pick<ScoreStore, "add" | "replace" | 
     remove: async (uniqueOrganizationId, id, nowMs) => {
       const change = await revise(queries, uniqueOrganizationId, id, nowMs);
       if (change === undefined) return false;
-      return (await change({ is_deleted: 1 }).returning("id").executeTakeFirst()) !== undefined;
+      return (await change({ is_deleted: 1, document: "" }).returning("id").executeTakeFirst()) !== undefined;
     },
   };
 }
@@ -99,7 +100,7 @@ async function insertScores(queries: ControlQueries, scores: readonly Score[], n
     const document = JSON.stringify(score);
     return [id, unique_organization_id, environment, log_id, evaluator_id, automation_id, document, created_at];
   });
-  // On conflict: replaces a deleted score whose copy is not updated yet, under the next revision.
+  // On conflict: replaces a deleted score under the next revision, so that the deletion of its copy does not hide it.
   const result = await sql<{ id: string }>`
     insert into scores (id, unique_organization_id, environment, log_id, evaluator_id, automation_id, document,
                         created_at, revision, is_deleted, is_mirrored)
@@ -127,7 +128,7 @@ async function revise(queries: ControlQueries, uniqueOrganizationId: string, id:
     .executeTakeFirst();
   if (before === undefined) return undefined;
   const revision = revisionText(Math.max(nowMs * 1_000, Number(before.revision) + 1));
-  return (change: { document: string } | { is_deleted: 1 }) =>
+  return (change: { document: string; is_deleted?: 1 }) =>
     queries
       .updateTable("scores")
       .set({ ...change, revision, is_mirrored: 0 })
@@ -208,7 +209,7 @@ function replication(queries: ControlQueries): Pick<ScoreStore, "unreplicated" |
       }));
     },
 
-    markReplicated: async (changes) => {
+    markReplicated: async (changes, nowMs) => {
       // Scores that were created together share a revision.
       for (const [revision, part] of Map.groupBy(changes, (change) => change.revision)) {
         const ids = jsonRows(part.map(({ id }) => [id]));
@@ -219,7 +220,12 @@ function replication(queries: ControlQueries): Pick<ScoreStore, "unreplicated" |
           .where("id", "in", sql<string>`(select value ->> 0 from json_each(${ids}))`)
           .execute();
       }
-      await queries.deleteFrom("scores").where("is_mirrored", "=", 1).where("is_deleted", "=", 1).execute();
+      await queries
+        .deleteFrom("scores")
+        .where("is_mirrored", "=", 1)
+        .where("is_deleted", "=", 1)
+        .where("revision", "<", revisionText((nowMs - storageLimits.deletedScoreMs) * 1_000))
+        .execute();
     },
 
     deleteBefore: async (uniqueOrganizationId, before) => {
