@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createRecompute } from "../../server/src/counting/recompute.ts";
+import { createSpanCounter } from "../../server/src/counting/span-counter.ts";
 import { createErasedCustomers } from "../../server/src/ingest/accept/erased-customers.ts";
 import { openSpanStore } from "../../server/src/storage/spans/clickhouse-span-store.ts";
 import { realTexts } from "./real-texts.ts";
@@ -7,8 +7,8 @@ import { columnTime } from "./span-generator.ts";
 
 /**
  * Fills the table at argv[2] with argv[3] spans of one hour in traces of ten, and with two large traces. With argv[4] =
- * 1 each agent restates the usage of its calls and is the only one to name the customer, and counted usage is stored as
- * a server would.
+ * 1 each agent restates the usage of its calls and is the only one to name the customer, and counted usage is stored
+ * after each insert, as by a server.
  */
 const [path = "", rowCount = "0", wrapped = "0"] = process.argv.slice(2);
 const store = openSpanStore({ kind: "chdb", path });
@@ -88,11 +88,23 @@ function largeTrace(trace: string, count: number): Span[] {
   });
 }
 
+const counter = createSpanCounter({
+  store,
+  memory: { isComplete: false, hasHistory: true, mayHaveEarlier: () => true },
+  erasedCustomers: createErasedCustomers(),
+  now: Date.now,
+});
 let stored = 0;
 async function insert(spans: readonly Span[]): Promise<void> {
   const lines = spans.map((span, n) => JSON.stringify(row(span, stored + n)));
   await store.insert({ ndjson: Buffer.from(`${lines.join("\n")}\n`), rows: lines.length, token: randomUUID() });
   stored += lines.length;
+  if (!isWrapped) return;
+  const traces = [...new Set(spans.map(({ trace }) => trace))];
+  await counter.recount(
+    "org_bench",
+    traces.map((trace_unique_id) => ({ environment: "prod", trace_unique_id })),
+  );
 }
 
 const traceCount = Math.floor(Number(rowCount) / 10);
@@ -109,12 +121,4 @@ for (let first = 0; first < traceCount; first += 1000) {
 await insert(largeTrace("thousand", 1000));
 const large = largeTrace("large", 45_000);
 for (let start = 0; start < large.length; start += 5000) await insert(large.slice(start, start + 5000));
-if (isWrapped) {
-  const recompute = createRecompute(
-    async (use) => await use(store),
-    () => Promise.resolve(createErasedCustomers()),
-    Date.now,
-  );
-  await recompute(["org_bench"]);
-}
 await store.close();
