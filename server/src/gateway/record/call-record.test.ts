@@ -112,7 +112,8 @@ const text = fc.oneof(
   fc.string(),
   fc.constantFrom("", "x".repeat(domainLimits.identifierChars + 1), '\ud83d\ude00 é \n"\\'),
 );
-const odd = fc.oneof(fc.jsonValue({ maxDepth: 3 }), text);
+// The spool returns an integer that no double can hold as its digits.
+const odd = fc.oneof(fc.jsonValue({ maxDepth: 3 }), text, fc.constantFrom(2 ** 53, -(2 ** 60), 1e300));
 const message = fc.record(
   { role: fc.constantFrom("user", "assistant", "tool"), content: odd },
   { requiredKeys: ["role"] },

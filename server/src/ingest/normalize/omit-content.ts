@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, isRawNumber } from "../../lib/json.ts";
 import type { BodyValues } from "./body-values.ts";
 
 /** Input and output in all forms, and everything else that quotes the conversation. */
@@ -45,7 +45,7 @@ function figuresOf(usage: Record<string, unknown>): Record<string, unknown> {
   const figures: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(usage)) {
     if (isObject(value)) figures[name] = figuresOf(value);
-    else if (typeof value === "number" || value === null) figures[name] = value;
+    else if (typeof value === "number" || isRawNumber(value) || value === null) figures[name] = value;
   }
   return figures;
 }

@@ -117,11 +117,12 @@ export function describeCounting({ store, insert }: ContractDriver): void {
       await store().insert({ ndjson, rows: rows.length, token: randomUUID(), hasResends: true });
     };
     await storeVersions(3_600_000);
-    await sleep(300);
+    await sleep(1_000);
     const sinceMs = Date.now();
     await storeVersions(0);
-    const recent = { withinMs: Date.now() - sinceMs + 100, limit: 1_000_000 };
     const found = async (endedWithinMs?: number) => {
+      // Between the two versions, also if the statement starts late.
+      const recent = { withinMs: Date.now() - sinceMs + 500, limit: 1_000_000 };
       const all = await store().listDivided({ ...recent, ...(endedWithinMs !== undefined && { endedWithinMs }) });
       return all.filter(({ organizationId }) => organizationId === org).map(({ unique_id }) => unique_id);
     };
