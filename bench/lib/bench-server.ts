@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { engineAllocator } from "../../server/src/storage/spans/drivers/engine-allocator.ts";
 import { onMeasuredCore } from "./cores.ts";
 
 /** Requests of the parent to the server's process. */
@@ -47,6 +48,7 @@ export async function startBenchServer(
   const start = isPinned ? onMeasuredCore(process.execPath, options) : { command: process.execPath, args: options };
   const child = fork(join(import.meta.dirname, "bench-server-process.ts"), [], {
     env: {
+      JE_MALLOC_CONF: engineAllocator,
       ...process.env,
       UV_THREADPOOL_SIZE: "16",
       SPANWAY_DATA_DIR: dataDir,

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FirstStart } from "./auth/first-start.ts";
 import { ConfigError, readConfig } from "./config/config.ts";
+import { engineAllocator } from "./storage/spans/drivers/engine-allocator.ts";
 
 // Each query of the embedded store occupies a thread of libuv's pool, which is created at its first use: the default of
 // four is too few.
 process.env["UV_THREADPOOL_SIZE"] ??= "16";
+process.env["JE_MALLOC_CONF"] ??= engineAllocator;
 
 // No other user may read stored data: this also covers files of the database engines.
 process.umask(0o077);

@@ -99,11 +99,14 @@ describe("layers", () => {
   });
 
   test("the environment is read in config/config.ts only", () => {
-    // main.ts gives the engine's thread pool its size, which only the environment can, and reads nothing else.
-    const withoutPoolSize = (path: string) =>
-      read(path).replaceAll(/process\.env(?:\["UV_THREADPOOL_SIZE"\]|\.UV_THREADPOOL_SIZE)/g, "");
+    // main.ts sets the engine's thread pool and allocator, which only the environment can, and reads nothing else.
+    const withoutEngine = (path: string) =>
+      read(path).replaceAll(
+        /process\.env(?:\["(?:UV_THREADPOOL_SIZE|JE_MALLOC_CONF)"\]|\.(?:UV_THREADPOOL_SIZE|JE_MALLOC_CONF))/g,
+        "",
+      );
     const readers = serverSources.filter((path) =>
-      /\bprocess\s*\.\s*env\b|import [^;]*\b(?:env|process)\b[^;]* from "node:process"/.test(withoutPoolSize(path)),
+      /\bprocess\s*\.\s*env\b|import [^;]*\b(?:env|process)\b[^;]* from "node:process"/.test(withoutEngine(path)),
     );
     expect(readers).toEqual(["server/src/config/config.ts"]);
   });

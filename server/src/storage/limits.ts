@@ -122,7 +122,8 @@ export const storageLimits = {
   /** Smaller blocks, the engine's default, double the cost of passing them on. */
   exportBlockBytes: 4 * MiB,
   exportThreads: 2,
-  exportRowGroupBytes: 8 * MiB,
+  /** The description of each row group stays in memory until the end of the file. */
+  exportRowGroupBytes: 16 * MiB,
   /** The engine collects this much before it encodes it as Parquet; its default is 256 MiB. */
   exportEncodeBytes: MiB,
   exportFilePollMs: 20,
