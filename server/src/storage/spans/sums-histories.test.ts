@@ -3,7 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, test } from "vitest";
-import { expectSame, History, runPass, selections, step } from "./contract/sums-contract.ts";
+import {
+  changesAndPasses,
+  expectSame,
+  expectSameAfter,
+  History,
+  runPass,
+  selections,
+  step,
+} from "./contract/sums-contract.ts";
 import { openSpanStore } from "./clickhouse-span-store.ts";
 import type { SpanStore } from "./span-store.ts";
 
@@ -40,4 +48,8 @@ test("sums match the spans after any inserts, resends, deletions and passes", as
     }),
     { numRuns: 30, endOnFailure: true },
   );
+});
+
+test("sums match the spans after each change, before and after a pass", async () => {
+  await expectSameAfter({ open, store: () => store }, changesAndPasses, selections);
 });

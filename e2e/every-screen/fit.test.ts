@@ -1,11 +1,11 @@
 import type { Locator, Page } from "playwright-core";
 import { expect, inject } from "vitest";
-import { createSpan, settle } from "../server/test/support/spans.ts";
-import { createClient } from "../server/test/support/test-client.ts";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { unique } from "./support/unique.ts";
-import { whole } from "./support/whole.ts";
+import { createSpan, settle } from "../../server/test/support/spans.ts";
+import { createClient } from "../../server/test/support/test-client.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { unique } from "../support/unique.ts";
+import { whole } from "../support/whole.ts";
 
 /** What people came for fits in the window, without scrolling sideways and without an ellipsis. */
 

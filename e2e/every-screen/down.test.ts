@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { newDataDir, startServerProcess, type ServerProcess } from "../server/test/support/server-process.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { expectNone, whole } from "./support/whole.ts";
+import { newDataDir, startServerProcess, type ServerProcess } from "../../server/test/support/server-process.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { expectNone, whole } from "../support/whole.ts";
 
 const away = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|Failed to fetch/;
 const alerts = (page: Page) => page.getByRole("main").getByRole("alert");
