@@ -9,7 +9,7 @@ import type { SpanCounter } from "./span-counter.ts";
 
 /**
  * If several nodes write one store: finds spans of which they stored versions with different end times, where the
- * counter does not look itself. The counter then keeps one version (docs/adr/0047-nodes-settle-what-is-one-span.md).
+ * counter does not look itself. The counter then keeps one version (docs/adr/0047-duplicate-spans-are-resolved-in-the-span-store.md).
  */
 export type SpanSettler = {
   /**

@@ -27,7 +27,7 @@ import { CountedTrace, TraceMemory, traceKey, type TraceName } from "./trace-mem
 /**
  * Computes what stored spans count for, and stores it beside them: `domain/count-usage.ts` decides, from all spans of a
  * trace. Counting is idempotent and independent of the order in which spans arrive. If nodes stored a span with several
- * end times, it keeps one version (docs/adr/0047-nodes-settle-what-is-one-span.md).
+ * end times, it keeps one version (docs/adr/0047-duplicate-spans-are-resolved-in-the-span-store.md).
  */
 export type SpanCounter = SpanSubscriber & {
   /** Counts traces again from the store. */

@@ -142,7 +142,8 @@ describe("random windows", () => {
         for (const { changes } of steps) {
           expect(changes.filter(({ event }) => event !== null).length).toBeLessThanOrEqual(few.events);
         }
-        for (const { state, is_told } of steps.at(-1)?.statuses ?? []) expect(is_told).toBe(state === "triggered");
+        for (const { state, is_notified } of steps.at(-1)?.statuses ?? [])
+          expect(is_notified).toBe(state === "triggered");
       }),
     );
   });

@@ -59,7 +59,7 @@ export function nextStatuses(
     if (event !== null) events += 1;
     if (event !== null || status.state !== from.state) changes.push({ previous: from.state, status, event });
     // A group that was reported as triggered is kept until its `alert_resolved` is sent.
-    if (isRetained || status.is_told) statuses.push(status);
+    if (isRetained || status.is_notified) statuses.push(status);
   };
   for (const measurement of measured.measurements) {
     const key = groupKey(measurement.group);
@@ -68,7 +68,7 @@ export function nextStatuses(
   }
   for (const status of known.values()) {
     if (!measured.isComplete) {
-      if (statuses.length < bounds.groups || status.is_told) statuses.push(status);
+      if (statuses.length < bounds.groups || status.is_notified) statuses.push(status);
       continue;
     }
     const isExpired = isUnseen(definition, status, measured.windowEnd, bounds.memoryMs);
@@ -84,9 +84,9 @@ export function retireStatuses(
   windowEnd: string,
 ): { statuses: AlertGroupStatus[]; changes: AlertChange[] } {
   const changes = before
-    .filter(({ is_told }) => is_told)
+    .filter(({ is_notified }) => is_notified)
     .map((status): AlertChange => {
-      const over: AlertGroupStatus = { ...status, state: "no_data", value: null, since: windowEnd, is_told: false };
+      const over: AlertGroupStatus = { ...status, state: "no_data", value: null, since: windowEnd, is_notified: false };
       return { previous: status.state, status: over, event: "alert_resolved" };
     });
   return { statuses: [], changes };
@@ -109,11 +109,11 @@ function advance(
   };
   if (!mayNotify) return { status, event: null };
   if (state !== "triggered") {
-    return { status: { ...status, is_told: false }, event: before.is_told ? "alert_resolved" : null };
+    return { status: { ...status, is_notified: false }, event: before.is_notified ? "alert_resolved" : null };
   }
-  const quietUntilMs = before.told_at === null ? 0 : Date.parse(before.told_at) + (durationMs(cooldown) ?? 0);
-  if (before.is_told || Date.parse(windowEnd) < quietUntilMs) return { status, event: null };
-  return { status: { ...status, is_told: true, told_at: windowEnd }, event: "alert_triggered" };
+  const quietUntilMs = before.notified_at === null ? 0 : Date.parse(before.notified_at) + (durationMs(cooldown) ?? 0);
+  if (before.is_notified || Date.parse(windowEnd) < quietUntilMs) return { status, event: null };
+  return { status: { ...status, is_notified: true, notified_at: windowEnd }, event: "alert_triggered" };
 }
 
 type Judged = Pick<AlertDefinition, "operator" | "threshold" | "change_percentage" | "min_requests">;
@@ -175,7 +175,7 @@ export function newStatus(group: AlertGroup, windowEnd: string): AlertGroupStatu
     previous_value: null,
     number_of_requests: 0,
     seen_at: windowEnd,
-    is_told: false,
-    told_at: null,
+    is_notified: false,
+    notified_at: null,
   };
 }

@@ -77,9 +77,9 @@ export type AlertGroupStatus = Omit<AlertMeasurement, "previous_number_of_reques
   /** The end of the last window in which it had spans. */
   seen_at: string;
   /** `alert_triggered` was sent, and `alert_resolved` was not yet. */
-  is_told: boolean;
+  is_notified: boolean;
   /** The end of the window of the last `alert_triggered`. */
-  told_at: string | null;
+  notified_at: string | null;
 };
 
 /** An entry of the history: a group that changed its state or was reported, or an error of the rule. */

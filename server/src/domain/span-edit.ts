@@ -1,6 +1,6 @@
 import { isObject, parseKeepingDigits } from "../lib/json.ts";
 
-/** The fields of a sent span that people may change: docs/adr/0043-edits-lie-beside-the-spans.md. */
+/** The fields of a sent span that people may change: docs/adr/0043-edits-are-stored-beside-the-spans.md. */
 export const editFields = ["note", "is_pinned", "positive_feedback", "metadata"] as const;
 export type EditField = (typeof editFields)[number];
 

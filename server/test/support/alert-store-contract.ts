@@ -42,8 +42,8 @@ export function describeAlertStores(driver: {
     previous_value: null,
     number_of_requests: 3,
     seen_at: at(1),
-    is_told: true,
-    told_at: at(1),
+    is_notified: true,
+    notified_at: at(1),
   });
   const result = (alert: Alert, minute: number, fields: Partial<AlertResult> = {}): AlertResult => ({
     id: alert.id,

@@ -3,7 +3,7 @@ import type { SpanScope } from "../../domain/span.ts";
 import type { SpanKey } from "./span-store.ts";
 
 /**
- * Changes to stored spans: edits by people (docs/adr/0043-edits-lie-beside-the-spans.md), and new costs after a change
+ * Changes to stored spans: edits by people (docs/adr/0043-edits-are-stored-beside-the-spans.md), and new costs after a change
  * of prices.
  */
 

@@ -91,7 +91,7 @@ const tones: Record<HistoryEntry["deliveries"][number]["status"], Tone> = {
 };
 
 function Deliveries({ entry: { event, deliveries } }: { entry: HistoryEntry }): ReactNode {
-  if (event === null) return <span className="text-faint">not told</span>;
+  if (event === null) return <span className="text-faint">not sent</span>;
   if (deliveries.length === 0) return <span className="text-faint">no channel</span>;
   return (
     <span className="flex gap-1">

@@ -6,7 +6,7 @@ import { everythingOf, listOf, mostFirst, firstPage, ndjsonLine, newOrganization
 
 /**
  * Nodes that do not know each other's spans: no row is marked `is_resend`, and versions of one span are in different
- * parts until the server merges them (docs/adr/0053-reads-over-a-server-say-final.md).
+ * parts until the server merges them (docs/adr/0053-reads-of-a-server-use-final.md).
  */
 export function describeSeveralWriters(driver: string, open: () => { store: SpanStore; database: SpanDatabase }): void {
   describe(`a span stored by two nodes, on ${driver}`, () => {

@@ -3,7 +3,7 @@ import { localTable, onCluster } from "./dialect.ts";
 import type { Placement } from "./dialect.ts";
 
 /**
- * The marks `is_resend` and `has_parent` (docs/adr/0012-marked-resends.md), for tables that were created before
+ * The marks `is_resend` and `has_parent` (docs/adr/0012-windows-without-resends-are-read-without-final.md), for tables that were created before
  * `createSpans` had them. Existing rows may share keys, so all of them are marked.
  */
 export function markSpans(placement: Placement): string[] {

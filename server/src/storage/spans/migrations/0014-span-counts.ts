@@ -3,7 +3,7 @@ import { deduplicationWindow, localTable, mergeTree, onCluster, spreadTable } fr
 import type { Placement } from "./dialect.ts";
 
 /**
- * What spans count for, if it differs from their own values (docs/adr/0032-what-counts-is-stored.md). A row has the key
+ * What spans count for, if it differs from their own values (docs/adr/0032-counted-usage-is-stored-beside-the-spans.md). A row has the key
  * of its span and is on the same shard. `changes_usage` is 0 if only customer or thread differ, `is_inherited` is 1 if
  * the span does not name the customer itself.
  */

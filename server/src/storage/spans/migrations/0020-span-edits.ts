@@ -2,7 +2,7 @@ import { deduplicationWindow, localTable, mergeTree, onCluster, spreadTable } fr
 import type { Placement } from "./dialect.ts";
 
 /**
- * Edits of spans by people (docs/adr/0043-edits-lie-beside-the-spans.md): a row for each field of a span, and for each
+ * Edits of spans by people (docs/adr/0043-edits-are-stored-beside-the-spans.md): a row for each field of a span, and for each
  * key of metadata, on the shard of the span. `value` is text for `note`, JSON text for the rest, '' if the field was
  * cleared or the key removed; `index_entries` is what the value of a key adds to `metadata_index`.
  *
