@@ -36,7 +36,7 @@ export type CustomerObservation = { key: CustomerKey; stated: CustomerChange; fi
 export type ProfileDeps = {
   customers: CustomerStore;
   control: Pick<ControlWatch, "orStale">;
-  /** A customer that was deleted is made anew after its deletion, whatever the clock says. */
+  /** A customer that was deleted is created again after its deletion, whatever the clock says. */
   erasedCustomers?: Pick<ErasedCustomers, "erasedAtNs">;
   /** Called after a write, so that lists are updated. */
   changed: () => void;

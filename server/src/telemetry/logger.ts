@@ -2,7 +2,7 @@ import { pino, type DestinationStream, type Logger } from "pino";
 import { bySecond } from "../lib/time.ts";
 import { telemetryLimits } from "./limits.ts";
 
-/** Standard output. Lines are buffered; whoever ends the process calls `flushSync`. */
+/** Standard output. Lines are buffered; the code that ends the process calls `flushSync`. */
 export function openLogOutput() {
   return pino.destination({
     dest: 1,

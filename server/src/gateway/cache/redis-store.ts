@@ -36,7 +36,7 @@ const decompress = promisify(gunzip);
 
 /** Answers that all nodes share. If Redis is slow or unavailable, there is no answer, after a short wait. */
 export function createRedisStore({ redis, box, onFailure, onSkip }: RedisStoreOptions): AnswerStore {
-  // The client keeps commands to a hanging Redis until the connection breaks: hence the limits.
+  // The client keeps commands to a hanging Redis until the connection breaks, so it needs limits.
   let readsUnderWay = 0;
   let bytesUnderWay = 0;
 

@@ -47,7 +47,7 @@ export type ProviderSettings = {
   /** Throws `not_found`, as do `update` and `delete`. */
   find(organizationId: string, id: string): Promise<ShownSetting>;
   /**
-   * A change of `base_url` requires the key again: otherwise whoever may change settings could have a stored key sent
+   * A change of `base_url` requires the key again: otherwise everybody who may change settings could have a stored key sent
    * to their own server.
    */
   update(organizationId: string, id: string, change: SettingChange): Promise<ShownSetting>;
@@ -170,7 +170,7 @@ function applyCredential(before: CredentialParts, given: CredentialInput): Crede
   }
   const lost = isMoved ? Object.keys(before.secrets).filter((name) => given[asMember(name)] === undefined) : [];
   if (lost.length > 0) {
-    const message = "must be sent anew, or as null: a stored key is never sent to another address";
+    const message = "must be sent again, or as null: a stored key is never sent to another address";
     throw invalid(Object.fromEntries(lost.map((name) => [name, [message]])));
   }
   return { base_url: nextUrl, fields, secrets };
@@ -244,7 +244,7 @@ function tailOf(secret: string | undefined): string {
 }
 
 function unreadable(): ServiceError {
-  return invalid({ api_key: ["must be sent anew: the stored key was sealed with another SPANWAY_SECRET_KEY"] });
+  return invalid({ api_key: ["must be sent again: the stored key was sealed with another SPANWAY_SECRET_KEY"] });
 }
 
 function invalid(errors: FieldErrors): ServiceError {

@@ -66,7 +66,7 @@ export type WithQuarantine = <T>(use: (quarantine: Quarantine) => T | Promise<T>
 
 export function createWithQuarantine(folder: { dataDir: string; journalPath: string }): WithQuarantine {
   return async (use) => {
-    // Opening would create a journal: at a mistyped path, owned by whoever runs the command.
+    // Opening would create a journal: at a mistyped path, owned by the user who runs the command.
     if (!existsSync(folder.journalPath)) {
       throw new ServiceError("not_found", `There is no journal at ${folder.journalPath}.`);
     }

@@ -15,7 +15,7 @@ export async function listDivided(
   const { rows } = await database.query(
     {
       name: "list_divided",
-      // PREWHERE: of most rows nothing but the id is read.
+      // PREWHERE: of most rows only the id is read.
       sql: `SELECT organization_id, environment, any(trace) AS trace_unique_id, if(trace_unique_id = '', toString(id), '') AS unique_id
         FROM (
           SELECT organization_id, environment, unique_id AS id, timestamp, argMax(trace_unique_id, version) AS trace
