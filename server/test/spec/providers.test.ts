@@ -146,7 +146,7 @@ describe("changing", () => {
     const setting = await created(prod, { provider: "openai", api_key: key, base_url: "https://api.example.com" });
     const refused = await prod.request("PATCH", pathOf(setting), change);
     expect(refused.status).toBe(400);
-    expect(errorsOf(refused)).toEqual({ api_key: [expect.stringContaining("anew")] });
+    expect(errorsOf(refused)).toEqual({ api_key: [expect.stringContaining("must be sent again")] });
     expect((await prod.get(pathOf(setting))).json).toEqual(setting);
     const done = await prod.request("PATCH", pathOf(setting), { ...change, api_key: key });
     expect(done).toMatchObject({ status: 200, json: change });
