@@ -19,6 +19,7 @@ export async function purgeDeliveries(
   signal: AbortSignal,
 ): Promise<void> {
   const { webhookPurgeRows: portion, webhookLogRows: keep } = deliveryLimits;
+  const dedupedBefore = new Date(now() - deliveryLimits.webhookDedupeMs).toISOString();
   const inPortions = async (remove: () => Promise<number>): Promise<void> => {
     while (!signal.aborted && (await remove()) === portion) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -27,7 +28,7 @@ export async function purgeDeliveries(
   const sentBefore = new Date(now() - deliveryLimits.webhookPayloadMs).toISOString();
   await inPortions(() => deliveries.dropDelivered(sentBefore, portion));
   for (const id of directory.ids()) {
-    await inPortions(() => deliveries.trim(id, keep, portion));
+    await inPortions(() => deliveries.trim(id, { keep, before: dedupedBefore, limit: portion }));
     await inPortions(() => deliveries.trimPayloads(id, deliveryLimits.webhookRetainedBytes, portion));
   }
 }

@@ -53,8 +53,10 @@ export const deliveryLimits = {
   webhookPurgeRows: 1_000,
   /** How long finished deliveries are retained for the log and for resending. */
   webhookLogMs: 7 * 24 * 60 * 60 * 1_000,
-  /** How many finished deliveries of one webhook are retained. */
+  /** How many finished deliveries of one webhook are retained, besides those of the last `webhookDedupeMs`. */
   webhookLogRows: 10_000,
+  /** An event that is published again within this time, such as by the node that received a resend, is not sent again. */
+  webhookDedupeMs: 5 * 60 * 1_000,
   /**
    * How long payloads of successful deliveries are retained, and the bytes retained of all finished ones of a webhook.
    */

@@ -80,8 +80,11 @@ export type DeliveryStore = DeliveryPayloads & {
   ) => Promise<LoggedDelivery | undefined>;
   /** Deletes finished deliveries from before a time, at most `limit`; returns how many. */
   purge: (before: string, limit: number) => Promise<number>;
-  /** Deletes a webhook's finished deliveries except the newest `keep`, at most `limit`; returns how many. */
-  trim: (webhookId: number, keep: number, limit: number) => Promise<number>;
+  /**
+   * Deletes a webhook's finished deliveries from before a time, except the newest `keep`, at most `limit`; returns how
+   * many.
+   */
+  trim: (webhookId: number, options: { keep: number; before: string; limit: number }) => Promise<number>;
 };
 
 export function createDeliveryStore(queries: ControlQueries): DeliveryStore {
@@ -279,7 +282,7 @@ function logMethods(
       return Number(numDeletedRows);
     },
 
-    trim: async (webhookId, keep, limit) => {
+    trim: async (webhookId, { keep, before, limit }) => {
       const oldestRetained = await finished()
         .where("webhook_id", "=", webhookId)
         .orderBy("id", "desc")
@@ -290,6 +293,7 @@ function logMethods(
       const surplus = finished()
         .where("webhook_id", "=", webhookId)
         .where("id", "<=", oldestRetained.id)
+        .where("created_at", "<", before)
         .orderBy("id")
         .limit(limit);
       const { numDeletedRows } = await queries
