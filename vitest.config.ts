@@ -17,24 +17,27 @@ const measuring = [
   "server/src/lib/free-bytes.test.ts",
 ];
 /**
- * Processes that are killed and started again, bounds of time and memory, very large input, random histories, and the
- * span store over a cluster of its own: `npm run test:slow`.
+ * Processes that are killed and started again, bounds of time and memory, very large input, random histories, the span
+ * store over HTTP and over a cluster, the demo, and every command of the README: `npm run test:slow`.
  */
 const slow = [
-  "integrations/editor-hook/editor-safety.test.ts",
+  "integrations/editor-hook/*.test.ts",
+  "scripts/demo/{demo,travel-desk}.test.ts",
   "scripts/walk.test.ts",
   "server/src/counting/span-counter.test.ts",
-  "server/src/storage/spans/cluster-span-store.test.ts",
+  "server/src/storage/spans/{cluster,http}-span-store.test.ts",
   "server/src/storage/spans/sums-histories.test.ts",
   "server/test/failure/*.test.ts",
+  "server/test/readme.test.ts",
   "server/test/cases/{behind-nginx,bombs,export-memory,gateway-disconnects,giant-traces,moving-spans}.test.ts",
   "server/test/spec/{patches,sign-in-link,spans-export-streams,spans-live-load}.test.ts",
   "server/test/spec/{spans,traces}-timeseries-sums.test.ts",
 ];
 /**
- * Every screen in each theme, in each width, with hostile text, and with requests that fail: `npm run test:slow` too.
+ * What a person does over several screens, and every screen in each theme, in each width, with hostile text, and with
+ * requests that fail: `npm run test:slow` too.
  */
-const slowBrowser = ["e2e/every-screen/*.test.ts"];
+const slowBrowser = ["e2e/{every-screen,journeys}/*.test.ts"];
 /** Takes ten minutes: `npm run test:nodes` says how long. */
 const nodes = "server/test/nodes/*.test.ts";
 const chaos = process.env["SPANWAY_CHAOS_SECONDS"] === undefined ? [nodes] : [];

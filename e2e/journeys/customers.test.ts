@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { newViewer } from "./support/people.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone } from "./support/whole.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { newViewer } from "../support/people.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone } from "../support/whole.ts";
 
 const asKey = { authorization: `Bearer ${testKeys.prod}` };
 

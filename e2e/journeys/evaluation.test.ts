@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import type { Page } from "playwright-core";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { newViewer } from "./support/people.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone } from "./support/whole.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { newViewer } from "../support/people.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone } from "../support/whole.ts";
 
 const asKey = { authorization: `Bearer ${testKeys.prod}` };
 

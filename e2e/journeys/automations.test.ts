@@ -1,12 +1,12 @@
 import { expect, onTestFinished } from "vitest";
 import type { Page } from "playwright-core";
-import { startModel } from "../scripts/demo-judge/model.ts";
-import { newDataDir, startServerProcess } from "../server/test/support/server-process.ts";
-import { testAdmin, testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { newViewer } from "./support/people.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone, whole } from "./support/whole.ts";
+import { startModel } from "../../scripts/demo-judge/model.ts";
+import { newDataDir, startServerProcess } from "../../server/test/support/server-process.ts";
+import { testAdmin, testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { newViewer } from "../support/people.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone, whole } from "../support/whole.ts";
 
 const asKey = { authorization: `Bearer ${testKeys.prod}` };
 

@@ -1,8 +1,8 @@
 import type { Locator } from "playwright-core";
 import { expect } from "vitest";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { unique } from "./support/unique.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { unique } from "../support/unique.ts";
 
 const headers = { authorization: `Bearer ${testKeys.prod}` };
 const question = { role: "user", content: "When does the next flight to Oslo leave?" };

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import type { Page } from "playwright-core";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone, whole } from "./support/whole.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone, whole } from "../support/whole.ts";
 
 const headers = { authorization: `Bearer ${testKeys.prod}` };
 const markup =

@@ -1,11 +1,11 @@
 import { expect, onTestFinished } from "vitest";
-import { done, helloStream, usageChunk } from "../server/test/support/chat.ts";
-import { answers, startScriptedUpstream, streams } from "../server/test/support/scripted-upstream.ts";
-import { newDataDir, startServerProcess } from "../server/test/support/server-process.ts";
-import { testAdmin } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { newViewer } from "./support/people.ts";
-import { expectNone, whole } from "./support/whole.ts";
+import { done, helloStream, usageChunk } from "../../server/test/support/chat.ts";
+import { answers, startScriptedUpstream, streams } from "../../server/test/support/scripted-upstream.ts";
+import { newDataDir, startServerProcess } from "../../server/test/support/server-process.ts";
+import { testAdmin } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { newViewer } from "../support/people.ts";
+import { expectNone, whole } from "../support/whole.ts";
 
 /** A server with a key for Groq in its environment, and an upstream on this machine that is every provider. */
 async function startWithUpstream() {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { browserTest, open } from "./support/browse.ts";
-import { whole } from "./support/whole.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { whole } from "../support/whole.ts";
 
 browserTest("once the page has come to rest, the next screen asks for data alone", async () => {
   const page = await open("/?range=30d");

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
-import { startReceiver, verify } from "../server/test/support/receiver.ts";
-import { newDataDir, startServerProcess } from "../server/test/support/server-process.ts";
-import { browserTest, open } from "./support/browse.ts";
+import { startReceiver, verify } from "../../server/test/support/receiver.ts";
+import { newDataDir, startServerProcess } from "../../server/test/support/server-process.ts";
+import { browserTest, open } from "../support/browse.ts";
 
 browserTest(
   "a webhook is created, its deliveries are seen and sent again, its secret and name change, and it is deleted",

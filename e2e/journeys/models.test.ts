@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { browserTest, open } from "./support/browse.ts";
-import { pageHeaders } from "./support/people.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { pageHeaders } from "../support/people.ts";
 
 /** An earlier try of this test may have left one. */
 async function endPrices(page: Page, pattern: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { browserTest, open } from "./support/browse.ts";
+import { browserTest, open } from "../support/browse.ts";
 
 browserTest("who is on call gets from the overview to the failing span in two clicks", async () => {
   const page = await open("/?range=30d");

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { browserTest, open } from "./support/browse.ts";
-import { whole } from "./support/whole.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { whole } from "../support/whole.ts";
 
 const plot = "main .u-over >> nth=0";
 const charts: readonly { name: string; path: string; chart: string }[] = [

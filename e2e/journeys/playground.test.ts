@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
 
 browserTest("two models answer side by side, typed text survives a reload, and the span opens", async () => {
   const page = await open("/playground");

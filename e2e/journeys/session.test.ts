@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import type { Page } from "playwright-core";
-import { testAdmin } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { invite, newViewer, pageHeaders } from "./support/people.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone, whole } from "./support/whole.ts";
+import { testAdmin } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { invite, newViewer, pageHeaders } from "../support/people.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone, whole } from "../support/whole.ts";
 
 const refused = /status of 401/;
 

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import type { Locator, Page } from "playwright-core";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { seriousFindings } from "./support/axe.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { newViewer } from "./support/people.ts";
-import { unique } from "./support/unique.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { seriousFindings } from "../support/axe.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { newViewer } from "../support/people.ts";
+import { unique } from "../support/unique.ts";
 
 const asKey = { authorization: `Bearer ${testKeys.prod}` };
 

@@ -1,5 +1,5 @@
-import { testAdmin } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
+import { testAdmin } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
 
 browserTest("the API reference sends a request as the signed-in person", async () => {
   // Swagger UI itself is the one that warns of its links.

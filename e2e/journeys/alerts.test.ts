@@ -1,11 +1,11 @@
 import { expect, onTestFinished } from "vitest";
-import { startReceiver } from "../server/test/support/receiver.ts";
-import { newDataDir, startServerProcess } from "../server/test/support/server-process.ts";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { newViewer } from "./support/people.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone } from "./support/whole.ts";
+import { startReceiver } from "../../server/test/support/receiver.ts";
+import { newDataDir, startServerProcess } from "../../server/test/support/server-process.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { newViewer } from "../support/people.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone } from "../support/whole.ts";
 
 const asKey = { authorization: `Bearer ${testKeys.prod}` };
 
