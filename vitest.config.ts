@@ -6,11 +6,17 @@ import { SkipReporter } from "./server/test/support/skip-reporter.ts";
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled");
 
 /** Files that run in one process, one after another: to load the server again would take as long as many a file. */
-const overHttp = ["server/test/spec/*.test.ts", "server/test/cases/*.test.ts"];
+const spec = ["server/test/spec/*.test.ts"];
+/** Inputs made to break things, and sentences of the interface whose tests wait, or try very many combinations. */
+const slowOverHttp = [
+  "server/test/cases/*.test.ts",
+  "server/test/spec/{alert-evaluation,blocked-organization,edited-groups,fair-shares,gateway-quoted-keys}.test.ts",
+  "server/test/spec/{otlp-python,price-files,shared-limits,spans-live,traces-export}.test.ts",
+];
 const units = ["{server,web}/src/**/*.test.{ts,tsx}"];
 /** Files that have a process to themselves: they measure its memory or time, or open the one database that it may have. */
 const measuring = [
-  "server/src/storage/**/*.test.ts",
+  "server/src/storage/{journal,spans}/**/*.test.ts",
   "server/src/auth/passwords.test.ts",
   "server/src/evaluation/sandbox/sandbox.test.ts",
   "server/src/http/{body,body-memory}.test.ts",
@@ -25,8 +31,12 @@ const slow = [
   "scripts/demo/{demo,travel-desk}.test.ts",
   "scripts/walk.test.ts",
   "server/src/counting/span-counter.test.ts",
+  "server/src/evaluation/{runner,sandbox/sandbox}.test.ts",
+  "server/src/http/{body,body-memory}.test.ts",
+  "server/src/ingest/otlp/any-attributes.test.ts",
   "server/src/storage/spans/{cluster,http}-span-store.test.ts",
   "server/src/storage/spans/sums-histories.test.ts",
+  "server/src/storage/spans/queries/newest-traces.test.ts",
   "server/test/failure/*.test.ts",
   "server/test/readme.test.ts",
   "server/test/cases/{behind-nginx,bombs,export-memory,gateway-disconnects,giant-traces,moving-spans}.test.ts",
@@ -34,14 +44,15 @@ const slow = [
   "server/test/spec/{spans,traces}-timeseries-sums.test.ts",
 ];
 /**
- * What a person does over several screens, and every screen in each theme, in each width, with hostile text, and with
- * requests that fail: `npm run test:slow` too.
+ * What a person does on a screen and over several, and every screen in each theme, in each width, with hostile text,
+ * and with requests that fail: `npm run test:slow` too.
  */
 const slowBrowser = ["e2e/{every-screen,journeys}/*.test.ts"];
 /** Takes ten minutes: `npm run test:nodes` says how long. */
 const nodes = "server/test/nodes/*.test.ts";
 const chaos = process.env["SPANWAY_CHAOS_SECONDS"] === undefined ? [nodes] : [];
 const elsewhere = ["{server/test,server/scripts,scripts,bench,integrations}/**/*.test.ts", ...measuring];
+const overHttp = [...spec, ...slowOverHttp];
 
 const browser = {
   globalSetup: ["server/test/support/run-folder.ts", "e2e/support/site-setup.ts"],
@@ -62,9 +73,15 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 120_000,
     teardownTimeout: 20_000,
-    reporters: ["default", new SkipReporter({ "test:slow": [...slow, ...slowBrowser], "test:nodes": [nodes] })],
+    reporters: [
+      "default",
+      new SkipReporter({ "test:slow": [...slow, ...slowOverHttp, ...slowBrowser], "test:nodes": [nodes] }),
+    ],
     projects: [
-      { extends: true, test: { name: "over HTTP", include: overHttp, exclude: slow, isolate: false } },
+      {
+        extends: true,
+        test: { name: "over HTTP", include: spec, exclude: [...slowOverHttp, ...slow], isolate: false },
+      },
       { extends: true, test: { name: "units", include: units, exclude: [...measuring, ...slow], isolate: false } },
       {
         extends: true,
@@ -75,6 +92,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "slow", include: slow } },
+      { extends: true, test: { name: "slow over HTTP", include: slowOverHttp, exclude: slow, isolate: false } },
       { extends: true, test: { ...browser, name: "browser", include: ["e2e/*.test.ts"] } },
       { extends: true, test: { ...browser, name: "slow browser", include: slowBrowser } },
     ],

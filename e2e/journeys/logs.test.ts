@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, inject } from "vitest";
-import { createClient } from "../server/test/support/test-client.ts";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone, whole } from "./support/whole.ts";
+import { createClient } from "../../server/test/support/test-client.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone, whole } from "../support/whole.ts";
 
 const rows = "[role=grid] [role=row]:has([role=gridcell])";
 

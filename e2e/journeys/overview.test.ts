@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { newDataDir, startServerProcess } from "../server/test/support/server-process.ts";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { seriousFindings } from "./support/axe.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { pageHeaders } from "./support/people.ts";
-import { unique } from "./support/unique.ts";
-import { whole } from "./support/whole.ts";
+import { newDataDir, startServerProcess } from "../../server/test/support/server-process.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { seriousFindings } from "../support/axe.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { pageHeaders } from "../support/people.ts";
+import { unique } from "../support/unique.ts";
+import { whole } from "../support/whole.ts";
 
 const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 const chart = (page: Page, title: string) => panel(page, title).getByRole("group", { name: new RegExp(`^${title}`) });

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, inject, onTestFinished } from "vitest";
-import { createClient } from "../server/test/support/test-client.ts";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { seriousFindings } from "./support/axe.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone, pause, whole } from "./support/whole.ts";
+import { createClient } from "../../server/test/support/test-client.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { seriousFindings } from "../support/axe.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone, pause, whole } from "../support/whole.ts";
 
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

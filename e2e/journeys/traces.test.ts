@@ -1,11 +1,11 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { largeTrace, type TraceSpan } from "../scripts/demo/large-trace.ts";
-import { testKeys } from "../server/test/support/test-app.ts";
-import { seriousFindings } from "./support/axe.ts";
-import { browserTest, open } from "./support/browse.ts";
-import { unique } from "./support/unique.ts";
-import { expectNone, whole } from "./support/whole.ts";
+import { largeTrace, type TraceSpan } from "../../scripts/demo/large-trace.ts";
+import { testKeys } from "../../server/test/support/test-app.ts";
+import { seriousFindings } from "../support/axe.ts";
+import { browserTest, open } from "../support/browse.ts";
+import { unique } from "../support/unique.ts";
+import { expectNone, whole } from "../support/whole.ts";
 
 const headers = { authorization: `Bearer ${testKeys.prod}` };
 
