@@ -2,7 +2,7 @@ import { describe } from "vitest";
 import { browserTest, open } from "./support/browse.ts";
 import { whole } from "./support/whole.ts";
 
-describe("a link with values that no screen knows", () => {
+describe("a link with unknown values", () => {
   for (const [path, shows] of [
     ["/?range=1y&chart=nothing&view=1&by=", "Spans"],
     ["/logs?range=garbage&sort=nothing&cols=,,&tab=none&live=maybe", "Name"],

@@ -19,7 +19,7 @@ function unseenIn(page: Page): Promise<string[]> {
   });
 }
 
-browserTest("characters that turn the text beside them are symbols on each screen that shows them", async () => {
+browserTest("bidirectional control characters are shown as symbols on each screen", async () => {
   const page = await open("/logs", { expected: /404/ });
   const headers = { authorization: `Bearer ${testKeys.prod}` };
   const plain = unique("odd");

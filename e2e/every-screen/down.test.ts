@@ -48,7 +48,7 @@ async function retryAll(page: Page): Promise<void> {
 }
 
 browserTest(
-  "while the server is down each panel says so and offers to try again, and the page goes on once it is back",
+  "while the server is down each panel says so and offers to retry, and the page recovers once it is up again",
   async () => {
     const server = await startStoppable();
     const page = await open("/", { url: server.url, expected: away });
@@ -79,7 +79,7 @@ browserTest(
   },
 );
 
-browserTest("what is typed while the server is down is kept, and saved once it is back", async () => {
+browserTest("text typed while the server is down is kept, and saved once it is up again", async () => {
   const server = await startStoppable();
   const page = await open("/alerts", { url: server.url, expected: away });
   await page.getByRole("button", { name: "New alert" }).click();

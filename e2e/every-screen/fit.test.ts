@@ -35,7 +35,7 @@ browserTest("costs of traces on a phone", async () => {
     .toBe(0);
 });
 
-browserTest("when traces of earlier days ended, on a phone and at 1280 pixels", async () => {
+browserTest("end times of traces of earlier days, on a phone and at 1280 pixels", async () => {
   const client = createClient(inject("site")?.url ?? "", testKeys.prod);
   const customer = unique("earlier");
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
@@ -122,7 +122,7 @@ browserTest("alerts with their rules, and keys with the button that ends them, o
     .waitFor();
 });
 
-browserTest("examples and words in fields to search, on a phone", async () => {
+browserTest("placeholders of search fields, on a phone", async () => {
   for (const path of ["/logs", "/customers", "/catalogue", "/providers", "/docs"]) {
     const page = await open(path, phone);
     const input = page.locator("main [role=combobox], input[type=search], .operation-filter-input").first();
@@ -139,7 +139,7 @@ browserTest("examples and words in fields to search, on a phone", async () => {
   }
 });
 
-browserTest("members with their roles, and one's sessions, on a phone", async () => {
+browserTest("members with their roles, and own sessions, on a phone", async () => {
   for (const tab of ["members", "account"]) {
     const page = await open(`/settings?tab=${tab}`, phone);
     await expectToFit(page, page.getByRole("table"));
@@ -198,7 +198,7 @@ browserTest("the buttons of the playground on a phone, in one row", async () => 
   await expect.poll(async () => new Set(await tops()).size).toBe(1);
 });
 
-browserTest("what continues beyond the edge fades out there", async () => {
+browserTest("content that continues beyond the edge fades out", async () => {
   const page = await open("/customers?range=30d", phone);
   const scroller = page.getByRole("table", { name: "Customers" }).locator("..");
   const fades = () =>
@@ -217,7 +217,7 @@ browserTest("what continues beyond the edge fades out there", async () => {
 });
 
 browserTest(
-  "the columns of spans beside an open one fade out where they are cut, and those of text grow with the window",
+  "beside an open span, clipped columns of the list fade out, and text columns grow with the window",
   async () => {
     const page = await open("/logs?range=30d", { width: 1400, height: 800 });
     const grid = page.getByRole("grid", { name: "Spans" });
@@ -236,7 +236,7 @@ browserTest(
   },
 );
 
-browserTest("who did what and from where, at 1280 pixels", async () => {
+browserTest("actor, action and address in the audit log, at 1280 pixels", async () => {
   const page = await open("/settings?tab=audit", laptop);
   await expectToFit(page, page.getByRole("table", { name: "Audit log" }));
 });

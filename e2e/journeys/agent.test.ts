@@ -41,7 +41,7 @@ function agentTrace(trace: string) {
 }
 
 browserTest(
-  "who builds an agent sees what it did, where the time went and what the model saw, on one screen and in 4 clicks",
+  "an agent developer sees the steps, the durations and the model's input on one screen and in 4 clicks",
   async () => {
     const page = await open("/");
     const trace = unique("oslo-agent");

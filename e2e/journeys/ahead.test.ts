@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { browserTest, open } from "../support/browse.ts";
 import { whole } from "../support/whole.ts";
 
-browserTest("once the page has come to rest, the next screen asks for data alone", async () => {
+browserTest("once the page is idle, the next screen loads only data", async () => {
   const page = await open("/?range=30d");
   await page.getByText("gpt-4o").first().waitFor();
   await whole(page);

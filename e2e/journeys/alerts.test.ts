@@ -60,7 +60,7 @@ browserTest("an alert is created, tested, seen in the list, edited and deleted",
   await page.getByText("No alerts").waitFor();
 });
 
-browserTest("the list says how many groups are triggered, and of a rule about changes the change", async () => {
+browserTest("the list shows how many groups are triggered, and the change for a rule about changes", async () => {
   const page = await open("/alerts");
   const [batch, name] = [unique("batch"), unique("More calls")];
   const customers = ["a", "b", "c"].map((letter) => unique(letter));

@@ -164,7 +164,7 @@ browserTest("a condition in use says which automations use it, and is deleted wh
 });
 
 browserTest(
-  "what is wrong with a condition stands at its field, and rules that are no query stay as they are",
+  "errors of a condition are shown at its fields, and rules that are not a query stay unchanged",
   async () => {
     const page = await open("/evaluation?tab=conditions&condition=new", { expected: /400/ });
     await page.getByRole("textbox", { name: "Name" }).fill("Scored");
@@ -193,7 +193,7 @@ browserTest(
   },
 );
 
-browserTest("a refused change says why in place, and nothing that was typed is lost", async () => {
+browserTest("a refused change shows the reason in place, and keeps the typed text", async () => {
   const page = await open("/evaluation?tab=automations", { expected: /status of (?:403|409|413|429)/ });
   const [condition, evaluator] = [unique("condition"), unique("evaluator")];
   await makeCondition(page, condition);
@@ -225,7 +225,7 @@ browserTest("a refused change says why in place, and nothing that was typed is l
   await page.getByText("Automation saved").waitFor();
 });
 
-browserTest("what is typed into a condition survives the end of the session", async () => {
+browserTest("text in a condition's form survives the end of the session", async () => {
   const page = await open("/evaluation?tab=conditions&condition=new", { expected: /401/ });
   await page.getByRole("textbox", { name: "Name" }).fill(unique("Typed before the end"));
   await page.getByRole("combobox", { name: "Query" }).fill("model:gpt-4o");
@@ -267,7 +267,7 @@ browserTest("a viewer reads conditions and automations and edits nothing", async
   await link.waitFor();
 });
 
-browserTest("a model is made a judge, tried on a log, and scores what arrives, with its reason and cost", async () => {
+browserTest("a model judge is created, tried on a log, and scores new spans, with its reason and cost", async () => {
   const model = await startModel();
   const folder = newDataDir();
   const server = await startServerProcess(folder.path, { SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1" });
@@ -312,7 +312,7 @@ browserTest("a model is made a judge, tried on a log, and scores what arrives, w
   await page.getByRole("region", { name: "Politeness", exact: true }).getByText("2", { exact: true }).first().waitFor();
 });
 
-browserTest("a score shows on the page of its automation as it comes", async () => {
+browserTest("the page of an automation shows a new score when it arrives", async () => {
   const page = await open("/evaluation");
   const [feature, condition, rule, automation] = [
     unique("live"),

@@ -24,7 +24,7 @@ async function readCustomer(page: Page, id: string): Promise<Record<string, unkn
   return (await answer.json()) as Record<string, unknown>;
 }
 
-browserTest("costs end where the name of their column ends", async () => {
+browserTest("costs are aligned with the end of their column header", async () => {
   const page = await open("/customers?range=30d");
   const table = page.getByRole("table", { name: "Customers" });
   const costs = table.locator("td:nth-child(2)").filter({ hasText: /\$\d+\.\d/ });
@@ -42,7 +42,7 @@ browserTest("costs end where the name of their column ends", async () => {
   expect(new Set((await costs.allInnerTexts()).map((text) => text.length)).size).toBeGreaterThan(1);
 });
 
-browserTest("customers are those of the range or of all time, and the switch shows which", async () => {
+browserTest("customers are those of the time range or of all time, as the switch shows", async () => {
   const page = await open("/customers?range=30d");
   const pressed = page.getByRole("group", { name: "Period" }).getByRole("button", { pressed: true });
   await expect.poll(() => pressed.allInnerTexts()).toEqual(["In range"]);
@@ -73,7 +73,7 @@ browserTest("customers are sorted, searched and opened", async () => {
     .waitFor();
 });
 
-browserTest("what the customers of a search used is a CSV in one click", async () => {
+browserTest("the usage of found customers is downloaded as CSV in one click", async () => {
   const page = await open("/customers?range=30d&find=silva");
   await page.getByText("2 customers").waitFor();
   const [file] = await Promise.all([
@@ -100,32 +100,35 @@ browserTest("a customer's id may have slashes, emoji and what URLs have a meanin
   await page.getByText("Budgets and limits").waitFor();
 });
 
-browserTest("a budget is edited; what somebody else changed meanwhile is not replaced unasked", async () => {
-  const page = await open("/customers");
-  const id = unique("edited-customer");
-  await makeCustomer(page, id, { total_budget: 10 });
-  await page.goto(`/customers/${id}`);
-  await page.getByRole("button", { name: "Edit" }).first().click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Budget for each period, USD").fill("-1");
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.getByText("A number, 0 or more; empty for none.").waitFor();
-  await dialog.getByLabel("Budget for each period, USD").fill("20");
-  await dialog.getByLabel("Lifetime budget, USD").fill("50");
-  await patchCustomer(page, id, { total_budget: 99, name: "Renamed" });
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await dialog.getByText("Somebody else changed total_budget meanwhile.").waitFor();
-  expect(await readCustomer(page, id)).toMatchObject({ total_budget: 99, period_budget: null });
-  await dialog.getByRole("button", { name: "Save mine" }).click();
-  await dialog.waitFor({ state: "detached" });
-  await page.getByRole("meter", { name: "Period budget" }).waitFor();
-  expect(await readCustomer(page, id)).toMatchObject({
-    total_budget: 50,
-    period_budget: 20,
-    budget_duration: "monthly",
-    name: "Renamed",
-  });
-});
+browserTest(
+  "a budget is edited; a change that somebody else made in the meantime is not overwritten without a question",
+  async () => {
+    const page = await open("/customers");
+    const id = unique("edited-customer");
+    await makeCustomer(page, id, { total_budget: 10 });
+    await page.goto(`/customers/${id}`);
+    await page.getByRole("button", { name: "Edit" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Budget for each period, USD").fill("-1");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("A number, 0 or more; empty for none.").waitFor();
+    await dialog.getByLabel("Budget for each period, USD").fill("20");
+    await dialog.getByLabel("Lifetime budget, USD").fill("50");
+    await patchCustomer(page, id, { total_budget: 99, name: "Renamed" });
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Somebody else changed total_budget meanwhile.").waitFor();
+    expect(await readCustomer(page, id)).toMatchObject({ total_budget: 99, period_budget: null });
+    await dialog.getByRole("button", { name: "Save mine" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("meter", { name: "Period budget" }).waitFor();
+    expect(await readCustomer(page, id)).toMatchObject({
+      total_budget: 50,
+      period_budget: 20,
+      budget_duration: "monthly",
+      name: "Renamed",
+    });
+  },
+);
 
 browserTest("a customer is deleted when its id is typed, not before", async () => {
   const page = await open("/customers", { expected: /404/ });
@@ -144,7 +147,7 @@ browserTest("a customer is deleted when its id is typed, not before", async () =
   await page.getByText("There is no such customer").waitFor();
 });
 
-browserTest("an id whose characters are not all seen is deleted when what is seen is typed", async () => {
+browserTest("a customer whose id has invisible characters is deleted by typing the visible ones", async () => {
   const page = await open("/customers");
   const id = unique("not\u202Eseen");
   await makeCustomer(page, id);

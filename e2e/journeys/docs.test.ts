@@ -11,7 +11,7 @@ browserTest("the API reference sends a request as the signed-in person", async (
   await answer.getByText('"results"').first().waitFor();
 });
 
-browserTest("the API reference lists operations, and takes a key where nobody is signed in", async () => {
+browserTest("the API reference lists operations, and accepts a key if nobody is signed in", async () => {
   const page = await open("/docs", { as: null, expected: /401/ });
   await page.getByText("Not signed in: Authorize takes an API key").waitFor();
   await page.locator(".opblock").first().waitFor();

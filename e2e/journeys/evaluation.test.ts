@@ -20,7 +20,7 @@ async function makeEvaluator(page: Page, slug: string): Promise<void> {
   expect(answer.status()).toBe(201);
 }
 
-browserTest("an evaluator is written, tried on a log, kept as a version and deleted", async () => {
+browserTest("an evaluator is written, tried on a log, saved as a version and deleted", async () => {
   const page = await open("/evaluation");
   const slug = unique("names-the-city");
   const log = await makeLog(page, { input: "Which city?", output: "Canberra." });
@@ -59,7 +59,7 @@ browserTest("an evaluator is written, tried on a log, kept as a version and dele
   expect(deleted.status()).toBe(404);
 });
 
-browserTest("what the server refuses stands at its field", async () => {
+browserTest("an error of the server is shown at its field", async () => {
   const page = await open("/evaluation?evaluator=new", { expected: /400/ });
   await page.getByLabel("Name").fill("Broken");
   await page.getByLabel("Scored by").selectOption("code");

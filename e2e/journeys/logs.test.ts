@@ -26,7 +26,7 @@ async function sendFailed(count: number): Promise<{ customer: string; query: str
   return { customer, query: `customer:${customer} status:error` };
 }
 
-browserTest("a typed query filters the list, is in the URL, and goes with the Back button", async () => {
+browserTest("a typed query filters the list, is in the URL, and Back removes it", async () => {
   const page = await open("/logs?range=30d");
   await page.locator(rows).first().waitFor();
   const query = page.getByRole("combobox", { name: "Query" });
@@ -67,7 +67,7 @@ browserTest("a value of a facet becomes part of the query", async () => {
     .toSatisfy((texts: string[]) => texts.length > 0 && texts.every((text) => text.includes("claude-sonnet-4-6")));
 });
 
-browserTest("the keyboard walks the list, opens a span beside it and closes it", async () => {
+browserTest("the keyboard moves through the list, opens a span beside it and closes it", async () => {
   const page = await open("/logs?range=30d&q=type:chat");
   await page.locator(rows).first().waitFor();
   await page.keyboard.press("j");
@@ -82,7 +82,7 @@ browserTest("the keyboard walks the list, opens a span beside it and closes it",
   await panel.waitFor({ state: "detached" });
 });
 
-browserTest("the keyboard opens a row also after a click on the link that leads to the list", async () => {
+browserTest("the keyboard opens a row also after a click on the link to the list", async () => {
   const page = await open("/traces?range=30d");
   await page.getByRole("link", { name: "Logs" }).click();
   await page.getByRole("grid", { name: "Spans" }).getByRole("gridcell").first().waitFor();
@@ -96,7 +96,7 @@ browserTest("the keyboard opens a row also after a click on the link that leads 
   await page.waitForURL(/\/traces\/./);
 });
 
-browserTest("Back after a span was closed leads out of the list, and never opens it again", async () => {
+browserTest("after a span was closed, Back leaves the list and does not open the span again", async () => {
   const page = await open("/traces?range=30d");
   await page.getByRole("link", { name: "Logs" }).click();
   const panel = page.getByRole("region", { name: "Span", exact: true });
@@ -115,7 +115,7 @@ browserTest("Back after a span was closed leads out of the list, and never opens
   await expectNone(panel, page.locator(rows));
 });
 
-browserTest("Reload shows what arrived since, within the same minute and between fixed times", async () => {
+browserTest("Reload shows spans that arrived since, within the same minute and between fixed times", async () => {
   const [customer, now] = [unique("reloaded"), Date.now()];
   const fixed = { from: new Date(now - 3_600_000).toISOString(), to: new Date(now + 3_600_000).toISOString() };
   for (const [index, range] of [{ range: "1h" }, fixed].entries()) {
@@ -149,7 +149,7 @@ browserTest("the live tail shows a span that arrives", async () => {
     .toBeGreaterThan(0);
 });
 
-browserTest("what is in a span is text, whatever it looks like", async () => {
+browserTest("content of a span is text, whatever it looks like", async () => {
   const hostile = `<img src="http://elsewhere.invalid/x" onerror="alert(1)">\u202Eevil\u0007`;
   const id = await send({
     customer_identifier: hostile,
@@ -178,30 +178,27 @@ browserTest("what is in a span is text, whatever it looks like", async () => {
   expect(dialogs).toBe(0);
 });
 
-browserTest(
-  "rows that are selected by the keyboard are pinned and noted together, and found again by that",
-  async () => {
-    const { query } = await sendFailed(3);
-    const page = await open(`/logs?range=30d&q=${query}`);
-    await page.locator(rows).nth(2).waitFor();
-    for (const key of ["j", "x", "j", "j", "Shift+X"]) await page.keyboard.press(key);
-    const bar = page.getByRole("toolbar", { name: "Selected spans" });
-    await bar.getByRole("button", { name: "Pin", exact: true }).click();
-    await bar.getByText("3 saved").waitFor();
-    await bar.getByRole("button", { name: "Note" }).click();
-    const note = unique("seen");
-    await page.getByRole("textbox", { name: "Note" }).fill(note);
-    await page.getByRole("button", { name: "Save the note" }).click();
-    const found = await open(`/logs?range=30d&q=pinned:true note:${note}`);
-    await expect
-      .poll(async () => {
-        await found.reload();
-        await whole(found);
-        return await found.locator(rows).count();
-      })
-      .toBe(3);
-  },
-);
+browserTest("rows selected with the keyboard get a pin and a note together, and are found by these", async () => {
+  const { query } = await sendFailed(3);
+  const page = await open(`/logs?range=30d&q=${query}`);
+  await page.locator(rows).nth(2).waitFor();
+  for (const key of ["j", "x", "j", "j", "Shift+X"]) await page.keyboard.press(key);
+  const bar = page.getByRole("toolbar", { name: "Selected spans" });
+  await bar.getByRole("button", { name: "Pin", exact: true }).click();
+  await bar.getByText("3 saved").waitFor();
+  await bar.getByRole("button", { name: "Note" }).click();
+  const note = unique("seen");
+  await page.getByRole("textbox", { name: "Note" }).fill(note);
+  await page.getByRole("button", { name: "Save the note" }).click();
+  const found = await open(`/logs?range=30d&q=pinned:true note:${note}`);
+  await expect
+    .poll(async () => {
+      await found.reload();
+      await whole(found);
+      return await found.locator(rows).count();
+    })
+    .toBe(3);
+});
 
 browserTest("an export has exactly the spans of the list", async () => {
   const { customer, query } = await sendFailed(3);
@@ -220,7 +217,7 @@ browserTest("an export has exactly the spans of the list", async () => {
   expect(names.toSorted()).toEqual(["failed 0", "failed 1", "failed 2"]);
 });
 
-browserTest("a view that somebody saved opens the same list", async () => {
+browserTest("a saved view opens the same list", async () => {
   const name = unique("Dear errors");
   const page = await open("/logs?range=7d&q=status:error&sort=-cost&cols=timestamp,cost,metadata.plan");
   await page.locator(rows).first().waitFor();
@@ -241,14 +238,14 @@ browserTest("a view that somebody saved opens the same list", async () => {
   });
 });
 
-browserTest("a query that cannot be read names its word, and no list is shown for it", async () => {
+browserTest("an invalid query names its word, and shows no list", async () => {
   const page = await open("/logs?range=30d&q=colour:red");
   await page.getByText("The query cannot be read.").waitFor();
   await expectNone(page.locator(rows), page.getByText("there is no field colour"));
   await expectNone(page.getByText("Counting…"), page.getByText("there is no field colour"));
 });
 
-browserTest("Enter presses the button that has the focus, also where a row is chosen", async () => {
+browserTest("Enter presses the focused button, also if a row is selected", async () => {
   const page = await open("/logs?range=30d&q=type:chat");
   await page.locator(rows).first().waitFor();
   await page.keyboard.press("j");

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { browserTest, open } from "../support/browse.ts";
 
-browserTest("who is on call gets from the overview to the failing span in two clicks", async () => {
+browserTest("an on-call engineer gets from the overview to the failing span in two clicks", async () => {
   const page = await open("/?range=30d");
   const errors = page.getByRole("region", { name: "Errors", exact: true }).last();
   await errors

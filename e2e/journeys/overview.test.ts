@@ -27,7 +27,7 @@ async function summary(page: Page, { start, end }: ReturnType<typeof past>, filt
   return (await answer.json()) as Record<string, number>;
 }
 
-browserTest("who pays gets from the overview to a chart by model and its CSV in two clicks", async () => {
+browserTest("a budget owner gets from the overview to a chart by model and its CSV in two clicks", async () => {
   const window = past();
   const page = await open(`/?from=${window.start}&to=${window.end}`);
   await panel(page, "Cost").getByRole("link", { name: "Explore" }).click();
@@ -53,7 +53,7 @@ browserTest("a figure opens the rows behind it", async () => {
   expect((await summary(page, window, { failed: true }))["number_of_requests"]).toBe(failed);
 });
 
-browserTest("what fails is in view at once, and why it fails in the list behind", async () => {
+browserTest("failures are visible immediately, and the list behind them shows the reason", async () => {
   const page = await open("/?range=30d", { width: 1280, height: 800 });
   const errors = page.getByRole("region", { name: "Errors", exact: true }).last();
   const row = errors.getByText("find policy").first();
@@ -65,7 +65,7 @@ browserTest("what fails is in view at once, and why it fails in the list behind"
   await page.getByText("The policy index did not answer within 5 s.").first().waitFor();
 });
 
-browserTest("a table that leaves rows out says how many it shows", async () => {
+browserTest("a table that omits rows says how many it shows", async () => {
   const page = await open("/?range=30d");
   const names = page.getByRole("region", { name: "Span names" });
   await names.getByText(/^8 of \d+$/).waitFor();
@@ -88,7 +88,7 @@ browserTest("the keyboard reads a chart and opens the rows of a bucket", async (
   await page.waitForURL(/\/logs\?.*from=/);
 });
 
-browserTest("a series that is hidden is in neither the chart's table nor its total", async () => {
+browserTest("a hidden series is neither in the chart's table nor in its total", async () => {
   const page = await open("/?range=30d&chart=requests&by=model&view=table");
   const large = panel(page, "Spans, large");
   await large.getByRole("columnheader", { name: "gpt-4o", exact: true }).waitFor();
@@ -115,37 +115,40 @@ function figureRequests(page: Page): string[] {
 
 const isPulse = (requests: string): boolean => requests.includes("include_fields=unique_id&");
 
-browserTest("a new span is counted within seconds; where none comes or nobody looks, figures rest", async () => {
-  const page = await open("/", { isChanged: true });
-  await page.clock.install();
-  const customer = unique("fresh");
-  await sendSpan(page, { customer_identifier: customer, input: "one" });
-  const requests = figureRequests(page);
-  await page.goto(`/?range=1h&q=customer:${customer}`);
-  const count = panel(page, "Customers").getByRole("row").filter({ hasText: customer }).getByRole("cell").nth(1);
-  await count.filter({ hasText: /^1$/ }).waitFor();
-  await whole(page);
-  await expect.poll(() => requests.filter(isPulse).length).toBeGreaterThan(2);
-  const figures = requests.filter((each) => !isPulse(each));
-  // A window that moved on asks for other figures than before.
-  expect(new Set(figures).size).toBe(figures.length);
-  await sendSpan(page, { customer_identifier: customer, input: "two" });
-  await count.filter({ hasText: /^2$/ }).waitFor({ timeout: 15_000 });
-  const visit = (state: "hidden" | "visible") =>
-    page.evaluate((value) => {
-      Object.defineProperty(document, "visibilityState", { value, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }, state);
-  await visit("hidden");
-  await page.clock.runFor(2_000);
-  requests.length = 0;
-  await page.clock.runFor(30_000);
-  expect(requests).toEqual([]);
-  await visit("visible");
-  await expect.poll(() => requests.length).toBeGreaterThan(0);
-});
+browserTest(
+  "a new span is counted within seconds; figures are not refreshed without new spans or in a hidden tab",
+  async () => {
+    const page = await open("/", { isChanged: true });
+    await page.clock.install();
+    const customer = unique("fresh");
+    await sendSpan(page, { customer_identifier: customer, input: "one" });
+    const requests = figureRequests(page);
+    await page.goto(`/?range=1h&q=customer:${customer}`);
+    const count = panel(page, "Customers").getByRole("row").filter({ hasText: customer }).getByRole("cell").nth(1);
+    await count.filter({ hasText: /^1$/ }).waitFor();
+    await whole(page);
+    await expect.poll(() => requests.filter(isPulse).length).toBeGreaterThan(2);
+    const figures = requests.filter((each) => !isPulse(each));
+    // A window that moved on asks for other figures than before.
+    expect(new Set(figures).size).toBe(figures.length);
+    await sendSpan(page, { customer_identifier: customer, input: "two" });
+    await count.filter({ hasText: /^2$/ }).waitFor({ timeout: 15_000 });
+    const visit = (state: "hidden" | "visible") =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "visibilityState", { value, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, state);
+    await visit("hidden");
+    await page.clock.runFor(2_000);
+    requests.length = 0;
+    await page.clock.runFor(30_000);
+    expect(requests).toEqual([]);
+    await visit("visible");
+    await expect.poll(() => requests.length).toBeGreaterThan(0);
+  },
+);
 
-browserTest("an error says since when it is met and by how many customers, who are a click away", async () => {
+browserTest("an error shows its first occurrence and the number of affected customers, and links to them", async () => {
   const page = await open("/");
   const [name, ...customers] = [unique("charge card"), unique("first"), unique("second")];
   const now = Date.now();
@@ -197,7 +200,7 @@ async function sendsTheFirstSpan(page: Page): Promise<void> {
   await panel(page, "Models").getByRole("link", { name: "echo", exact: true }).waitFor();
 }
 
-browserTest("an empty instance shows how to send some, and turns into the overview when it arrives", async () => {
+browserTest("an empty instance shows how to send a span, and becomes the overview when one arrives", async () => {
   const folder = newDataDir();
   const server = await startServerProcess(folder.path);
   try {

@@ -19,7 +19,7 @@ browserTest("two models answer side by side, typed text survives a reload, and t
   await page.getByText("Which city is the capital of Australia?").first().waitFor();
 });
 
-browserTest("an answer that hangs is stopped, and one that fails says why", async () => {
+browserTest("a response that hangs can be stopped, and a failed one shows the reason", async () => {
   const page = await open("/playground", { expected: /400/ });
   await page.getByLabel("Content").fill("hello");
   await page.route("**/api/chat/completions", () => undefined);
@@ -61,7 +61,7 @@ browserTest("a logged call opens with its messages, tools and parameters", async
   await expect.poll(() => page.getByLabel("Content").first().inputValue()).toBe("When does it leave?");
 });
 
-browserTest("a model of a provider without a key leads to where one is added", async () => {
+browserTest("a model of a provider without a key links to the form that adds one", async () => {
   const page = await open("/playground", { expected: /status of/ });
   await page.getByLabel("Model", { exact: true }).fill("mistral/mistral-small-latest");
   await page.getByLabel("Content").fill("Hello");

@@ -26,7 +26,7 @@ async function startWithUpstream() {
   return { server, upstream, lastKey };
 }
 
-browserTest("a server of one's own is added, tried, gets another key, is switched off and deleted", async () => {
+browserTest("a custom server is added, tried, gets another key, is disabled and deleted", async () => {
   const { server, upstream, lastKey } = await startWithUpstream();
   const page = await open("/providers", { url: server.url, expected: /400/ });
   const dialog = page.getByRole("dialog");
@@ -93,7 +93,7 @@ browserTest("a server of one's own is added, tried, gets another key, is switche
 });
 
 browserTest(
-  "the server's key is named as such; a call that it fails says why, and its span is a click away",
+  "the server's key is marked as such; a call that fails with it shows the reason and links to its span",
   async () => {
     const { server, upstream } = await startWithUpstream();
     upstream.script(answers(401, { error: { message: "Incorrect API key provided." } }));
@@ -131,7 +131,7 @@ browserTest(
 );
 
 browserTest(
-  "what another credential of the same provider needs is asked for, and what is refused loses no text",
+  "the form asks for the fields that another credential of the same provider needs, and a refusal keeps the text",
   async () => {
     const page = await open("/providers", { expected: /40[039]|413|429/ });
     const dialog = page.getByRole("dialog");
@@ -165,7 +165,7 @@ browserTest(
 );
 
 browserTest(
-  "an address that calls will be refused to is saved, with the reason beside it until it is mended",
+  "an address that the server will refuse to call is saved, with the reason beside it until it is corrected",
   async () => {
     const page = await open("/providers");
     await page.getByRole("button", { name: "Add credential" }).click();
@@ -185,7 +185,7 @@ browserTest(
   },
 );
 
-browserTest("a viewer sees which providers there are, and may change and call nothing", async () => {
+browserTest("a viewer sees the providers, and can change and call nothing", async () => {
   const admin = await open("/providers");
   const viewer = await newViewer(admin);
   const page = await open("/providers?try=spanway", { as: viewer });
@@ -195,7 +195,7 @@ browserTest("a viewer sees which providers there are, and may change and call no
   await expectNone(page.getByRole("dialog"), sign);
 });
 
-browserTest("a credential of prod is changed from there, and the keyboard leads to the screen", async () => {
+browserTest("a prod credential is changed from the test environment, and the keyboard opens the screen", async () => {
   const { server } = await startWithUpstream();
   await server.prod.post("/api/providers/", { provider: "mistral", name: "Paid", api_key: "sk-mistral-0123456789" });
   const page = await open("/logs?env=test", { url: server.url, as: testAdmin });

@@ -27,7 +27,7 @@ const scoresOf = async (page: Page, id: string, evaluator: string): Promise<unkn
 };
 
 browserTest(
-  "who answers for quality finds bad answers, reads them side by side, notes, scores again and sees the scores in 10 clicks",
+  "a quality owner finds bad answers, compares them, adds notes, scores again and sees the scores in 10 clicks",
   async () => {
     const page = await open("/");
     const kindness = unique("kindness");
@@ -93,7 +93,7 @@ browserTest(
   },
 );
 
-browserTest("an evaluator that was improved scores a log again, and says in place why it cannot", async () => {
+browserTest("an improved evaluator scores a log again, or shows in place why it cannot", async () => {
   const page = await open("/", { expected: /404/ });
   const name = unique("Names the desk");
   const { id: evaluator } = await make(page, "/api/evaluators/", {
@@ -144,7 +144,7 @@ browserTest(
   },
 );
 
-browserTest("scores of many spans that were refused halfway are added to the rest at another try", async () => {
+browserTest("if scores of many spans are refused halfway, the next attempt adds the rest", async () => {
   const page = await open("/logs", { expected: /429/ });
   const [kindness, customer] = [unique("a-kindness"), unique("halfway")];
   await make(page, "/api/evaluators/", {

@@ -24,7 +24,7 @@ browserTest("a link leads to its screen after signing in; a wrong password is sa
   await page.getByRole("button", { name: "test", exact: true, pressed: true }).waitFor();
 });
 
-browserTest("a session that ends while somebody types costs them a password, and no text", async () => {
+browserTest("if a session ends while somebody types, the text is kept until they sign in again", async () => {
   const page = await open("/settings", { expected: refused });
   const email = `${unique("typed")}@example.com`;
   await page.getByRole("button", { name: "Invite" }).click();
@@ -40,7 +40,7 @@ browserTest("a session that ends while somebody types costs them a password, and
 });
 
 browserTest(
-  "a person of another organization who signs in where a session ended sees nothing of the former one",
+  "a person of another organization who signs in after a session ended sees nothing of the previous organization",
   async () => {
     const page = await open("/settings", { expected: refused });
     const name = unique("Second organization");
@@ -64,7 +64,7 @@ browserTest(
   },
 );
 
-browserTest("a viewer is offered nothing that the role does not permit", async () => {
+browserTest("a viewer sees no action that the role does not permit", async () => {
   const admin = await open("/settings");
   const viewer = await newViewer(admin);
   const page = await open("/settings", { as: viewer });
@@ -76,7 +76,7 @@ browserTest("a viewer is offered nothing that the role does not permit", async (
   await expect.poll(() => page.getByLabel("Name").isDisabled()).toBe(true);
 });
 
-browserTest("tabs of one browser follow who signs out, and who signs in", async () => {
+browserTest("all tabs of a browser follow a sign-out and a sign-in", async () => {
   const page = await open("/settings", { expected: refused });
   const viewer = await newViewer(page);
   const other = await page.context().newPage();
@@ -95,7 +95,7 @@ browserTest("tabs of one browser follow who signs out, and who signs in", async 
   await expectNone(other.getByText(testAdmin.email), other.getByText(viewer.email));
 });
 
-browserTest("somebody changes their password: other browsers are signed out, this one goes on", async () => {
+browserTest("a changed password signs out other browsers, not this one", async () => {
   const admin = await open("/settings");
   const member = await newViewer(admin);
   const elsewhere = await open("/settings?tab=account", { as: member, expected: refused });
@@ -128,26 +128,29 @@ browserTest("somebody changes their password: other browsers are signed out, thi
   await elsewhere.waitForURL(/\/login/);
 });
 
-browserTest("an invitation says what is wrong with a password, and leads on once it is used", async () => {
-  const admin = await open("/settings");
-  const data = { email: `${unique("invited")}@example.com`, role: "viewer" };
-  const invited = await admin.request.post("/api/members/", { headers: pageHeaders(admin), data });
-  const { invite_url: url } = (await invited.json()) as { invite_url: string };
-  const page = await open(url, { as: null, expected: /status of 40[04]/ });
-  await page.getByLabel("Choose a password").fill("short");
-  await page.getByRole("button", { name: "Join" }).click();
-  await page.getByText("The password must have at least 8 characters.").waitFor();
-  await page.getByLabel("Choose a password").fill("long enough to join");
-  await page.getByRole("button", { name: "Join" }).click();
-  await page.waitForURL(({ pathname }) => pathname === "/");
-  await page.goto(url);
-  await page.getByText("This invitation was used or has expired").waitFor();
-  // Signed in as it is, the browser is led on to the overview.
-  await page.getByRole("link", { name: "Sign in" }).click();
-  await page.waitForURL(({ pathname }) => pathname === "/");
-});
+browserTest(
+  "an invitation shows what is wrong with a password, and opens the application once it is accepted",
+  async () => {
+    const admin = await open("/settings");
+    const data = { email: `${unique("invited")}@example.com`, role: "viewer" };
+    const invited = await admin.request.post("/api/members/", { headers: pageHeaders(admin), data });
+    const { invite_url: url } = (await invited.json()) as { invite_url: string };
+    const page = await open(url, { as: null, expected: /status of 40[04]/ });
+    await page.getByLabel("Choose a password").fill("short");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.getByText("The password must have at least 8 characters.").waitFor();
+    await page.getByLabel("Choose a password").fill("long enough to join");
+    await page.getByRole("button", { name: "Join" }).click();
+    await page.waitForURL(({ pathname }) => pathname === "/");
+    await page.goto(url);
+    await page.getByText("This invitation was used or has expired").waitFor();
+    // Signed in as it is, the browser is led on to the overview.
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await page.waitForURL(({ pathname }) => pathname === "/");
+  },
+);
 
-browserTest("the audit log and the list of keys say names and words where ids and permissions are", async () => {
+browserTest("the audit log and the list of keys show names and words instead of ids and permissions", async () => {
   const page = await open("/settings?tab=keys");
   const row = page.getByRole("row", { name: "Default prod key" });
   await row.getByRole("cell", { name: "Everything but people and keys", exact: true }).waitFor();
@@ -160,7 +163,7 @@ browserTest("the audit log and the list of keys say names and words where ids an
     .waitFor();
 });
 
-browserTest("the audit log says of each change what it was before, and all of it when opened", async () => {
+browserTest("the audit log shows the previous value of each change, and all of it when opened", async () => {
   const page = await open("/settings");
   const { email } = await newViewer(page);
   const headers = pageHeaders(page);

@@ -49,7 +49,7 @@ async function share(page: Page, trace: string): Promise<string> {
   return `/share/${organization}/${trace}`;
 }
 
-browserTest("hostile content of a shared trace is shown to everybody and does nothing", async () => {
+browserTest("hostile content of a shared trace is shown as text and executes nothing", async () => {
   const path = await share(await open("/docs"), unique("hostile"));
   for (const width of [1280, 380]) {
     const page = await open(path, { as: null, width });
@@ -76,7 +76,7 @@ browserTest("hostile content of a shared trace is shown to everybody and does no
   }
 });
 
-browserTest("values nested a thousand deep in a shared trace open at once", async () => {
+browserTest("values nested a thousand deep in a shared trace open immediately", async () => {
   const page = await open(await share(await open("/docs"), unique("nested")), { as: null });
   await page.getByRole("row", { name: "nested" }).click();
   const text = page.getByRole("complementary", { name: "Span" }).locator("pre");

@@ -34,7 +34,7 @@ browserTest("the head of a span leads to its customer", async () => {
   await page.getByRole("heading", { level: 1, name: customer }).waitFor();
 });
 
-browserTest("hostile content is shown and does nothing", async () => {
+browserTest("hostile content is shown as text and executes nothing", async () => {
   const evil =
     "<script>alert(1)</script><img src=x onerror=alert(1)> [x](javascript:alert(1)) ![p](https://evil.invalid/p.png) \u001B[31mred user\u202Egnp.exe half\uD83D";
   const id = await send({
@@ -81,7 +81,7 @@ browserTest("hostile content is shown and does nothing", async () => {
   }
 });
 
-browserTest("an image of another host is fetched when it is clicked on, and not before", async () => {
+browserTest("an image of another host is loaded on a click, not before", async () => {
   const requests: { path: string | undefined; referer: string | undefined }[] = [];
   const elsewhere = createServer(({ url, headers }, answer) => {
     requests.push({ path: url, referer: headers.referer });
@@ -115,7 +115,7 @@ browserTest("an image of another host is fetched when it is clicked on, and not 
   expect(opened.url()).toBe(url);
 });
 
-browserTest("earlier turns are folded, what is new is open", async () => {
+browserTest("earlier turns are collapsed, new messages are open", async () => {
   const thread = unique("folded");
   const first = [{ role: "system", content: "Be brief." }, user("the first question")];
   await send({
@@ -141,7 +141,7 @@ browserTest("earlier turns are folded, what is new is open", async () => {
   await expect.poll(() => page.getByText("the first question").count()).toBe(1);
 });
 
-browserTest("a note, feedback, metadata and a score stay", async () => {
+browserTest("a note, feedback, metadata and a score are stored", async () => {
   const id = await send({ model: "gpt-4o", input: "hello", output: "hi" });
   const page = await open(`/spans/${id}?tab=details`);
   await page.getByLabel("Note", { exact: true }).fill("to look at again");
@@ -159,7 +159,7 @@ browserTest("a note, feedback, metadata and a score stay", async () => {
   await page.getByRole("button", { name: "Bad", pressed: true }).waitFor();
 });
 
-browserTest("a span of ten megabytes opens, and its JSON is walked by keys", async () => {
+browserTest("a span of ten megabytes opens, and the keyboard moves through its JSON", async () => {
   const messages = Array.from({ length: 2000 }, (_value, at) => ({
     role: at % 2 === 0 ? "user" : "assistant",
     content: `message ${at} ${"lorem ipsum ".repeat(400)}`,

@@ -87,7 +87,7 @@ browserTest("the slowest call or tool opens first, and its name can be read besi
   await expect.poll(() => label.evaluate(({ parentElement: at }) => at && at.scrollWidth - at.clientWidth)).toBe(0);
 });
 
-browserTest("a moment is at one place in the map of a trace and above its bars", async () => {
+browserTest("a time has the same position in the map of a trace and above its bars", async () => {
   const page = await open("/traces?range=30d&sort=-span_count");
   await page.locator("[role=grid] [role=row]:has([role=gridcell])").first().click();
   await page.waitForURL(/\/traces\/./);
@@ -106,7 +106,7 @@ browserTest("a moment is at one place in the map of a trace and above its bars",
 });
 
 browserTest(
-  "odd spans and hostile names are text, each once, and the URL keeps what is folded and hidden",
+  "odd spans and hostile names are shown once and as text, and the URL keeps collapsed and hidden rows",
   async () => {
     const page = await open("/traces");
     const trace = unique("odd/trace");
@@ -130,7 +130,7 @@ browserTest(
   },
 );
 
-browserTest("the list names the model that cost most, and what the user asked", async () => {
+browserTest("the list shows the most expensive model and the user's question", async () => {
   const [trace, from] = [unique("models"), Date.now() - 60_000];
   const page = await open(`/traces?q=customer:${trace}`);
   await send(page, [
@@ -168,7 +168,7 @@ browserTest("lines of the time axis are behind the bars", async () => {
   expect(await pixel(Math.floor(x))).toEqual(await pixel(Math.floor(x) + 8));
 });
 
-browserTest("a trace that grows keeps its place", async () => {
+browserTest("a growing trace keeps its scroll position", async () => {
   const page = await open("/traces");
   const now = Date.now() - 10_000;
   const trace = unique("grows");
@@ -186,7 +186,7 @@ browserTest("a trace that grows keeps its place", async () => {
   await expect.poll(() => page.getByText("late60", { exact: true }).boundingBox()).toEqual(before);
 });
 
-browserTest("a link shows the trace to everybody until it is taken away; to delete it its id is typed", async () => {
+browserTest("a public link shows the trace until it is removed; a trace is deleted by typing its id", async () => {
   const page = await open("/traces");
   const now = Date.now() - 3_600_000;
   const trace = unique("shared-trace");

@@ -4,7 +4,7 @@ import { newDataDir, startServerProcess } from "../../server/test/support/server
 import { browserTest, open } from "../support/browse.ts";
 
 browserTest(
-  "a webhook is created, its deliveries are seen and sent again, its secret and name change, and it is deleted",
+  "a webhook is created, its deliveries are listed and resent, its secret and name are changed, and it is deleted",
   async () => {
     const receiver = await startReceiver();
     const folder = newDataDir();

@@ -19,53 +19,56 @@ const sendForm = (page: Page, { send }: Form) =>
 /** Each form when the server refuses what it sends. */
 export function testRefusedForms({ status, code, says }: Refusal): void {
   describe.each(forms)("$name", (form) => {
-    browserTest(`says that the server answered ${status}, keeps what was typed, and is sent again`, async () => {
-      const page = await open("/docs", {
-        expected: new RegExp(`status of (?:${status}${form.isSignedOut ? "|401" : ""})`),
-      });
-      const path = typeof form.path === "string" ? form.path : await form.path(page);
-      if (form.isSignedOut) await page.context().clearCookies();
-      await page.goto(path);
-      await page.locator("main").waitFor();
-      await whole(page);
-      const field = await form.fill?.(page);
-      const text = await field?.inputValue();
-      await page.route(
-        ({ href }) => /\/(?:api|v1|automation)\//.test(href),
-        (route) => {
-          const request = route.request();
-          if (!isChange(request.method(), request.url())) return route.fallback();
-          const json = { detail: `refused with ${status}`, code };
-          return route.fulfill({ status, headers: { "retry-after": "7" }, json });
-        },
-      );
-      await sendForm(page, form);
-      // A note in the corner has the name of what failed as its title.
-      const notice = page
-        .getByRole("alert")
-        .or(page.getByRole("status"))
-        .filter({ hasText: `refused with ${status}` });
-      await notice.first().waitFor();
-      const isNote = (await notice.first().getAttribute("role")) === "status";
-      for (const word of isNote ? says.slice(1) : says)
-        await expect.poll(() => notice.first().innerText()).toContain(word);
-      const isInView = () =>
-        notice.first().evaluate(
-          (element) =>
-            new Promise<boolean>((resolve) => {
-              new IntersectionObserver(([entry]) => resolve((entry?.intersectionRatio ?? 0) > 0.9)).observe(element);
-            }),
+    browserTest(
+      `shows that the server responded with ${status}, keeps the typed text, and can be sent again`,
+      async () => {
+        const page = await open("/docs", {
+          expected: new RegExp(`status of (?:${status}${form.isSignedOut ? "|401" : ""})`),
+        });
+        const path = typeof form.path === "string" ? form.path : await form.path(page);
+        if (form.isSignedOut) await page.context().clearCookies();
+        await page.goto(path);
+        await page.locator("main").waitFor();
+        await whole(page);
+        const field = await form.fill?.(page);
+        const text = await field?.inputValue();
+        await page.route(
+          ({ href }) => /\/(?:api|v1|automation)\//.test(href),
+          (route) => {
+            const request = route.request();
+            if (!isChange(request.method(), request.url())) return route.fallback();
+            const json = { detail: `refused with ${status}`, code };
+            return route.fulfill({ status, headers: { "retry-after": "7" }, json });
+          },
         );
-      await expect.poll(isInView).toBe(true);
-      if (field !== undefined) await expect.poll(() => field.inputValue()).toBe(text);
-      await page.unrouteAll({ behavior: "ignoreErrors" });
-      if (form.isSentOnce) return;
-      const retry = page.getByRole("main").getByRole("button", { name: "Retry" });
-      const stored = page.waitForResponse(
-        (response) => isChange(response.request().method(), response.url()) && response.ok(),
-      );
-      await ((await retry.count()) > 0 ? retry.first().click() : sendForm(page, form));
-      await stored;
-    });
+        await sendForm(page, form);
+        // A note in the corner has the name of what failed as its title.
+        const notice = page
+          .getByRole("alert")
+          .or(page.getByRole("status"))
+          .filter({ hasText: `refused with ${status}` });
+        await notice.first().waitFor();
+        const isNote = (await notice.first().getAttribute("role")) === "status";
+        for (const word of isNote ? says.slice(1) : says)
+          await expect.poll(() => notice.first().innerText()).toContain(word);
+        const isInView = () =>
+          notice.first().evaluate(
+            (element) =>
+              new Promise<boolean>((resolve) => {
+                new IntersectionObserver(([entry]) => resolve((entry?.intersectionRatio ?? 0) > 0.9)).observe(element);
+              }),
+          );
+        await expect.poll(isInView).toBe(true);
+        if (field !== undefined) await expect.poll(() => field.inputValue()).toBe(text);
+        await page.unrouteAll({ behavior: "ignoreErrors" });
+        if (form.isSentOnce) return;
+        const retry = page.getByRole("main").getByRole("button", { name: "Retry" });
+        const stored = page.waitForResponse(
+          (response) => isChange(response.request().method(), response.url()) && response.ok(),
+        );
+        await ((await retry.count()) > 0 ? retry.first().click() : sendForm(page, form));
+        await stored;
+      },
+    );
   });
 }

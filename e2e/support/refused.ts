@@ -32,7 +32,7 @@ const phone = { width: 380, height: 800 };
 export function testRefused(refusal: Refusal): void {
   const { status, says } = refusal;
   describe.each(screens.filter(({ name }) => !dialogs.has(name)))("$name", (screen) => {
-    browserTest(`says in each panel that the server answered ${status}, and goes on when it does not`, async () => {
+    browserTest(`shows in each panel that the server responded with ${status}, and recovers afterwards`, async () => {
       const page = await show(screen, { ...laptop, expected: new RegExp(`status of ${status}`) });
       const alerts = page.getByRole("alert");
       const requests = await refuse(page, refusal);
