@@ -125,7 +125,7 @@ describe("the environment", () => {
     expect(other.requests.map(({ key }) => key)).toEqual(["Bearer other"]);
   });
 
-  test("can ask for a log, which tells of no text and no key", async () => {
+  test("can enable a log, which contains no text and no key", async () => {
     const peer = await startPeer(200);
     Object.assign(editor.env, { SPANWAY_HOOK_DEBUG: "true", SPANWAY_BASE_URL: peer.url });
     await editor.runAll(recorded);
@@ -177,7 +177,7 @@ describe("a server", () => {
     [503, ["g_shell_1"]],
     [429, ["g_shell_1"]],
     [302, []],
-  ])("that answers %d is asked again only where that may help", async (status, again) => {
+  ])("that answers %d is retried only if that may help", async (status, again) => {
     const peer = await startPeer(status);
     editor.env["SPANWAY_BASE_URL"] = peer.url;
     const ids = { conversation: "answers", generation: "g" };

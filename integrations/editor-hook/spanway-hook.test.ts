@@ -177,7 +177,7 @@ describe("turns that go another way", () => {
     expect(root?.["latency"]).toBeGreaterThanOrEqual(5);
   });
 
-  test("wait at their end for a response that is told of at the same time", async () => {
+  test("wait at their end for a response that is reported at the same time", async () => {
     const ids = { conversation: "race", generation: "g" };
     await editor.run(hook("beforeSubmitPrompt", ids));
     await Promise.all([editor.run(hook("stop", ids)), editor.run(hook("afterAgentResponse", ids))]);

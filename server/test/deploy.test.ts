@@ -35,7 +35,7 @@ describe("N11: metrics of the dashboard and the alert rules", () => {
 
   const metricsIn = (expr: string): string[] => expr.match(/\b(?:spanway|http|process|nodejs)_\w+/g) ?? [];
 
-  test("each panel asks something, and has an id and a place of its own", () => {
+  test("each panel has a query, an id and its own place", () => {
     expect(panels.length).toBeGreaterThan(20);
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
     expect(panels.filter(({ targets = [] }) => targets.length === 0)).toEqual([]);

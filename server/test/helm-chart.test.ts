@@ -60,7 +60,7 @@ type Container = {
 } & Record<`${"startup" | "liveness" | "readiness"}Probe`, { httpGet: { path: string; port: string } }>;
 
 describe("N11: the Helm chart", () => {
-  test("renders a StatefulSet, its services and a disruption budget, and an autoscaler where one is asked for", () => {
+  test("renders a StatefulSet, its services and a disruption budget, and an autoscaler if one is configured", () => {
     const kinds = ["StatefulSet", "Service", "Service", "PodDisruptionBudget"];
     expect(render(values).map(({ kind }) => kind)).toEqual(kinds);
     const scaled = render(changed);

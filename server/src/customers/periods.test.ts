@@ -26,7 +26,7 @@ describe("periods", () => {
     ["monthly", "2026-02-14T12:00:00Z", "2026-02-01", "2026-03-01"],
     ["monthly", "2026-12-31T23:59:59Z", "2026-12-01", "2027-01-01"],
     ["yearly", "2027-01-15T00:00:00Z", "2027-01-01", "2028-01-01"],
-  ] as const)("M13: %s ones are the calendar's (UTC) where no start is said", (budget_duration, now, from, to) => {
+  ] as const)("M13: %s ones are the calendar's (UTC) without a stated start", (budget_duration, now, from, to) => {
     expect(at({ budget_duration }, now)).toEqual([midnight(from), midnight(to)]);
   });
 
@@ -62,7 +62,7 @@ describe("periods", () => {
     expect(at({}, "2031-01-01")).toEqual([midnight("2026-01-15"), null]);
   });
 
-  test("follow each other without gap or overlap, and every instant lies in its own", () => {
+  test("follow each other without gap or overlap, and every instant is in its own period", () => {
     const ms = fc.integer({ min: Date.UTC(1990, 0, 1), max: Date.UTC(2060, 0, 1) });
     fc.assert(
       fc.property(fc.constantFrom(...budgetDurations), ms, ms, (budget_duration, anchorMs, nowMs) => {

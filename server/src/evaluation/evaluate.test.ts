@@ -115,7 +115,7 @@ describe("a judge", () => {
     ["a score of another type", { score: "four" }],
     ["a score beyond the scale", { score: 6 }],
     ["nothing", ""],
-  ])("that answers %s is asked again, with its cost counted", async (_what, answer) => {
+  ])("that answers %s is called again, with its cost counted", async (_what, answer) => {
     const evaluator = testEvaluator({ score_config: { min_score: 1, max_score: 5 } });
     const outcome = await evaluateWith(says(answer))(evaluator, inputs, context);
     expect(outcome).toEqual({

@@ -65,7 +65,7 @@ describe("a round of sums", () => {
     },
   );
 
-  it("ends if a statement goes on failing", async () => {
+  it("ends if a statement keeps failing", async () => {
     const faults = { buildSums: { from: 2, count: jobsLimits.sumsAttempts } };
     await expect(round({ plan: { kind: "pass", pass, days }, faults })).rejects.toThrow("buildSums failed");
   });

@@ -172,7 +172,7 @@ describe("new messages", () => {
       ],
     ),
     conversation(
-      "where the front is cut, or changes with the time of day, is what was never said",
+      "if the front is cut, or changes with the time of day, is what is new",
       (thread) => [
         call(thread, 1, [system("one"), user("a")], assistant("A")),
         call(thread, 2, [system("two"), ...start, user("b")], assistant("B")),
@@ -185,7 +185,7 @@ describe("new messages", () => {
       ],
     ),
     conversation(
-      "on branches that go on side by side is what each says",
+      "on parallel branches is the new part of each",
       (thread) => [
         call(thread, 1, [user("a")], assistant("A")),
         call(thread, 2, [...start, user("left")], assistant("L")),
@@ -200,7 +200,7 @@ describe("new messages", () => {
       ],
     ),
     conversation(
-      "is what is said another time",
+      "is a repeated message",
       (thread) => [
         call(thread, 1, [user("go on")], assistant("So far.")),
         call(thread, 2, [...messages, user("go on")], assistant("So far.")),

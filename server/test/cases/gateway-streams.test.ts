@@ -149,7 +149,7 @@ describe("usage", () => {
   });
 
   test.each<[Row]>([[{}], [{ stream_options: { include_usage: false } }]])(
-    "is asked for and taken out of the stream where the caller did not ask: %j",
+    "is requested, and removed from the stream if the caller did not request it: %j",
     async (members) => {
       const answer = await complete(streams(...helloStream, usageChunk(), done), members);
       expect(answer.text).toBe([...helloStream, done].join(""));

@@ -138,7 +138,7 @@ describe("invalid responses are 424, and one span each", () => {
     ],
     ["a half chunk", wire([`HTTP/1.1 200 OK\r\n${json}transfer-encoding: chunked\r\n\r\nff\r\n{"a"`])],
     [
-      "a chunk size that is none",
+      "an invalid chunk size",
       wire([`HTTP/1.1 200 OK\r\n${json}transfer-encoding: chunked\r\n\r\nzz\r\n${whole}\r\n0\r\n\r\n`]),
     ],
     ["two content lengths", wire([`HTTP/1.1 200 OK\r\n${json}content-length: 5\r\ncontent-length: 9\r\n\r\n${whole}`])],

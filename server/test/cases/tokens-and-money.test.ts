@@ -130,7 +130,7 @@ describe("cached input counts once, whether the input count includes it or not",
       { fresh: 4299, read: 35_574, write: 17_787, output: 631 },
     ],
     [
-      "the output is what was said, not the total less the input",
+      "the output is the stated output, not the total minus the input",
       {
         prompt_tokens: 3,
         completion_tokens: 442,

@@ -40,7 +40,7 @@ describe("with a span store that", () => {
     await clickHouse.stop();
   });
 
-  test("does not answer, a rule is put off, keeps its state and says why; then it goes on without a gap", async () => {
+  test("does not respond, a rule is delayed, keeps its state and states the reason; then it continues without a gap", async () => {
     const { prod } = app;
     await send(app, prod, spansOf(2));
     const made = await newAlert(prod);
@@ -117,7 +117,7 @@ test("a restart within a window repeats nothing, and the states stay", async () 
 }, 60_000);
 
 describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgresSkipReason}`, () => {
-  test("evaluate each window of a rule once between them, and tell it once", async () => {
+  test("together evaluate each window of a rule once, and notify once", async () => {
     const [clickHouse, database] = [await startTestClickHouse(), await createPostgresDatabase()];
     const stores = {
       SPANWAY_SPANS_URL: clickHouse.url,

@@ -87,7 +87,7 @@ async function passHolds(location: ControlLocation): Promise<void> {
   }
 }
 
-test("who was told that a budget is used up is told to webhooks as well, once, whenever the process dies", async () => {
+test("if a call was refused because a budget is used up, webhooks are notified once, whenever the process dies", async () => {
   const path = newFolder();
   const rounds = 2;
   const perRound = 40;
@@ -183,7 +183,7 @@ test("what was answered just before a process died counts, once", async () => {
 }, 60_000);
 
 describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgresSkipReason}`, () => {
-  test("spend a budget once between them, also when one dies amid calls, and tell of it once", async () => {
+  test("together spend a budget once, also if one dies during calls, and notify once", async () => {
     const [clickhouse, database] = [await startTestClickHouse(), await createPostgresDatabase()];
     cleanup.push(() => database.drop());
     cleanup.push(() => clickhouse.stop());

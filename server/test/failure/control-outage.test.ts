@@ -66,7 +66,7 @@ describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not answer${
   const outdate = () => sleep(customersLimits.cachedCustomerMs + 500);
 
   test.each(["disconnect", "hang"] as const)(
-    "%s: spans and calls go on with what was known, budgets up to what was left of them",
+    "%s: spans and calls continue with cached settings, budgets up to their rest",
     async (fault) => {
       const lab = { provider: "openai", api_key: "sk-of-the-organization", base_url: `${gateway.upstream.url}/v1` };
       expect((await prod.post("/api/providers/", lab)).status).toBe(201);

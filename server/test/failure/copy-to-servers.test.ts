@@ -26,7 +26,7 @@ describe.skipIf(postgresUrl === undefined)(`N11: copying the embedded stores to 
     return [(list.json as ListAnswer).results, ...others];
   };
 
-  test("keeps spans, media, edits, scores, keys and settings; what the journal holds follows; numbers go on", async () => {
+  test("keeps spans, media, edits, scores, keys and settings; entries of the journal follow; ids continue", async () => {
     const servers = { SPANWAY_SPANS_URL: clickhouse.url, SPANWAY_CONTROL_URL: database.url.reveal() };
     const embedded = await startServerProcess(folder.path);
     const { prod } = embedded;

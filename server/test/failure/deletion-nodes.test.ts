@@ -62,7 +62,7 @@ describe.skipIf(postgresUrl === undefined)(`N3: two nodes over one store${postgr
     expect(await countOf(trace)).toBe(1);
   });
 
-  test("spans that another node received before it heard of the deletion are gone a moment later", async () => {
+  test("spans that another node received before it knew of the deletion disappear a moment later", async () => {
     const spans = newSpans();
     const trace = traceOf(spans);
     await send(one, spans);
@@ -100,7 +100,7 @@ describe.skipIf(postgresUrl === undefined)(`N3: two nodes over one store${postgr
     expect((await listSpans(one, { customer_identifier: customer })).count).toBe(1);
   });
 
-  test("while the store is down, spans of deleted traces are accepted, and gone when it is back", async () => {
+  test("while the store is down, spans of deleted traces are accepted, and absent when it is up again", async () => {
     const spans = newSpans();
     const trace = traceOf(spans);
     await send(one, spans);

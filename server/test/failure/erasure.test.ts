@@ -166,7 +166,7 @@ test("M11: log records that are joined later leave a span without its customer",
   expect(await status("joined")).toBe(404);
 }, 60_000);
 
-test("M11: calls do not inherit a deleted customer, and those of before not who has the name now", async () => {
+test("M11: calls do not inherit a deleted customer, and earlier ones not a new customer of the same name", async () => {
   const trace_unique_id = randomHex(32);
   const call = { trace_unique_id, log_type: "chat", cost: 0.25 };
   const root = { trace_unique_id, span_unique_id: "root", log_type: "workflow", customer_identifier: "heir" };
@@ -271,7 +271,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "restart" as const }) },
 );
 
-test("M11: in whatever order spans are sent, sent again and customers deleted, a span names who was not deleted since it first came", async () => {
+test("M11: in any order of spans, resends and deletions, a span names a customer only if it was not deleted since the span first arrived", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), fc.boolean(), async (steps, isTimed) => {
       const run = randomHex(8);

@@ -59,7 +59,7 @@ async function openMute(server: ServerProcess): Promise<Promise<Answer>[]> {
   return [answer];
 }
 
-test("SIGTERM lets a stream finish, tells one that does not and a call without an answer, and either has its span after the restart", async () => {
+test("SIGTERM lets a stream finish, aborts a stream that does not and a call without a response with an error, and both have their spans after the restart", async () => {
   const server = await start();
   upstream.script(async (connection) => {
     await connection.write(streamHead + chunk({ role: "assistant", content: "Hel" }));

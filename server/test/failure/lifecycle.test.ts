@@ -186,7 +186,7 @@ describe("the journal at a start", () => {
     expect(memoryKb).toBeLessThan(1_200_000);
   }, 240_000);
 
-  test("one row that the store refuses is set aside, alone, and counted; its neighbours are stored", async () => {
+  test("only the row that the store refuses is quarantined and counted; its neighbours are stored", async () => {
     const dir = freshDir();
     const bad = [{ timestamp: "no time" }, { unique_id: "no id" }, { version: "-1" }, { cost: "cheap" }].map(line);
     const good = Array.from({ length: 200 }, () => line());
@@ -218,7 +218,7 @@ describe("the journal at a start", () => {
     await expect(start(dir)).rejects.toThrow(/The journal .*data\.mdb is damaged/);
   });
 
-  test("a folder that is none stops the start with its path", async () => {
+  test("an invalid folder stops the start with an error that names its path", async () => {
     const dir = freshDir();
     writeFileSync(join(dir, "journal"), "not a database");
     await expect(start(dir)).rejects.toThrow(join(dir, "journal"));
@@ -326,7 +326,7 @@ describe("several nodes", () => {
   });
 });
 
-test("another SPANWAY_SECRET_KEY is refused; once accepted it is told at start, by the settings, by calls and by webhooks", async () => {
+test("another SPANWAY_SECRET_KEY is refused; once accepted it is reported at start, in the settings, by calls and by webhooks", async () => {
   const dir = freshDir();
   const before = await start(dir, { SPANWAY_SECRET_KEY: "the secret of before" });
   const lab = { provider: "my-lab", base_url: "https://llm.example.com/v1", api_key: "sk-lab-0123456789" };

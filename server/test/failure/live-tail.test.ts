@@ -112,7 +112,7 @@ test(
 );
 
 test.each(["SIGTERM", "SIGKILL"] as const)(
-  "a client goes on by the id of its last event over a restart by %s, without loss or repeat",
+  "a client continues after the id of its last event across a restart by %s, without loss or repeat",
   { timeout: 90_000 },
   async (signal) => {
     const dir = freshDir();

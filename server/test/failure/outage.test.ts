@@ -85,7 +85,7 @@ describe("while the span store refuses everything", () => {
   });
 
   test(
-    "spans are taken, reads say 503, probes and metrics tell; then each span is there once",
+    "spans are accepted, reads get 503, probes and metrics show it; then each span is stored once",
     async () => {
       const failuresBefore = await metric("spanway_writer_failures_total");
       const accepted: string[] = [];

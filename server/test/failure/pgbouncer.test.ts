@@ -90,7 +90,7 @@ describe.skipIf(!hasPgBouncer)(`nodes behind PgBouncer${pgBouncerSkipReason}`, (
     await expect.poll(usage, { timeout: 10_000 }).toBeCloseTo(6 * callCost, 9);
   }, 60_000);
 
-  test("they go on when PgBouncer is killed and starts again under traffic", async () => {
+  test("they continue when PgBouncer is killed and restarted under traffic", async () => {
     let isOver = false;
     const statuses = new Set<number>();
     const traffic = async (node: ServerProcess) => {
@@ -114,7 +114,7 @@ describe.skipIf(!hasPgBouncer)(`nodes behind PgBouncer${pgBouncerSkipReason}`, (
 });
 
 test.skipIf(!hasPgBouncer)(
-  `a PgBouncer that refuses what connections ask for is told apart, with what to set${pgBouncerSkipReason}`,
+  `a PgBouncer that refuses connection parameters gets its own error, with the setting to change${pgBouncerSkipReason}`,
   async () => {
     const bouncer = await startPgBouncer({ ignore_startup_parameters: "extra_float_digits" });
     const [database, folder] = [await createPostgresDatabase(), newDataDir()];

@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis)(`Redis that does not answer, or has forgotten all${re
   };
 
   test.each(Object.entries(faults))(
-    "%s: calls, spans and limited routes go on, and none waits for long",
+    "%s: calls, spans and limited routes continue, and none waits for long",
     async (_name, { begin, end }) => {
       expect((await call()).status).toBe(200);
       await begin();
@@ -68,7 +68,7 @@ describe.skipIf(!hasRedis)(`Redis that does not answer, or has forgotten all${re
     60_000,
   );
 
-  test("one that has forgotten all asks the provider again, and counts from nothing", async () => {
+  test("an empty one causes new provider calls, and counts from zero", async () => {
     expect((await call()).headers.get("x-spanway-cache")).toBe("miss");
     expect((await call()).headers.get("x-spanway-cache")).toBe("hit");
     const client = new Redis(redis.url);

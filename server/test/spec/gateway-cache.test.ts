@@ -299,7 +299,7 @@ describe("Nothing is stored of", () => {
   test.each<[string, Script, Row]>([
     ["an error", answers(400, { error: { message: "no" } }), {}],
     ["an error with status 200", answers(200, { error: { message: "no" } }), {}],
-    ["a completion that is none", answers(200, { choices: [] }), {}],
+    ["an empty completion", answers(200, { choices: [] }), {}],
     ["a reply cut by its length", answers(200, finished("length")), {}],
     ["a reply cut by a filter", answers(200, finished("content_filter")), {}],
     ["a reply without a finish", answers(200, finished(null)), {}],

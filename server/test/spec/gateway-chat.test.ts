@@ -296,7 +296,7 @@ describe("echo", () => {
 });
 
 describe("the model spanway/echo", () => {
-  test("answers with what the user said last, without any provider", async () => {
+  test("responds with the last user message, without any provider", async () => {
     const messages = [question, { role: "assistant", content: "no" }, { role: "user", content: "one two three" }];
     const before = gateway.upstream.requests.length;
     const whole = await gateway.app.prod.post(path, { model: "spanway/echo", messages });
@@ -375,7 +375,7 @@ describe("calls that are refused before they are read", () => {
     ["embedding", "/v1/embeddings"],
     ["response", "/v1/responses"],
     ["transcription", "/v1/audio/transcriptions"],
-  ])("for their size are spans of their kind, for whom the header names: %s", async (log_type, route) => {
+  ])("for their size are spans of their kind, for the customer in the header: %s", async (log_type, route) => {
     const { prod } = await gateway.app.newOrganization();
     const header = { "x-data-svc-params": inBase64({ customer_identifier: "large" }) };
     const answer = await prod.post(route, tooLarge, header);

@@ -211,7 +211,7 @@ describe("a provider that quotes the key it was sent", () => {
     ["an error before a stream", answers(400, { error: quoted }, echoed), true],
     ["an error as the first event", streams(event), true],
     ["an error within a stream", streams(...helloStream.slice(0, 2), event, done), true],
-  ])("K14: is not told nor recorded with it: %s", async (_what, script, stream) => {
+  ])("K14: is neither returned nor recorded with it: %s", async (_what, script, stream) => {
     for (const model of ["gpt-4o-2024-08-06", "claude-opus-4-1"]) {
       gateway.upstream.script(script);
       const answer = await complete({ model, stream, retries: 0 });

@@ -84,8 +84,8 @@ describe("errors in Anthropic's form", () => {
   test.each<[what: string, body: unknown, status: number, type: string, words: RegExp]>([
     ["no JSON", "{", 400, "invalid_request_error", /JSON/],
     ["no model", requestOf({ model: undefined }), 400, "invalid_request_error", /model/],
-    ["a bound that is none", requestOf({ max_tokens: 0 }), 400, "invalid_request_error", /max_tokens/],
-    ["a stream that is none", requestOf({ stream: "yes" }), 400, "invalid_request_error", /stream/],
+    ["an invalid limit", requestOf({ max_tokens: 0 }), 400, "invalid_request_error", /max_tokens/],
+    ["an invalid stream", requestOf({ stream: "yes" }), 400, "invalid_request_error", /stream/],
   ])("for %s", async (_what, body, status, type, words) => {
     const answer = await client.post("/v1/messages", body);
     expect(answer).toMatchObject({ status, json: anthropicError(type, expect.stringMatching(words)) });
@@ -144,7 +144,7 @@ describe("errors in Anthropic's form", () => {
     [429, { type: "error", error: { type: "rate_limit_error", message: "Slow down", new: { a: 1 } } }],
     [500, { type: "error", error: { type: "api_error", message: "Internal server error" } }],
     [529, overloaded],
-  ])("%i of the upstream's goes on as it came", async (status, body) => {
+  ])("%i of the upstream is forwarded unchanged", async (status, body) => {
     const bytes = JSON.stringify(body, null, 1);
     const headers = { "request-id": "req_4", "retry-after": "7", "anthropic-ratelimit-tokens-remaining": "0" };
     gateway.upstream.script(answers(status, bytes, headers));

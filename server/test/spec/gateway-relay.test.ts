@@ -58,7 +58,7 @@ describe("embeddings", () => {
     ["float", "AACAPwAAIMA=", [1, -2.5]],
     [undefined, "AACAPwAAIMA=", [1, -2.5]],
     ["base64", "AACAPwAAIMA=", "AACAPwAAIMA="],
-  ])("P7: asked for as %j and answered as %j are converted, and counted alike", async (format, vector, expected) => {
+  ])("P7: requested as %j and returned as %j are converted, and counted alike", async (format, vector, expected) => {
     const item = { object: "embedding", index: 0, embedding: vector };
     gateway.upstream.script(answers(200, { ...reply, data: [item, { ...item, index: 1 }] }));
     const answer = await client.post("/v1/embeddings", requestOf({ encoding_format: format, request_breakdown: true }));
@@ -260,7 +260,7 @@ describe("customers of these operations", () => {
     ["response", "/api/responses", { model: "gpt-4o", input: "a" }],
     ["response", "/api/responses", { model: "gpt-4o", input: "a", stream: true }],
   ])(
-    "are refused beyond their budget, which is logged and asks no provider: %s on %s",
+    "are refused beyond their budget, with a log and without a provider call: %s on %s",
     async (log_type, path, body) => {
       const broke = {
         customer_identifier: "broke",

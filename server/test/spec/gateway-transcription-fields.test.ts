@@ -88,7 +88,7 @@ test.each([
   ["srt", "1\n00:00:00,000 --> 00:00:30,000\nHi\n\n2\n00:01:00,500 --> 01:02:03,500\nthere.\n", 3_723.5],
   ["vtt", "WEBVTT\n\n00:00.000 --> 00:30.000\nHi\n\n01:00.500 --> 02:03.250 align:start\nthere.\n", 123.25],
   ["text", "Hi there, 00:00:01,000 --> as they say", null],
-])("P20: %s is paid by its last cue where the file tells no time", async (format, text, seconds) => {
+])("P20: %s is charged by its last cue if the file states no duration", async (format, text, seconds) => {
   gateway.upstream.script(answers(200, text, { "content-type": "text/plain" }));
   const unknown: Part = ["file", Buffer.from("not really a recording"), { name: "a.mp3" }];
   const cost = async (part: Part): Promise<number | null> =>

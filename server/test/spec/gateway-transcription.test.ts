@@ -222,7 +222,7 @@ describe("the response", () => {
     ["json", { text: "Hello there.", usage: { type: "duration", seconds: 6 } }],
     ["verbose_json", verbose],
     ["diarized_json", { ...verbose, segments: [{ speaker: "A", text: "Hello there." }] }],
-  ])("of %s is the provider's bytes; a breakdown that was asked for is within", async (format, reply) => {
+  ])("of %s is the provider's bytes, with a requested breakdown", async (format, reply) => {
     gateway.upstream.script(answers(200, reply));
     const plain = await send([file, model, ["response_format", format]]);
     expect(plain.text).toBe(JSON.stringify(reply));

@@ -36,7 +36,7 @@ describe("the wire", () => {
     ["no JSON-RPC", { hello: 1 }, 400, expect.any(Number)],
     ["a text", '"tools/list"', 400, expect.any(Number)],
     ["another version", { ...rpc("tools/list"), jsonrpc: "1.0" }, 400, expect.any(Number)],
-    ["an id that is none", rpc("tools/list", {}, { a: 1 }), 400, expect.any(Number)],
+    ["an invalid id", rpc("tools/list", {}, { a: 1 }), 400, expect.any(Number)],
     ["a batch", [rpc("tools/list"), rpc("tools/list", {}, 2)], 400, -32_000],
     [
       "a deep body",

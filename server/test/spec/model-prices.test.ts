@@ -215,7 +215,7 @@ describe("M14: refuses", () => {
       "valid_to",
     ],
     ["an end at the beginning", { model: "m", rates, valid_from: "2026-02-01", valid_to: "2026-02-01" }, "valid_to"],
-    ["a time that is none", { model: "m", rates, valid_from: "yesterday" }, "valid_from"],
+    ["an invalid time", { model: "m", rates, valid_from: "yesterday" }, "valid_from"],
     ["a slip of the pen", { model: "m", rates, valid_untl: "2026-02-01" }, "valid_untl"],
   ])("%s", async (_name, body, field) => {
     const answer = await gateway.app.prod.post(path, body);

@@ -194,7 +194,7 @@ describe("M14: a price for all organizations", () => {
     }
   });
 
-  test("is neither read nor changed over HTTP by a key, nor by a person who is no instance admin", async () => {
+  test("is neither read nor changed over HTTP by a key, nor by a person who is not an instance admin", async () => {
     const made = (await admin("prices", "set", "--model", "closed-1", "--rates", '{"input":1}')) as Row;
     const path = `/api/model-prices/${String(made["id"])}/?scope=instance`;
     const price = { model: "closed-2", rates: { input: 1 } };

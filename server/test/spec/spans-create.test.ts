@@ -256,7 +256,7 @@ describe.concurrent("aliases and shapes", () => {
     ],
     ["a null is absent", { latency: null, metadata: null, span_parent_id: null }, { latency: null, metadata: {} }],
     ["digits in text are a number", { latency: "1.5", prompt_tokens: "12" }, { latency: 1.5, prompt_tokens: 12 }],
-    ["a negative latency tells nothing", { latency: -1 }, { latency: null }],
+    ["a negative latency is ignored", { latency: -1 }, { latency: null }],
     ["input may be an object", { input: { q: 1 } }, { input: '{"q":1}' }],
     [
       "input as the JSON text of messages",
@@ -269,7 +269,7 @@ describe.concurrent("aliases and shapes", () => {
       { log_type: "chat", output: "Yo" },
       { completion_message: { role: "assistant", content: "Yo" }, output: "Yo" },
     ],
-    ["messages stand in for input", { prompt_messages: messages }, { input: JSON.stringify(messages) }],
+    ["messages replace a missing input", { prompt_messages: messages }, { input: JSON.stringify(messages) }],
     ["input of a tool stays what it is", { log_type: "tool", input: "ls" }, { prompt_messages: null, input: "ls" }],
     [
       "latency follows from both times",
@@ -292,7 +292,7 @@ describe.concurrent("aliases and shapes", () => {
     ],
     ["the epoch itself", { timestamp: 0 }, { timestamp: "1970-01-01T00:00:00.000Z" }],
     [
-      "an end before the start is kept, and tells no latency",
+      "an end before the start is stored, and gives no latency",
       { start_time: "2026-01-01T00:00:02Z", timestamp: "2026-01-01T00:00:01Z" },
       { start_time: "2026-01-01T00:00:02.000Z", timestamp: "2026-01-01T00:00:01.000Z", latency: null },
     ],

@@ -71,7 +71,7 @@ describe("the members that clients read", () => {
     ["usage_is_estimated", true],
     ["provider_id", "my-lab"],
     ["warnings", ["odd"]],
-  ])("%s is a fact of the call that whoever made it may state", async (field, sent) => {
+  ])("%s is a fact of the call that its client may state", async (field, sent) => {
     expect(await roundTrip(prod, { [field]: sent })).toMatchObject({ [field]: sent });
   });
 

@@ -114,7 +114,7 @@ describe("what is summed", () => {
   const chats = { filters: { log_type: { operator: "", value: ["chat"] } } };
 
   test.each<[name: string, query: string, body: unknown, count: number]>([
-    ["both environments, unless said otherwise", "", chats, 4],
+    ["both environments, unless the request names one", "", chats, 4],
     ["all", "environment=all", chats, 4],
     ["prod", "environment=prod", chats, 3],
     ["test", "environment=test", chats, 1],

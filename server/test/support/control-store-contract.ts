@@ -111,7 +111,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.organizations.find(neighbour.unique_organization_id)).toEqual(neighbour);
     });
 
-    test("those that are blocked are told, and no others", async () => {
+    test("only blocked ones are listed", async () => {
       const [id, neighbour] = [await newOrganization(), await newOrganization()].map((o) => o.unique_organization_id);
       const blocked = async () => (await stores.organizations.listBlocked()).filter((o) => o === id || o === neighbour);
       await stores.organizations.update(id ?? "", { blocked_at: created_at });
@@ -220,7 +220,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       });
     });
 
-    test("a revoked key is gone from every read, and only its own organization can revoke it", async () => {
+    test("a revoked key is in no read, and only its own organization can revoke it", async () => {
       const mine = await newOrganization();
       const theirs = await newOrganization();
       const { record } = newKey(mine.unique_organization_id);

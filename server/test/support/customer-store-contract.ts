@@ -63,7 +63,7 @@ export function describeCustomerStores({
       ).toEqual([]);
     });
 
-    test("that have a markup are told, of one organization, as many as are asked for", async () => {
+    test("with a markup are listed, of one organization, up to the requested number", async () => {
       const key = await newKey();
       const bob = { ...key, environment: "test" as const, customer_identifier: "bob" };
       const none = { ...key, customer_identifier: "none" };
@@ -81,7 +81,7 @@ export function describeCustomerStores({
       expect(await stores().customers.listMarkups(organization_id, 1)).toHaveLength(1);
     });
 
-    test("that have a budget or a rate limit are listed with what they spent, as many as are asked for", async () => {
+    test("with a budget or a rate limit are listed with their spending, up to the requested number", async () => {
       const key = await newKey();
       const named = (customer_identifier: string) => ({ ...key, customer_identifier });
       const unbounded = { period_budget: null, total_budget: null, rate_limit: null };
@@ -250,7 +250,7 @@ export function describeCustomerStores({
       expect(await ledger.begin(await newKey(), { periodStart: "", period: 0n, total: 0n })).toBe(true);
     });
 
-    test("gives back what expired, of whoever does not renew", async () => {
+    test("releases expired reservations of every node that does not renew", async () => {
       const [dead, alive] = [await newKey(), await newKey()];
       const ledger = stores().customerLedger;
       for (const key of [dead, alive]) {

@@ -269,7 +269,7 @@ export function describeEvaluationStores({
         expect(await isSpentAt(automationId, 7_100_000_001)).toBe(false);
       });
 
-      test("never set aside more than there is, whoever asks at once", async () => {
+      test("never reserve more than the rest, however many request at once", async () => {
         const { automationId, claims } = await newRuns(40);
         const answers = await Promise.all(
           claims.map((each) => reserve(automationId, [each], { most: 10, budget: 95 })),
@@ -277,7 +277,7 @@ export function describeEvaluationStores({
         expect(answers.flatMap(({ admitted }) => admitted)).toHaveLength(9);
       });
 
-      test("count once, and on the day they were set aside", async () => {
+      test("count once, and on the day of their reservation", async () => {
         const { automationId, claims } = await newRuns(1);
         await reserve(automationId, claims, { most: 10, budget: 100 });
         await Promise.all([settle(claims, 4), settle(claims, 4)]);

@@ -94,7 +94,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
       expect(await lock(randomUUID(), { role: "member" })).toBe(false);
     });
 
-    test("who are held lose by a change of role what they got meanwhile", async () => {
+    test("locked by a change of role lose what they got in the meantime", async () => {
       const stores = getStores();
       const unique_organization_id = await newOrganization();
       const { id: user_id } = await newMember(unique_organization_id);
@@ -148,7 +148,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
       expect(await getStores().invitations.list(unique_organization_id, now)).toHaveLength(1);
     });
 
-    test("who accept while the role of the invitation changes get the role that was answered last", async () => {
+    test("who accept while the role of the invitation changes get the role of the last response", async () => {
       const stores = getStores();
       const unique_organization_id = await newOrganization();
       for (let round = 0; round < 20; round += 1) {

@@ -88,7 +88,7 @@ const kinds: Record<string, Kind> = {
 /** The part of control-store-contract.ts about how many of a kind an organization may have. */
 export function describeRoom(driver: { stores: () => ControlStores; newOrganization: () => Promise<Organization> }) {
   describe("the last place", () => {
-    test.each(Object.entries(kinds))("for %s goes to one of those who create at the same moment", async (_, kind) => {
+    test.each(Object.entries(kinds))("for %s is unique if several are created at the same moment", async (_, kind) => {
       const stores = driver.stores();
       const { unique_organization_id: organization } = await driver.newOrganization();
       await stores.unflushed(async (set) => {

@@ -129,7 +129,7 @@ export function describeWebhookStores(driver: {
       expect(await driver.stores().webhooks.noteFailure(0, at(1))).toBeUndefined();
     });
 
-    test("begin anew when they are switched on, whoever switched them off meanwhile, or get another address", async () => {
+    test("begin again when they are enabled or get another address, whoever disabled them in the meantime", async () => {
       const organization = await newOrganization();
       const { webhooks } = driver.stores();
       const read = await newWebhook(organization);
@@ -261,7 +261,7 @@ export function describeWebhookStores(driver: {
       expect([...claimed, ...rest].toSorted()).toEqual(ids.toSorted());
     });
 
-    test("end as they are said to, many in one statement, and only for who holds the claim", async () => {
+    test("end with the given outcome, many in one statement, and only for the owner of the claim", async () => {
       const organization = await newOrganization();
       const { id } = await newWebhook(organization);
       await queue(organization, id, ["a", "b", "c", "d"]);
@@ -290,7 +290,7 @@ export function describeWebhookStores(driver: {
       expect((await logOf(organization, id)).at(-1)).toMatchObject({ status: "delivered" });
     });
 
-    test("tell which webhooks wait, and how much for each", async () => {
+    test("list the webhooks with due events, and how many each has", async () => {
       const organization = await newOrganization();
       const hooks = [await newWebhook(organization), await newWebhook(organization), await newWebhook(organization)];
       const [one, two, none] = hooks.map(({ id }) => id) as [number, number, number];

@@ -14,8 +14,8 @@ const problem = (kind: UpstreamProblem["kind"], retryAfterMs?: number): Upstream
 describe("how long a credential cools down", () => {
   test.each<[string, UpstreamProblem[], number]>([
     ["an invalid key", [problem("credential")], gatewayLimits.deadCredentialMs],
-    ["asked to wait", [problem("busy", 5_000)], 5_000],
-    ["asked to wait for hours", [problem("busy", 3_600_000)], gatewayLimits.coolDownMaxMs],
+    ["a Retry-After", [problem("busy", 5_000)], 5_000],
+    ["a Retry-After of hours", [problem("busy", 3_600_000)], gatewayLimits.coolDownMaxMs],
     ["a failure", [problem("fault")], 0],
     ["two in a row", [problem("fault"), problem("busy")], 0],
     ["three in a row", [problem("fault"), problem("busy"), problem("fault")], gatewayLimits.coolDownMs],

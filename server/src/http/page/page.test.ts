@@ -199,7 +199,7 @@ describe("files of the page", () => {
     "/assets/index-abc123.js%00",
     "/assets",
     "/__proto__",
-  ])("are only those of the build: %s is none", async (path) => {
+  ])("are only those of the build: %s is not one", async (path) => {
     const { status, headers, body } = await get(path, { accept: "*/*" });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);

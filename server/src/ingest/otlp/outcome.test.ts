@@ -92,7 +92,7 @@ describe("the outcome of a span", () => {
     ["error.type", { "error.type": "503" }, {}, { status: "error", status_code: 503, error_message: "503" }],
     ["a tool's own status", { "gen_ai.tool.status": "error" }, {}, { status: "error" }],
     ["nothing", { "http.response.status_code": 404 }, { status: { code: 1, message: "" } }, { status: "success" }],
-  ] as const)("told by %s", (_name, attributes, given, expected) => {
+  ] as const)("is read from: %s", (_name, attributes, given, expected) => {
     expect(mapped(attributes, given as Given)).toMatchObject(expected);
   });
 });

@@ -42,7 +42,7 @@ test.each([
 });
 
 test.each(["There is no key_value_store_of_yours.", "Unknown field fw_version, sk_", "monkey-business-as-usual"])(
-  "%j is told as it is",
+  "%j is shown unchanged",
   (message) => {
     expect(upstreamMessage(message, "")).toBe(message);
   },

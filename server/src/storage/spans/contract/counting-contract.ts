@@ -168,7 +168,7 @@ export function describeCounting({ store, insert }: ContractDriver): void {
     expect(new Set(after.deleted.map((span) => span.unique_id))).toEqual(new Set([unique_id]));
   });
 
-  it("filters by customer and thread use whom spans count for now", async () => {
+  it("filters by customer and thread use the customer and thread that spans currently count for", async () => {
     const org = newOrganization();
     const root = (customer: string, members: object) =>
       spanRow(org, {
