@@ -13,7 +13,7 @@ export type Form = {
   send: string | ((page: Page) => Promise<void>);
   /** Sent again it would change what other tests need, or succeed only elsewhere. */
   isSentOnce?: true;
-  /** Nobody is signed in: the page is told so with a 401. */
+  /** Nobody is signed in, so the page gets a 401. */
   isSignedOut?: true;
 };
 

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** Resolves when nothing on the page stands for what is still to come, and nothing fades in. */
+/** Resolves when the page shows no placeholder for content that is still loading, and nothing fades in. */
 export async function whole(page: Page): Promise<void> {
   await page.waitForFunction(() => {
     const isDrawn = document.querySelector("[aria-busy=true], .animate-spin, .animate-pulse.bg-raised") === null;

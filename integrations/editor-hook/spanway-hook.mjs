@@ -102,7 +102,7 @@ function parseObject(/** @type {string} */ text) {
   }
 }
 
-/** A prompt waits for its answer; the other hooks are only told of. An unknown event may be a prompt. */
+/** Cursor waits for the response to a prompt hook only. An unknown event may be a prompt. */
 function answer(/** @type {unknown} */ event) {
   try {
     fs.writeSync(1, event === undefined || event === "beforeSubmitPrompt" ? '{"continue":true}\n' : "{}\n");
@@ -216,7 +216,7 @@ async function addStep(/** @type {TurnId} */ id, /** @type {Step} */ step, /** @
   if ((await send([span], context)) === "unsent" && file !== undefined) keepUnsent(file, span);
 }
 
-/** Cursor tells of each message of a turn: the root is sent with all so far, and a later version replaces an earlier. */
+/** Cursor reports each message of a turn: the root is sent with all messages so far, and a later version replaces an earlier one. */
 async function addResponse(/** @type {TurnId} */ id, /** @type {Json} */ payload, /** @type {Context} */ context) {
   const { state } = context;
   const response = { text: cut(asText(payload["text"])), endMs: nowMs, model: modelOf(payload), ...usageOf(payload) };
@@ -385,8 +385,8 @@ async function post(/** @type {Settings} */ { url, apiKey }, /** @type {string} 
 }
 
 /**
- * Node does not end while it looks up a name, not even when told to, and that can take long. So a name is left to a
- * second process, which is waited for, and can be killed.
+ * Node does not exit during a DNS lookup, not even by `process.exit`, and a lookup can take long. So a second process,
+ * which can be killed, resolves names.
  */
 function postByName(/** @type {string} */ body) {
   const options = { input: body, timeout: leftMs(), killSignal: /** @type {const} */ ("SIGKILL"), windowsHide: true };

@@ -11,7 +11,7 @@ import type { Row } from "../../server/test/support/test-client.ts";
 const here = import.meta.dirname;
 export const script = join(here, "spanway-hook.mjs");
 
-/** The hooks of one turn in their order; README.md tells where they are from. */
+/** The hooks of one turn in their order; README.md states their source. */
 export const recorded: readonly Row[] = readdirSync(join(here, "fixtures/turn"))
   .sort()
   .map((name) => JSON.parse(readFileSync(join(here, "fixtures/turn", name), "utf8")) as Row);

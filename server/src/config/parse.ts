@@ -72,7 +72,7 @@ function originOf(entry: string): string {
   const url = origin === undefined ? null : URL.parse(origin);
   if (url === null || url.host === "") {
     throw new BadValue(
-      `must be * or list origins separated by commas, as in https://app.example.com or http://localhost:3000; "${entry}" is none`,
+      `must be * or list origins separated by commas, as in https://app.example.com or http://localhost:3000; "${entry}" is not an origin`,
     );
   }
   return `${url.protocol}//${url.host}`;
@@ -170,5 +170,5 @@ function host(entry: string): AllowedUpstream {
 }
 
 function badUpstream(entry: string): BadValue {
-  return new BadValue(`must list hosts, host:port and address/bits, separated by commas; "${entry}" is none of them`);
+  return new BadValue(`must list hosts, host:port and address/bits, separated by commas; "${entry}" is not valid`);
 }

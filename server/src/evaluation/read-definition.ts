@@ -46,7 +46,7 @@ function promptErrors(config: LlmConfig): FieldErrors {
     if (unknown.length === 0) continue;
     const names = unknown.map((name) => `{{${name.slice(0, domainLimits.identifierChars)}}}`).join(", ");
     errors[`llm_config.${member}`] = [
-      `${names} stands for nothing: there are {{input}}, {{output}}, {{expected_output}}, {{metadata.key}} and {{metrics.key}}`,
+      `unknown placeholder ${names}: use {{input}}, {{output}}, {{expected_output}}, {{metadata.key}} or {{metrics.key}}`,
     ];
   }
   return errors;

@@ -137,7 +137,7 @@ class FilterReader<Row> {
     const stranger = Object.keys(parts).find((member) => !this.#members.has(member));
     if (stranger !== undefined) {
       const known = conditionMembers.join(", ");
-      throw rejection(name, `filter field ${quote(name)} has ${quote(stranger)}, which is none of ${known}`);
+      throw rejection(name, `filter field ${quote(name)} has the unknown member ${quote(stranger)}: use ${known}`);
     }
     const own = readConnector(name, parts["connector"]) ?? connector;
     const field = this.#catalogue.find(name);

@@ -44,6 +44,8 @@ describe("filters of a URL", () => {
     expect(() => read("cost=abc")).toThrow(/cost/);
     expect(() => read("cost[value]=1&cost[operator]=between")).toThrow(/between/);
     expect(() => read("_secret=1")).toThrow(/_secret/);
-    expect(() => read("cost[opertor]=gt&cost[value]=1")).toThrow('filter field "cost" has "opertor"');
+    expect(() => read("cost[opertor]=gt&cost[value]=1")).toThrow(
+      'filter field "cost" has the unknown member "opertor"',
+    );
   });
 });

@@ -70,7 +70,7 @@ export async function historyOf(client: TestClient, id: string): Promise<Row[]> 
 /** A path of a receiver that nobody else uses. */
 export const newPath = (): string => `/alert/${randomUUID()}`;
 
-/** Spans that ended half a minute before the end of the newest window, unless told otherwise. */
+/** Spans that ended half a minute before the end of the newest window, by default. */
 export async function send(app: AlertApp, client: TestClient, spans: readonly Row[]): Promise<void> {
   const before = (await client.list({})).count;
   const timestamp = new Date(newestEndMs(app.now()) - minuteMs / 2).toISOString();

@@ -7,7 +7,7 @@ import type { Session } from "chdb";
  * local tables gives each the rows that its key sends there. Joins, IN and aggregates meet what they meet on two servers.
  *
  * Replicas do not wake up in chDB, so that rows are kept by tables that are not replicated. What changes a table
- * (mutations) is told to a replicated twin too, which reads it to its end and refuses what no replica would take.
+ * (mutations) is sent to a replicated twin too, which parses it completely and refuses what a replica would refuse.
  */
 export type TestCluster = {
   /** For sessions of the engine. */
@@ -20,7 +20,7 @@ export type TestCluster = {
   prepare(sql: string, session: Session): string;
 };
 
-// A port that nothing listens to: it only tells the engine that it is meant.
+// A port without a listener: the engine recognizes itself by it.
 const port = 29731;
 
 export function createTestCluster(folder: string): TestCluster {

@@ -34,7 +34,7 @@ type Node = {
   stop(): Promise<void>;
 };
 
-/** One node at work on a queue that others may share; the clock stands still unless it is moved. */
+/** One node that works on a queue, which others may share. The clock only moves when the test moves it. */
 export async function startNode(stores: ControlStores, clock: Clock, options: NodeOptions = {}): Promise<Node> {
   const { allowed = [localhost], resolve, timeoutMs = 500 } = options;
   const now = () => clock.ms;

@@ -25,7 +25,7 @@ export function newCondition(client: TestClient, fields: Row = {}): Promise<Row>
   });
 }
 
-/** Unless told otherwise, code that scores the length of the output. */
+/** By default, code that scores the length of the output. */
 export function newEvaluator(client: TestClient, fields: Row = {}): Promise<Row> {
   return create(client, "/api/evaluators/", {
     name: "Length of the output",
@@ -37,7 +37,7 @@ export function newEvaluator(client: TestClient, fields: Row = {}): Promise<Row>
   });
 }
 
-/** Enabled, for every log, unless told otherwise. */
+/** By default enabled, and for every log. */
 export async function newAutomation(client: TestClient, fields: Row = {}): Promise<Row> {
   const condition = fields["condition"] ?? (await newCondition(client))["id"];
   const evaluator_ids = fields["evaluator_ids"] ?? [(await newEvaluator(client))["id"]];

@@ -12,7 +12,7 @@ export type GatewayOperation = {
   path: string;
   /** The request: JSON members, or the fields of a form; parameters of ours in a header where the body is passed on untouched. */
   body(members: Row): { bytes: Buffer; type: string; headers?: Record<string, string> };
-  /** What a caller is told of an upstream that answers 500, and of one that breaks off. */
+  /** The errors that a caller gets if an upstream responds with 500, and if it breaks off. */
   failed: { status: number; type: string };
   broken: { status: number; type: string };
   /** What keeps a stream alive without saying anything. */
@@ -27,7 +27,7 @@ export type GatewayOperation = {
   wholeUncounted: unknown;
   /** Tokens of the prompt that a stream has counted before its first content; undefined where it has not. */
   counted: number | undefined;
-  /** A member that the gateway refuses, and the field of the span that holds what was asked all the same. */
+  /** A member that the gateway refuses, and the field of the span that still contains the request. */
   refused: Row;
   recordedAs: string;
 };

@@ -17,7 +17,7 @@ export async function connectMcp(url: string, { authorization }: TestClient, era
 
 export type ToolAnswer = { isError: boolean; texts: string[]; data: Row };
 
-/** The data is the JSON that stands behind the note, or that says what is wrong. */
+/** The data is the JSON after the note, or the error. */
 export async function callTool(client: Client, name: string, given: Row = {}): Promise<ToolAnswer> {
   const { content, isError = false } = await client.callTool({ name, arguments: given });
   const texts = content.map((each) => (each.type === "text" ? each.text : each.type));

@@ -7,7 +7,7 @@ import { freePort } from "./free-port.ts";
 export const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
 
 /**
- * Runs nginx with a site that listens on the address which it is told.
+ * Runs nginx with a site that listens on the given address.
  * @param folder that users other than root may read: started by root, nginx works as another user.
  */
 export async function startNginx(

@@ -55,7 +55,7 @@ export async function sendBoth(client: TestClient, arrival: Arrival, span: Row, 
   }
 }
 
-/** The span, once it is as told. */
+/** The span, once it matches. */
 export function whenSpan(client: TestClient, { spanId }: Ids, isSo: (row: Row) => boolean): Promise<Row> {
   return eventually(async () => {
     const { results } = await client.list({ span_unique_id: [spanId] });

@@ -5,7 +5,7 @@ import { randomToken } from "../../src/lib/random-token.ts";
 /** The server that the tests may fill, from `scripts/test-services.sh`; without it the Postgres tests are skipped. */
 export const postgresUrl = process.env["SPANWAY_TEST_POSTGRES_URL"];
 
-/** Goes into the names of what is skipped: skip-reporter.ts tells how many tests that were, and why. */
+/** Part of the names of skipped tests: skip-reporter.ts prints how many were skipped, and why. */
 export const postgresSkipReason =
   postgresUrl === undefined
     ? " (skipped: SPANWAY_TEST_POSTGRES_URL is not set, scripts/test-services.sh starts a Postgres)"

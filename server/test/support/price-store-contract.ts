@@ -15,7 +15,7 @@ const price = (model: string, input = 1): ModelPriceFields => ({
   valid_to: null,
 });
 
-/** Prices of one's own, as several nodes see them. */
+/** Own prices, as several nodes see them. */
 export function describePriceStores(open: () => ControlStores): void {
   const newNode = () => {
     const stores = open();

@@ -13,7 +13,7 @@ export type Received = {
   atMs: number;
 };
 
-/** Somebody else's server that webhooks call: answers 200 unless a path is told to answer otherwise. */
+/** A server that webhooks call. It responds with 200 unless the test sets another response for a path. */
 export type Receiver = {
   url: string;
   received: Received[];

@@ -3,7 +3,7 @@ export type Values = { [name: string]: unknown };
 
 /**
  * Renders a template as Helm does: `if`, `if not`, `range` over a map, values, `quote` and `toJson`.
- * @param onUse told each value that the template asks for.
+ * @param onUse called with each value that the template uses.
  * @throws Error that names a value which does not exist, or a construct which is not known here.
  */
 export function renderTemplate(template: string, scope: Values, onUse?: (path: string) => void): string {

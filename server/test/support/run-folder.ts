@@ -19,7 +19,7 @@ export function setup(): () => Promise<void> {
   // Some tests start programs as another user.
   chmodSync(folder, 0o755);
   process.env["TMPDIR"] = folder;
-  // A browser that was told to end may still write its profile.
+  // A browser that is closing may still write its profile.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 

@@ -285,7 +285,7 @@ export function describeWebhookStores(driver: {
         { event_id: "b", status: "pending", attempts: 1, next_attempt_at: at(9), error, response_status: null },
         { event_id: "a", status: "delivered", attempts: 1, next_attempt_at: null, response_body: "ok" },
       ]);
-      // What is finished stays so, whoever comes late.
+      // A finished delivery stays finished, also for a late outcome.
       await driver.stores().deliveries.finish([outcome({ id: idOf("a"), attempts: 1, ...retry })]);
       expect((await logOf(organization, id)).at(-1)).toMatchObject({ status: "delivered" });
     });

@@ -81,7 +81,7 @@ export async function recordLangfuseScore(
     const evaluator = (await evaluatorsNamed(set, organization_id, { results: [{ slug, result }], at })).get(slug);
     if (evaluator === undefined) throw invalid("name", "there is no room for another evaluator");
     const score = scoreOfResult({ ...scope, unique_id }, evaluator, result, at);
-    if (score.status === "failed") throw invalid("value", score.error_message ?? "is none of this evaluator's");
+    if (score.status === "failed") throw invalid("value", score.error_message ?? "is not a value of this evaluator");
     const [added] = await set.scores.add([score], deps.nowMs());
     if (added !== undefined) return added;
     const known = (await set.scores.listOfLogs(organization_id, [unique_id])).find(

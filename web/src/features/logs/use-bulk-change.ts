@@ -33,7 +33,7 @@ export function useBulkChange() {
 
 type ScoreChange = {
   ids: readonly string[];
-  /** Those without the score yet: another try goes on with them. */
+  /** Those without the score yet: another attempt continues with them. */
   left: string[];
   evaluatorId: string;
   value: ScoreValue;

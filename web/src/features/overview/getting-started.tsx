@@ -81,7 +81,7 @@ function useFirstKey(environment: Environment, mayManage: boolean) {
   return keys.data?.results.findLast((key) => key.name === firstKeyName && key.environment === environment);
 }
 
-/** Admins create a permanent key, others a temporary one. People without permission are told whom to ask. */
+/** Admins create a permanent key, others a temporary one. People without permission see whom to ask. */
 function MakeKey({ environment, onMade }: { environment: Environment; onMade: (key: string) => void }): ReactNode {
   const api = useApi();
   const { data: me } = useMe();

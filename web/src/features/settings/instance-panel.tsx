@@ -59,7 +59,7 @@ const figures: readonly Figure[] = [
     format: formatInteger,
     isBad: isAny,
   },
-  { label: "Entries set aside", name: "spanway_journal_quarantined", format: formatInteger, isBad: isAny },
+  { label: "Quarantined entries", name: "spanway_journal_quarantined", format: formatInteger, isBad: isAny },
   { label: "Rows stored since the start", name: "spanway_writer_rows_total", format: formatInteger },
   {
     label: "Inserts that failed and were repeated",

@@ -32,7 +32,7 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps): ReactNode {
   const { scene, index, isOpen, isCursor } = props;
   const ground = isOpen ? "bg-accent-soft" : isCursor ? "bg-raised" : "hover:bg-raised/60";
   return (
-    // Keys are those of the tree as a whole, which tells readers of screens which row is meant.
+    // Keys are those of the tree as a whole, so screen readers announce the right row.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
     <div
       id={`trace-row-${props.row}`}
