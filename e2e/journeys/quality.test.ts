@@ -26,72 +26,69 @@ const scoresOf = async (page: Page, id: string, evaluator: string): Promise<unkn
   return results.filter((score) => [score.evaluator_id, score.evaluator_slug].includes(evaluator));
 };
 
-browserTest(
-  "a quality owner finds bad answers, compares them, adds notes, scores again and sees the scores in 10 clicks",
-  async () => {
-    const page = await open("/");
-    const kindness = unique("kindness");
-    await make(page, "/api/evaluators/", {
-      name: kindness,
-      evaluator_slug: kindness,
-      type: "human",
-      score_value_type: "numerical",
-      score_config: { min_score: 0, max_score: 5 },
-      passing_conditions: { primary_score: { operator: "gte", value: 3 } },
-    });
-    const answers = [
-      ["rude answer", "Gone.", 0],
-      ["curt answer", "Ask at the desk.", 2],
-      ["kind answer", "We will bring it to you.", 4],
-    ] as const;
-    const ids: string[] = [];
-    for (const [name, output, value] of answers) {
-      const id = await makeLog(page, name, output);
-      ids.push(id);
-      await make(page, `/api/logs/${id}/scores/`, { evaluator_slug: kindness, numerical_value: value });
-    }
-    let clicks = 0;
-    const click = async (target: Locator): Promise<void> => {
-      await target.click();
-      clicks += 1;
-    };
+browserTest("an engineer compares bad answers side by side, adds notes and scores them in 10 clicks", async () => {
+  const page = await open("/");
+  const kindness = unique("kindness");
+  await make(page, "/api/evaluators/", {
+    name: kindness,
+    evaluator_slug: kindness,
+    type: "human",
+    score_value_type: "numerical",
+    score_config: { min_score: 0, max_score: 5 },
+    passing_conditions: { primary_score: { operator: "gte", value: 3 } },
+  });
+  const answers = [
+    ["rude answer", "Gone.", 0],
+    ["curt answer", "Ask at the desk.", 2],
+    ["kind answer", "We will bring it to you.", 4],
+  ] as const;
+  const ids: string[] = [];
+  for (const [name, output, value] of answers) {
+    const id = await makeLog(page, name, output);
+    ids.push(id);
+    await make(page, `/api/logs/${id}/scores/`, { evaluator_slug: kindness, numerical_value: value });
+  }
+  let clicks = 0;
+  const click = async (target: Locator): Promise<void> => {
+    await target.click();
+    clicks += 1;
+  };
 
-    await click(page.getByRole("link", { name: "Evaluation" }));
-    await click(page.getByRole("tab", { name: "Scores over time" }));
-    const chart = page.getByRole("region", { name: kindness, exact: true });
-    await click(chart.getByRole("link", { name: "Not passed" }));
-    const rows = page.locator("[role=grid] [role=row]:has([role=gridcell])");
-    await expect.poll(() => rows.count()).toBe(2);
-    await click(page.getByRole("checkbox", { name: "Select this span" }).nth(0));
-    await click(page.getByRole("checkbox", { name: "Select this span" }).nth(1));
-    await click(page.getByRole("button", { name: "Side by side" }));
+  await click(page.getByRole("link", { name: "Evaluation" }));
+  await click(page.getByRole("tab", { name: "Scores over time" }));
+  const chart = page.getByRole("region", { name: kindness, exact: true });
+  await click(chart.getByRole("link", { name: "Not passed" }));
+  const rows = page.locator("[role=grid] [role=row]:has([role=gridcell])");
+  await expect.poll(() => rows.count()).toBe(2);
+  await click(page.getByRole("checkbox", { name: "Select this span" }).nth(0));
+  await click(page.getByRole("checkbox", { name: "Select this span" }).nth(1));
+  await click(page.getByRole("button", { name: "Side by side" }));
 
-    const [worst, second] = ids.slice(0, 2).map((id) => page.getByRole("region", { name: `Span ${id}` }));
-    await worst!.getByText("Gone.").first().waitFor();
-    await second!.getByText("Ask at the desk.").first().waitFor();
-    await worst!.getByLabel("Note").fill("The desk has to say where.");
-    await click(worst!.getByRole("button", { name: "Save note" }));
-    await worst!.getByRole("button", { name: "Save note" }).waitFor({ state: "detached" });
-    await worst!.getByText(kindness).hover();
-    await click(worst!.getByRole("button", { name: `Change the score of ${kindness}` }));
-    await worst!.getByLabel("Value").fill("3");
-    await worst!.getByLabel("Explanation").fill("Read again.");
-    await click(worst!.getByRole("button", { name: "Save score" }));
-    await worst!.getByText("Read again.").waitFor();
-    await expect
-      .poll(() => scoresOf(page, ids[0]!, kindness))
-      .toMatchObject([
-        { numerical_value: 3, is_passed: true, explanation: "Read again.", scorer: expect.stringContaining("@") },
-      ]);
-    const read = async (): Promise<unknown> =>
-      (await page.request.get(`/api/request-logs/${ids[0]!}/`, { headers: asKey })).json();
-    await expect.poll(read).toMatchObject({ note: "The desk has to say where." });
-    await click(page.getByRole("link", { name: "Scores over time" }));
-    // Of 3, 2 and 4.
-    await chart.getByText("3", { exact: true }).first().waitFor();
-    expect(clicks).toBe(10);
-  },
-);
+  const [worst, second] = ids.slice(0, 2).map((id) => page.getByRole("region", { name: `Span ${id}` }));
+  await worst!.getByText("Gone.").first().waitFor();
+  await second!.getByText("Ask at the desk.").first().waitFor();
+  await worst!.getByLabel("Note").fill("The desk has to say where.");
+  await click(worst!.getByRole("button", { name: "Save note" }));
+  await worst!.getByRole("button", { name: "Save note" }).waitFor({ state: "detached" });
+  await worst!.getByText(kindness).hover();
+  await click(worst!.getByRole("button", { name: `Change the score of ${kindness}` }));
+  await worst!.getByLabel("Value").fill("3");
+  await worst!.getByLabel("Explanation").fill("Read again.");
+  await click(worst!.getByRole("button", { name: "Save score" }));
+  await worst!.getByText("Read again.").waitFor();
+  await expect
+    .poll(() => scoresOf(page, ids[0]!, kindness))
+    .toMatchObject([
+      { numerical_value: 3, is_passed: true, explanation: "Read again.", scorer: expect.stringContaining("@") },
+    ]);
+  const read = async (): Promise<unknown> =>
+    (await page.request.get(`/api/request-logs/${ids[0]!}/`, { headers: asKey })).json();
+  await expect.poll(read).toMatchObject({ note: "The desk has to say where." });
+  await click(page.getByRole("link", { name: "Scores over time" }));
+  // Of 3, 2 and 4.
+  await chart.getByText("3", { exact: true }).first().waitFor();
+  expect(clicks).toBe(10);
+});
 
 browserTest("an improved evaluator scores a log again, or shows in place why it cannot", async () => {
   const page = await open("/", { expected: /404/ });

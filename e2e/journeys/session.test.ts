@@ -14,7 +14,7 @@ async function fillIn(page: Page, { email, password }: { email: string; password
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-browserTest("a link leads to its screen after signing in; a wrong password is said in the form", async () => {
+browserTest("a link leads to its screen after signing in; the form reports a wrong password", async () => {
   const page = await open("/settings?tab=organization&env=test", { as: null, expected: refused });
   await fillIn(page, { ...testAdmin, password: "something else entirely" });
   await page.getByText("The e-mail address or the password is wrong.").waitFor();

@@ -50,7 +50,7 @@ const call = (model: string, cost: number) => ({ log_type: "chat", model, cost }
 const rowsIn = (page: Page) => page.locator("[role=treegrid] [role=row][aria-level]");
 const rowCount = (page: Page) => page.getByRole("treegrid").getAttribute("aria-rowcount");
 
-browserTest("from the list to the messages of the span that failed: three steps", async () => {
+browserTest("three steps lead from the list to the messages of the failed span", async () => {
   const page = await open("/traces?range=30d&sort=-error_count");
   await page
     .getByRole("row", { name: /airline-agent/ })

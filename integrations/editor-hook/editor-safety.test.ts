@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => editor.close());
 
-describe("what comes in", () => {
+describe("input", () => {
   test.each(["../../../outside", "..", "a\\..\\b", "x".repeat(300), "weiß 🚀 $(id)"])(
     "the id %s names no file",
     async (id) => {
@@ -33,7 +33,7 @@ describe("what comes in", () => {
     ["a list", "[]"],
     ["no text at all", "\u0000\u0001"],
     ["more than is read", `{"prompt":"${"x".repeat(33 * 1024 * 1024)}"}`],
-  ])("%s lets a prompt pass, silently", async (_what, input) => {
+  ])("%s lets a prompt pass without output", async (_what, input) => {
     expect(await editor.run(input)).toMatchObject({ code: 0, stdout: '{"continue":true}\n', stderr: "" });
   });
 
@@ -42,7 +42,7 @@ describe("what comes in", () => {
     ["ids that are no text", { conversation_id: 7, generation_id: {} }],
     ["an event that is none", { hook_event_name: "afterTabFileEdit" }],
     ["an event that is a property of every object", { hook_event_name: "constructor" }],
-  ])("hooks with %s are let pass, and nothing is sent", async (_what, members) => {
+  ])("with %s is let pass, and sends nothing", async (_what, members) => {
     const peer = await startPeer(200);
     editor.env["SPANWAY_BASE_URL"] = peer.url;
     const runs = await Promise.all(recorded.slice(-3).map((payload) => editor.run({ ...payload, ...members })));
@@ -51,7 +51,7 @@ describe("what comes in", () => {
     expect(peer.requests).toEqual([]);
   });
 
-  test("hooks whose members have other types are let pass, and are sent", async () => {
+  test("with members of other types is let pass, and sends spans", async () => {
     const peer = await startPeer(200);
     editor.env["SPANWAY_BASE_URL"] = peer.url;
     const odd = {
@@ -75,7 +75,7 @@ describe("what comes in", () => {
     expect(peer.spanIds().flat()).toHaveLength(8);
   });
 
-  test("may never end: the editor has its answer within the limit", async () => {
+  test("that never ends: the editor gets its response within the limit", async () => {
     const { ms, ...outcome } = await editor.run(undefined);
     expect(outcome).toEqual({ code: 0, stdout: '{"continue":true}\n', stderr: "" });
     expect(ms).toBeLessThan(5_000);
@@ -88,7 +88,7 @@ describe("the environment", () => {
     ["the flag says no", { TRACE_TO_SPANWAY: "false" }],
     ["there is no key", { SPANWAY_API_KEY: "" }],
     ["the address is none", { SPANWAY_BASE_URL: "nowhere" }],
-  ])("nothing is sent or kept when %s", async (_what, changes) => {
+  ])("nothing is sent or stored if %s", async (_what, changes) => {
     const peer = await startPeer(200);
     Object.assign(editor.env, { SPANWAY_BASE_URL: peer.url }, changes);
     await editor.runAll([...recorded.slice(0, 2), ...recorded.slice(-2)]);
@@ -96,7 +96,7 @@ describe("the environment", () => {
     expect([peer.requests, existsSync(editor.state)]).toEqual([[], false]);
   });
 
-  test.each(["RESPAN", "KEYWORDSAI"])("may have the names with %s", async (prefix) => {
+  test.each(["RESPAN", "KEYWORDSAI"])("may use the variable names of %s", async (prefix) => {
     const peer = await startPeer(200);
     const { env, state } = editor;
     editor.env = {
@@ -112,7 +112,7 @@ describe("the environment", () => {
     expect(peer.requests).toMatchObject([{ path: "/api/v1/traces/ingest", key: "Bearer legacy_key" }]);
   });
 
-  test("never joins a key with the address of another name", async () => {
+  test("sends a key only to the address of the same name prefix", async () => {
     const [own, other] = [await startPeer(200), await startPeer(200)];
     Object.assign(editor.env, { SPANWAY_BASE_URL: own.url });
     Object.assign(editor.env, { TRACE_TO_RESPAN: "true", RESPAN_API_KEY: "other", RESPAN_BASE_URL: other.url });
@@ -137,7 +137,7 @@ describe("the environment", () => {
 });
 
 describe("a server", () => {
-  test("that hangs holds the editor once, and no longer than the limit", async () => {
+  test("that hangs delays the editor once, and no longer than the limit", async () => {
     const peer = await startPeer("never");
     editor.env["SPANWAY_BASE_URL"] = peer.url;
     const ids = { conversation: "hangs", generation: "g" };
@@ -158,7 +158,7 @@ describe("a server", () => {
     expect(Math.max(first.ms, last.ms)).toBeLessThan(5_000);
   });
 
-  test("that has a name is sent to as well, and waited for as long", async () => {
+  test("with a host name gets spans too, and delays the editor no longer", async () => {
     const [peer, hanging] = [await startPeer(200), await startPeer("never")];
     const ids = { conversation: "named", generation: "g" };
     editor.env["SPANWAY_BASE_URL"] = peer.url.replace("127.0.0.1", "localhost");
@@ -177,7 +177,7 @@ describe("a server", () => {
     [503, ["g_shell_1"]],
     [429, ["g_shell_1"]],
     [302, []],
-  ])("that answers %d is retried only if that may help", async (status, again) => {
+  ])("that responds %d gets a retry only if that may help", async (status, again) => {
     const peer = await startPeer(status);
     editor.env["SPANWAY_BASE_URL"] = peer.url;
     const ids = { conversation: "answers", generation: "g" };
@@ -187,12 +187,12 @@ describe("a server", () => {
   });
 });
 
-describe("the folder of its state", () => {
+describe("a state folder", () => {
   test.each([
     ["is a file", script],
     ["is below a file", join(script, "state")],
     ["is where the system makes none", "/proc/none/state"],
-  ])("may be one that %s: the editor has its answer within the limit", async (_what, folder) => {
+  ])("that %s: the editor gets its response within the limit", async (_what, folder) => {
     const { mode } = statSync(script);
     Object.assign(editor.env, { SPANWAY_BASE_URL: downUrl, SPANWAY_HOOK_STATE_DIR: folder });
     const { ms, ...outcome } = await editor.run(hook("beforeSubmitPrompt", { conversation: "c", generation: "g" }));
@@ -201,7 +201,7 @@ describe("the folder of its state", () => {
     expect(statSync(script).mode).toBe(mode);
   });
 
-  test("holds a bounded part of what was not sent", async () => {
+  test("holds a bounded amount of unsent spans", async () => {
     editor.env["SPANWAY_BASE_URL"] = downUrl;
     const ids = { conversation: "bounded", generation: "g" };
     const sizes = () =>
@@ -216,7 +216,7 @@ describe("the folder of its state", () => {
     expect(sizes().sort((a, b) => a - b)).toEqual([0, expect.any(Number)]);
   });
 
-  test("loses turns that nobody ended after a day", async () => {
+  test("drops turns without an end after a day", async () => {
     await editor.run(hook("beforeSubmitPrompt", { conversation: "abandoned", generation: "g" }));
     const [turn = ""] = readdirSync(editor.state);
     const yesterday = Date.now() / 1000 - 25 * 60 * 60;

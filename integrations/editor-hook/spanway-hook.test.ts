@@ -112,7 +112,7 @@ describe("a recorded turn", () => {
     expect(editor.textOnDisk()).not.toMatch(/discount|npm test|SHOP-42/);
   });
 
-  test("sends nobody's address and no path of the workspace", async () => {
+  test("sends no e-mail address and no path of the workspace", async () => {
     const peer = await startPeer(200);
     editor.env["SPANWAY_BASE_URL"] = peer.url;
     await editor.runAll(recorded.filter(({ hook_event_name }) => hook_event_name !== "afterFileEdit"));
@@ -122,8 +122,8 @@ describe("a recorded turn", () => {
   });
 });
 
-describe("turns that go another way", () => {
-  test("of several messages have them all, in order", async () => {
+describe("turns with unusual events", () => {
+  test("of several messages contain all of them, in order", async () => {
     const ids = { conversation: "several", generation: "g" };
     await editor.runAll([
       hook("beforeSubmitPrompt", ids),
@@ -139,7 +139,7 @@ describe("turns that go another way", () => {
   test.each([
     ["aborted", 499],
     ["error", 500],
-  ])("%s: the root is there, failed, with the prompt", async (status, status_code) => {
+  ])("%s: the trace has a failed root with the prompt", async (status, status_code) => {
     const ids = { conversation: `stopped-${status}`, generation: "g" };
     await editor.runAll([
       hook("beforeSubmitPrompt", ids),
@@ -159,7 +159,7 @@ describe("turns that go another way", () => {
     });
   });
 
-  test("are stopped by their conversation where no generation is named", async () => {
+  test("without a generation id are stopped by their conversation id", async () => {
     const ids = { conversation: "unnamed", generation: "g" };
     await editor.runAll([
       hook("beforeSubmitPrompt", ids),
@@ -187,7 +187,7 @@ describe("turns that go another way", () => {
     });
   });
 
-  test("that end before a hook of theirs do not give its number twice", async () => {
+  test("number a step correctly that arrives after the end of the turn", async () => {
     const ids = { conversation: "late", generation: "g" };
     const begin = [hook("beforeSubmitPrompt", ids), hook("afterShellExecution", ids), hook("afterAgentResponse", ids)];
     await editor.runAll([...begin, hook("stop", ids), hook("afterShellExecution", ids, { command: "late" })]);
@@ -196,7 +196,7 @@ describe("turns that go another way", () => {
     expect(root).toMatchObject({ input: expect.stringContaining("discount") });
   });
 
-  test("may have hooks that run at the same time", async () => {
+  test("accept hooks that run at the same time", async () => {
     const ids = { conversation: "parallel", generation: "g" };
     await editor.run(hook("beforeSubmitPrompt", ids));
     const commands = Array.from({ length: 8 }, (_, n) => `echo ${n}`);
@@ -210,8 +210,8 @@ describe("turns that go another way", () => {
   });
 });
 
-describe("what comes in", () => {
-  test("keeps ids as they are in what is sent", async () => {
+describe("input", () => {
+  test("keeps its ids in the sent spans", async () => {
     const ids = { conversation: "../conversation", generation: "../g" };
     await editor.runAll([hook("beforeSubmitPrompt", ids), hook("afterAgentResponse", ids)]);
     expect((await traceOf(ids.conversation, ids.generation)).span_tree).toHaveLength(1);
@@ -226,7 +226,7 @@ describe("what comes in", () => {
       "afterFileEdit",
     ],
     ["result of a tool", { result_json: `first ${"x".repeat(5_000_000)} last` }, "output", "afterMCPExecution"],
-  ])("a huge %s is cut in its middle, and says so", async (_what, members, field, event) => {
+  ])("a huge %s is truncated in the middle, with a mark", async (_what, members, field, event) => {
     const ids = { conversation: `huge-${event}`, generation: "g" };
     await editor.runAll([hook(event, ids, members)]);
     const text = String((await traceOf(ids.conversation, "g")).span_tree[0]?.[field]);
@@ -234,7 +234,7 @@ describe("what comes in", () => {
     expect(text).toMatch(/first[^]*\d{7} characters left out by the editor hook[^]* last/);
   });
 
-  test("many edits are cut to a number of them", async () => {
+  test("a long list of edits is truncated", async () => {
     const ids = { conversation: "many-edits", generation: "g" };
     await editor.runAll([
       hook("afterFileEdit", ids, { edits: Array.from({ length: 500 }, (_, n) => ({ new_string: `${n}` })) }),
@@ -252,7 +252,7 @@ describe("what comes in", () => {
 });
 
 describe("a server", () => {
-  test("that is down delays what it missed to the end of the turn", async () => {
+  test("that is down gets the missed spans at the end of the turn", async () => {
     const ids = { conversation: "down", generation: "g" };
     const downUrl = "http://127.0.0.1:9/api";
     editor.env["SPANWAY_BASE_URL"] = downUrl;
@@ -267,7 +267,7 @@ describe("a server", () => {
     expect(root?.children.map(({ span_unique_id }) => span_unique_id).sort()).toEqual(["g_mcp_1", "g_shell_1"]);
   });
 
-  test("that is down for a whole turn gets it after the next one of the conversation", async () => {
+  test("that is down for a whole turn gets it after the next turn of the conversation", async () => {
     const [first, second] = ["one", "two"].map((generation) => ({ conversation: "outage", generation })) as [
       { conversation: string; generation: string },
       { conversation: string; generation: string },
@@ -290,7 +290,7 @@ describe("a server", () => {
   });
 });
 
-test("a folder for its state may be impossible: spans are sent all the same, with ids of their own", async () => {
+test("without a usable state folder, spans are sent with their own ids", async () => {
   editor.env["SPANWAY_HOOK_STATE_DIR"] = join(script, "state");
   const ids = { conversation: "stateless", generation: "g" };
   await editor.runAll(
@@ -300,7 +300,7 @@ test("a folder for its state may be impossible: spans are sent all the same, wit
   expect(new Set(root?.children.map(({ span_unique_id }) => span_unique_id)).size).toBe(2);
 });
 
-test("a trace of a turn that never was is not there", async () => {
+test("the end of an unknown turn creates no trace", async () => {
   await editor.run(hook("stop", { conversation: "never", generation: "g" }));
   await settle(app.prod);
   expect((await getTrace(app.prod, "never_g")).status).toBe(404);

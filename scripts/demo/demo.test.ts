@@ -61,7 +61,7 @@ test("the demo loads the data set once, however often it runs", async () => {
   ]);
 });
 
-test("F3: what the demo suggests to ask has the same answer now and in a year", async () => {
+test("F3: questions that the demo suggests have the same answers now and in a year", async () => {
   const asked = [...printed.matchAll(/curl -s '([^']+)'[^']*'content-type: application\/json' -d '([^']+)'/g)];
   expect(asked).toHaveLength(3);
   const ask = async (url: string, body: string) => {

@@ -22,7 +22,7 @@ test("whenever it runs, the same spans lie in the preceding 14 days, some of the
   }
 });
 
-test("whenever it runs, no two traces end at the same time: charts have no peak there", () => {
+test("whenever it runs, no two traces end at the same time, so charts have no artificial peak", () => {
   const file = new URL("../../examples/airline-agent/airline-agent.jsonl", import.meta.url);
   const conversations = readConversations(file);
   for (const nowMs of nows) {

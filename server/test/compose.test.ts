@@ -58,7 +58,7 @@ describe("N11: compose files", () => {
       ["SPANWAY_SPANS_URL", "SPANWAY_CONTROL_URL", "SPANWAY_CACHE_URL"],
     ],
   ])(
-    "of %s, every variable of .env reaches each node, but those that the file decides",
+    "of %s, each node gets every variable of .env, except those that the file sets",
     (_name, { services }, nodes, shared) => {
       for (const node of nodes) {
         const { env_file, environment = {} } = services[node] ?? {};
@@ -74,18 +74,18 @@ describe("N11: compose files", () => {
   test.each([
     ["compose.yaml", single],
     ["compose.scale.yaml", scaled],
-  ])("of %s, everything that is kept is in a named volume, which no two share", (_name, { services, volumes }) => {
+  ])("of %s, all stored data is in named volumes, each used by one service", (_name, { services, volumes }) => {
     const sources = Object.values(services).flatMap((service) => (service.volumes ?? []).map((v) => v.split(":")));
     const named = sources.map(([source = ""]) => source).filter((source) => !source.startsWith("./"));
     expect([...named].sort()).toEqual(Object.keys(volumes).sort());
     for (const { name } of Object.values(volumes)) expect(name).toMatch(/^spanway-/);
   });
 
-  test("answers that are cached cannot take all memory", () => {
+  test("cached answers cannot use all memory", () => {
     expect(scaled.services["valkey"]?.command).toEqual(expect.arrayContaining(["--maxmemory", "--maxmemory-policy"]));
   });
 
-  test("only the proxy is reached from outside, and it knows every node", () => {
+  test("only the proxy is reachable from outside, and it knows every node", () => {
     const published = Object.entries(scaled.services).filter(([, { ports }]) => ports !== undefined);
     expect(published.map(([name]) => name)).toEqual(["proxy"]);
     const nodes = Object.keys(scaled.services).filter((name) => name.startsWith("spanway-"));
@@ -112,7 +112,7 @@ describe.skipIf(!hasNginx)(
       return { server, port: (server.address() as AddressInfo).port };
     }
 
-    test("hands requests to both nodes, large ones too, and to one when the other ends", async () => {
+    test("forwards requests to both nodes, large ones too, and to one node when the other stops", async () => {
       const folder = mkdtempSync(join(tmpdir(), "spanway-balancer-"));
       chmodSync(folder, 0o755);
       const [one, two] = await Promise.all([startNode("one"), startNode("two")]);

@@ -58,7 +58,7 @@ describe("N11: metrics of the dashboard and the alert rules", () => {
     expect(expr.split("(").length).toBe(expr.split(")").length);
   });
 
-  test("labels are those that the documents name", () => {
+  test("labels are the ones that the documents name", () => {
     const page = read("docs/metrics.md");
     const documented = new Set(Array.from(page.matchAll(/`(\w+)`/g), ([, label]) => label));
     const used = expressions.flatMap(([, expr]) => [

@@ -118,7 +118,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
     },
   );
 
-  test.each(pages)("%s.md has some", (page) => {
+  test.each(pages)("%s.md has commands", (page) => {
     expect(commandsOf(page).length).toBeGreaterThan(0);
   });
 

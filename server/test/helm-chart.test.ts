@@ -71,7 +71,7 @@ describe("N11: the Helm chart", () => {
     expect(podOf(scaled).volumeClaimTemplates[0]?.spec.storageClassName).toBe("fast");
   });
 
-  test("templates use values that exist, and all of them", () => {
+  test("templates use all existing values, and no others", () => {
     const used = new Set<string>();
     for (const chosen of [values, changed]) render(chosen, (path) => used.add(path));
     const leaves = (value: unknown, path: string): string[] =>
@@ -81,12 +81,12 @@ describe("N11: the Helm chart", () => {
     expect(leaves(values, ".Values").filter((path) => !used.has(path))).toEqual([]);
   });
 
-  test("a value that does not exist, and a construct that is not known, are errors here", () => {
+  test("an unknown value and an unknown construct are errors here", () => {
     expect(() => renderTemplate("a: {{ .Values.missing }}", { Values: values })).toThrow(".Values.missing");
     expect(() => renderTemplate('a: {{ include "x" . }}', { Values: values })).toThrow("include");
   });
 
-  test("every variable is documented, and the server takes what the chart gives it", () => {
+  test("every variable is documented, and the server accepts the values of the chart", () => {
     const page = read("../../docs/configuration.md");
     const documented = new Set(Array.from(page.matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name));
     const files = [...templates.map((name) => `templates/${name}.yaml`), "values.yaml"];
@@ -146,11 +146,11 @@ describe.skipIf(!hasHelm)(`N11: the chart by Helm itself${hasHelm ? "" : " (skip
   const byName = (manifests: readonly Manifest[]) =>
     Object.fromEntries(manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest]));
 
-  test("has no fault that lint finds", () => {
+  test("passes helm lint", () => {
     expect(helm("lint", "--strict", path)).toContain("0 chart(s) failed");
   });
 
-  test.each([values, changed])("gives what the renderer of these tests gives", (chosen) => {
+  test.each([values, changed])("renders the same as the renderer of these tests", (chosen) => {
     const output = execFileSync("helm", ["template", "demo", path, "--values", "-"], {
       encoding: "utf8",
       input: JSON.stringify(chosen),

@@ -38,7 +38,7 @@ function parseTimeless(json: string): unknown {
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
-describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there is no curl)"}`, () => {
+describe.skipIf(!hasCurl)(`examples of documents${hasCurl ? "" : " (skipped: there is no curl)"}`, () => {
   let app: TestApp;
   /** What a reader keeps from one command to the next. */
   let uniqueId = "";
@@ -65,7 +65,7 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
   const tour = examplesIn(documentOf("docs/tour.md"));
   const automations = examplesIn(documentOf("docs/automations.md"));
 
-  test("F9: README.md is short, and shows a call and what it did", () => {
+  test("F9: README.md is short, and shows a call and its result", () => {
     expect(documentOf("README.md").split("\n").length).toBeLessThanOrEqual(200);
     const commands = readme.map(({ command }) => command).join("\n");
     for (const part of ["chat/completions", "timeseries/", "export/", "alerts/"]) expect(commands).toContain(part);
@@ -110,7 +110,7 @@ describe.skipIf(!hasCurl)(`what documents show${hasCurl ? "" : " (skipped: there
     expect(tour).toHaveLength(17);
   });
 
-  test("docs/automations.md makes, tries and uses evaluators of every type", () => {
+  test("docs/automations.md creates, tries and uses evaluators of every type", () => {
     const commands = automations.map(({ command }) => command).join("\n");
     for (const part of ['"code"', '"llm"', '"rule"', '"human"', "run/", "conditions/", "automations/", "scores__"])
       expect(commands).toContain(part);

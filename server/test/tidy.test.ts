@@ -51,12 +51,12 @@ describe("files", () => {
     expect(sorted[sorted.length >> 1]).toBeLessThan(100);
   });
 
-  test("are no barrels: the one list is api/index.ts, and nothing is exported again", () => {
+  test("are no barrels: the only list is api/index.ts, and nothing is re-exported", () => {
     expect(sources.filter((path) => path.endsWith("/index.ts"))).toEqual(["server/src/api/index.ts"]);
     expect(offenders(sources, (path) => /^export (?:\*|(?:type )?\{[^}]*\}) from /m.test(read(path)))).toEqual([]);
   });
 
-  test("leave nothing for later", () => {
+  test("contain no notes of unfinished work", () => {
     // Spelt in parts, as this file is searched too.
     const later = new RegExp(
       `\\b(?:${["TO", "FIX", "XX", "HA"].map((word, i) => word + ["DO", "ME", "X", "CK"][i]).join("|")})\\b`,
@@ -68,7 +68,7 @@ describe("files", () => {
 describe("tests in the browser", () => {
   const browserTests = files.filter((path) => /^e2e\/.*\.ts$/.test(path));
 
-  test("wait for what the page draws: what is read once depends on the speed of the machine", () => {
+  test("wait for the page to draw: a single read depends on the speed of the machine", () => {
     const reads = "count|innerText|allInnerTexts|textContent|inputValue|isDisabled|isEnabled|isChecked|isVisible";
     const once = new RegExp(`expect\\(\\s*await [^;]*?\\.(?:${reads}|getAttribute|boundingBox)\\(|waitForTimeout\\(`);
     expect(browserTests.length).toBeGreaterThan(20);
@@ -76,7 +76,7 @@ describe("tests in the browser", () => {
   });
 });
 
-test("what tests share runs in each file: hooks of a module run in the first file alone of those that share a process", () => {
+test("shared hooks run in each file: hooks at module level run only in the first file of a process", () => {
   const shared = files.filter((path) => /^(?:e2e|server\/test)\/support\/.*\.ts$/.test(path));
   const hook = /^(?:before|after)(?:Each|All)\(/m;
   expect(shared.length).toBeGreaterThan(20);
@@ -92,13 +92,13 @@ describe("layers", () => {
       /^server\/src\/storage\//,
     ],
     ["the price table", /^@pydantic\//, /^server\/src\/(?:pricing|gateway\/models)\//],
-  ])("%s is imported in its own place only", (_what, modules, home) => {
+  ])("%s is imported only in its own folder", (_what, modules, home) => {
     const users = serverSources.filter((path) => importsOf(path).some((module) => modules.test(module)));
     expect(users.length).toBeGreaterThan(0);
     expect(users.filter((path) => !home.test(path))).toEqual([]);
   });
 
-  test("the environment is read in config/config.ts only", () => {
+  test("the environment is read only in config/config.ts", () => {
     // main.ts sets the engine's thread pool and allocator, which only the environment can, and reads nothing else.
     const withoutEngine = (path: string) =>
       read(path).replaceAll(
@@ -120,7 +120,7 @@ describe("layers", () => {
 describe("documents", () => {
   const isLocal = (target: string): boolean => !/^(?:https?:|mailto:|#|<)/.test(target);
 
-  test.each(documents)("%s links to what is there", (path) => {
+  test.each(documents)("%s has no broken links", (path) => {
     const text = read(path).replace(/```[\s\S]*?```/g, "");
     const targets = Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, target = ""]) => target).filter(isLocal);
     const missing = targets.filter((target) => {
@@ -139,7 +139,7 @@ describe("documents", () => {
     expect(named.filter((name) => looksLikePath(name) && !isSomewhere(name, path))).toEqual([]);
   });
 
-  test("say nothing of one machine", () => {
+  test("name no single machine", () => {
     const machine = /\/(?:home|Users|root|work|private)\/[\w.-]|[A-Z]:\\\\|\b[Ii]ssue #?\d/;
     expect(offenders(ours, (path) => path !== "server/test/tidy.test.ts" && machine.test(read(path)))).toEqual([]);
   });
@@ -148,7 +148,7 @@ describe("documents", () => {
     expect(read("AGENTS.md").split("\n").length).toBeLessThanOrEqual(100);
   });
 
-  test("the list of decisions has every one in force, with its title; others are in the archive", () => {
+  test("the list of decisions has each decision in force, with its title; the others are in the archive", () => {
     const isSuperseded = (path: string): boolean => /^Status: superseded by \[/m.test(read(path));
     const isArchived = (path: string): boolean => path.startsWith("docs/adr/archive/");
     const all = files.filter((path) => /^docs\/adr\/(?:archive\/)?\d{4}-.*\.md$/.test(path));

@@ -288,7 +288,7 @@ function describeBudgets(newPlace: () => Promise<Place>) {
     expect((await node.budgets.admit(call(customer, 0.1))).limitInfo).toMatchObject({ reason: "period_budget" });
   });
 
-  test("an edit holds against the repeated params of calls, until these change", async () => {
+  test("calls that repeat old customer_params do not overwrite an edit; changed params do", async () => {
     const [node, customer] = [newNode(), newCustomer()];
     const params = { total_budget: 100, name: "Zoë" };
     await node.budgets.admit(call(customer, 0.1, params));

@@ -76,7 +76,7 @@ test("a call that another node has made and not yet settled counts once", async 
   await expect.poll(() => ledger.find(key)).toMatchObject({ total: amountOf(7), reserved: 0n });
 });
 
-test("what another node did not count when it began is counted", async () => {
+test("spending that another node missed at the start is added", async () => {
   spans = [{ cost: 5, agoMs: longAgoMs }];
   const sync = syncOf(async () => void (await ledger.begin(key, { periodStart: "", period: 0n, total: 0n })));
   await sync.open(key, "", 0);

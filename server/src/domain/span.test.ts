@@ -9,6 +9,6 @@ test.each(["success", "Success", "SUCCEEDED", "ok", "OK"])("%j is a success", (w
   expect(spanStatusOf(word)).toBe("success");
 });
 
-test.each(["Half done", "pending", "okay?", "__proto__"])("%j stays the sender's own word", (word) => {
+test.each(["Half done", "pending", "okay?", "__proto__"])("%j is kept as the client wrote it", (word) => {
   expect(spanStatusOf(word)).toBe(word);
 });

@@ -132,7 +132,7 @@ describe("a preflight", () => {
     ["some", { origin: "https://evil.example", ...preflight }],
     ["some", preflight],
     ["some", { origin: page }],
-  ])("is none with CORS %s and %j", async (name, headers) => {
+  ])("is refused with CORS %s and %j", async (name, headers) => {
     const answer = await fetch(new URL("/post", servers[name].url), { method: "OPTIONS", headers });
     expect([answer.status, answer.headers.get("access-control-allow-methods")]).toEqual([405, null]);
   });

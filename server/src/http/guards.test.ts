@@ -84,7 +84,7 @@ describe("credentials", () => {
   test.each([
     ["/keys", "jwt.user.one", "takes an API key"],
     ["/users", "key-a1", "takes a person's access token"],
-  ])("%s says to the holder of %s what it takes", async (path, token, says) => {
+  ])("%s tells a caller with %s which credential it accepts", async (path, token, says) => {
     expect(await (await call(server, path, bearer(token))).text()).toContain(says);
   });
 
@@ -229,7 +229,7 @@ describe("rate limits", () => {
     // Nothing listens on port 1 of loopback.
     ["unreachable", () => new Redis({ host: "127.0.0.1", port: 1, lazyConnect: true }).on("error", () => {})],
     ["silent", () => ({ status: "ready", rlflxIncr: () => new Promise(() => {}) })],
-  ])("while Redis is %s the node counts for itself and says so", async (_how, connect) => {
+  ])("while Redis is %s the node counts alone and reports it", async (_how, connect) => {
     let failures = 0;
     const limiter = limiterOver(connect(), () => (failures += 1));
     expect(await limiter.consume("bulk_create", subject)).toBeUndefined();

@@ -135,7 +135,7 @@ describe.skipIf(!hasNginx).each([
     expect((await fetch(`${base}/metrics`)).status).toBe(403);
   });
 
-  test("failed sign-ins count for the client's address, not for one that it invents", async () => {
+  test("failed sign-ins count for the client's address, not for a forged address", async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 12; n += 1) {
       const wrong = { email: `${prefix}${testAdmin.email}`, password: "a wrong password" };

@@ -70,7 +70,7 @@ test.each([
   "12:00",
   "2026-02-30",
   "∞",
-])("%j is no time that is kept: it is refused by name", async (timestamp) => {
+])("%j is not a valid time: it is refused by name", async (timestamp) => {
   const answer = await app.prod.post("/api/request-logs/", { timestamp });
   expect(answer.status).toBe(422);
   expect(answer.json).toMatchObject({ errors: { timestamp: [expect.any(String)] } });
@@ -99,7 +99,7 @@ test("times that differ in the last nanosecond are in order, in both directions 
   expect(answer.json).toMatchObject({ count: 3 });
 });
 
-test("spans of 1970 and of next year do not show in the last hour, and are found by their own window", async () => {
+test("spans of 1970 and of next year are not in the last hour, and are found by their own window", async () => {
   const { prod } = await app.newOrganization();
   const now = Date.now();
   const times = { past: iso(0), last: iso(now - 60_000), soon: iso(now + hourMs), next: iso(now + 365 * 24 * hourMs) };

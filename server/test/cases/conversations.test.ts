@@ -313,7 +313,7 @@ describe("new messages", () => {
   });
 });
 
-describe("the messages are those of the response", () => {
+describe("messages of a thread", () => {
   const thread = newThread();
   const odd = 'a/b \u2028 "q"';
   const text = (at: number, input: string, output: string, log_type = "chat"): Row => ({
@@ -332,7 +332,7 @@ describe("the messages are those of the response", () => {
     text(5, odd, "d", "tool"),
   );
 
-  test("in whatever form they were sent", async () => {
+  test("are the same in each form in which they were sent", async () => {
     expect(await turnsOf(inThread(thread))).toEqual([
       ["1", [user(odd), assistant("\\slash\n")], 0],
       ["2", [user("c"), assistant("d")], 2],
@@ -347,11 +347,11 @@ describe("the messages are those of the response", () => {
     ['"q"', ["1"]],
     ['[{"role":', ["3"]],
     ["second choice", ["4"]],
-  ])("in which %j is found", async (needle, expected) => {
+  ])("are found by %j", async (needle, expected) => {
     expect(await hits({ ...inThread(thread), ...saying(needle) })).toEqual(expected);
   });
 
-  test("however they arrived", async () => {
+  test("are the same on each route", async () => {
     const [way, [a, b]] = [newThread(), [[user("a")], [user("a"), assistant("A"), user("b")]] as const];
     const attributes = {
       "gen_ai.operation.name": "chat",

@@ -97,7 +97,7 @@ const ways: ReadonlyArray<[name: string, span: () => Promise<Row>]> = [
   ],
 ];
 
-describe("M1: cache lifetimes that exceed the written total are reduced to it, an hour first", () => {
+describe("M1: cache lifetimes that exceed the stated total are reduced to it, an hour first", () => {
   test.each(ways)("%s", async (_name, spanOf) => {
     const span = await spanOf();
     expect(span).toMatchObject(right);
@@ -108,7 +108,7 @@ describe("M1: cache lifetimes that exceed the written total are reduced to it, a
   });
 });
 
-describe("M2: the written tokens are the stated total, otherwise the sum of the lifetimes, in ingest and gateway", () => {
+describe("M2: the cache writes are the stated total, otherwise the sum of the lifetimes, in ingest and gateway", () => {
   const written = (total: number | undefined, short: number, long: number): Row => ({
     input_tokens: 100,
     ...(total !== undefined && { cache_creation_input_tokens: total }),

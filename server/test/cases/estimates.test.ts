@@ -66,7 +66,7 @@ test.each([
   { prompt_tokens: -5000 },
   { completion_tokens: 10.5 },
   { completion_tokens: "many" },
-])("M6: a usage of which one side is no count, %j, is estimated whole, streamed or not", async (half) => {
+])("M6: a usage with an invalid count on one side, %j, is estimated whole, streamed or not", async (half) => {
   const usage = { prompt_tokens: 1000, completion_tokens: 900, ...half };
   gateway.upstream.script(answers(200, { ...completion(), usage }));
   const one = await call({});

@@ -81,7 +81,7 @@ test.each([
   ["/api/request-logs/export/?format=parquet", spans * 10_000],
   ["/api/traces/export/?format=jsonl", spans * textBytes],
 ])(
-  "%s takes no more memory however much it has",
+  "%s takes no more memory for a large export than for a small one",
   async (path, leastBytes) => {
     // Other work of the server may add to one run. An export that buffers its output does so in every run.
     let least = Number.POSITIVE_INFINITY;

@@ -57,7 +57,7 @@ const relayed: Array<[path: string, send: Send]> = [
   ["/v1/audio/transcriptions/", audio],
 ];
 
-describe("a URL that a caller chose", () => {
+describe("a URL of a caller", () => {
   const port = (): string => new URL(inside.url).port;
 
   test.each(paths)("that is private is refused on %s, and gets no request", async (path) => {

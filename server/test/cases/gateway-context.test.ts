@@ -120,7 +120,7 @@ describe("a key as x-api-key", () => {
     expect([await send("spw_prod_wrong"), [401, 403].includes(await send(testKeys.prod))]).toEqual([401, false]);
   });
 
-  test("and no others", async () => {
+  test("and opens no other route", async () => {
     expect((await post("/api/request-logs/", { "x-api-key": testKeys.prod })).status).toBe(401);
   });
 });
@@ -131,7 +131,7 @@ test.each([
   ["/v1/chat/completion?x=1", "openai"],
   ["/v10/nothing", "default"],
   ["/api/nothing", "default"],
-])("what is not there at %s is 404 in the form of its clients: %s", async (path, form) => {
+])("an unknown path, %s, is 404 in the form of its clients: %s", async (path, form) => {
   const answer = await gateway.app.prod.get(path);
   const body = answer.json as Row;
   expect([answer.status, "detail" in body ? "default" : "openai"]).toEqual([404, form]);

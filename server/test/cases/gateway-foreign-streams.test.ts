@@ -86,7 +86,7 @@ describe("lists of a message", () => {
     for (const each of (completion as { annotations: Row[] }).annotations) expect(each).not.toHaveProperty("index");
   });
 
-  test("P4: so do lists of an OpenAI-shaped stream, for each choice; existing indexes are kept", async () => {
+  test("P4: also lists of an OpenAI-shaped stream, for each choice; existing indexes are kept", async () => {
     const image = (url: string): Row => ({ type: "image_url", image_url: { url } });
     const choice = (index: number, delta: Row, finish_reason: string | null = null): Row => ({
       choices: [{ index, delta, finish_reason }],

@@ -78,7 +78,7 @@ describe("an error within a stream, before any content", () => {
     ["as the finish of a choice", streams(chunk({}, "error"), done)],
     ["as an object that is one", streams(event({ object: "error", message: "Overloaded", type: "x", code: 503 }))],
     ["below x_groq", streams(chunk({}, null, { choices: [], x_groq: { id: "r", error: "Overloaded" } }), done)],
-  ])("%s leads to the fallback, and the caller sees its answer alone", async (_what, script) => {
+  ])("%s leads to the fallback, and the caller sees only its answer", async (_what, script) => {
     openai.script(script);
     groq.script(streams(...helloStream, done));
     const answer = await call({ stream: true, retries: 0, ...fallback });
@@ -92,7 +92,7 @@ describe("an error within a stream, before any content", () => {
     ["in a choice", { choices: [{ index: 0, error: { code: 502, message: "Overloaded" }, message: { content: "" } }] }],
     ["as its finish", { choices: [{ index: 0, finish_reason: "error", message: { content: "" } }] }],
     ["as an object that is one", { object: "error", message: "Overloaded", code: 503, choices: [] }],
-  ])("so does one in a whole answer: %s", async (_what, members) => {
+  ])("also in a whole answer: %s", async (_what, members) => {
     openai.script(answers(200, completion(members)));
     const answer = await call({ retries: 0, ...fallback });
     expect([answer.status, answer.headers.get("x-spanway-provider")]).toEqual([200, "groq"]);
@@ -118,7 +118,7 @@ describe("retries", () => {
   const busy = (headers: Record<string, string>): Script => problem(429, "Slow down.", headers);
   const ok = answers(200, completion());
 
-  test("wait as long as each response states, not as the first did", async () => {
+  test("wait as long as each response states, not only the first", async () => {
     const turn = inTurn(busy({ "retry-after-ms": "150" }), busy({ "retry-after-ms": "400" }), ok);
     openai.script(turn.script);
     const answer = await call({ ...fallback });

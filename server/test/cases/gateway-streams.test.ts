@@ -141,7 +141,7 @@ describe("usage", () => {
       [chunk({}, "stop", { usage: counts(10, 5) }), usageChunk({}), chunk({}, null, { usage: null }), done],
     ],
     ["before the stream closes without [DONE]", [chunk({}, "stop"), usageChunk(counts(10, 5))]],
-  ])("%s: the last that says something counts, in span and breakdown", async (_what, tail) => {
+  ])("%s: the last one with figures counts, in span and breakdown", async (_what, tail) => {
     const answer = await complete(streams(...text, ...tail), { request_breakdown: true });
     const events = eventsOf(answer.text);
     expect(events.at(-2)).toMatchObject({ request_breakdown: { prompt_tokens: 10, completion_tokens: 5 } });
@@ -273,7 +273,7 @@ describe("failures after the first content", () => {
     expect(gateway.upstream.requests.length).toBe(before + 1);
   });
 
-  test("an end without a finish, in the middle of an event: no made-up finish, no half event", async () => {
+  test("an end without a finish, in the middle of an event: no invented finish, no half event", async () => {
     await expectBroken(await complete(streams(...five, 'data: {"choices":[{"index":0,"del')), five);
   });
 
@@ -331,7 +331,7 @@ describe("time", () => {
     expect(answer.text).toBe([...helloStream, done].join(""));
   });
 
-  test("after [DONE] is not waited for", async () => {
+  test("the gateway does not wait for the end of the connection after [DONE]", async () => {
     const started = performance.now();
     const answer = await complete(async (connection) => {
       await connection.write(streamHead + [...helloStream, done].join(""));

@@ -182,7 +182,7 @@ describe("invalid responses are 424, and one span each", () => {
   });
 });
 
-describe("a connection that is closed as it is reused, without a byte of a response", () => {
+describe("a reused connection that closes without a byte of a response", () => {
   const reply = `HTTP/1.1 200 OK\r\n${json}content-length: ${whole.length}\r\n\r\n${whole}`;
 
   /** Serves the first request of the connection, then does something else. */
@@ -203,14 +203,17 @@ describe("a connection that is closed as it is reused, without a byte of a respo
     ["reset", false],
     ["close", true],
     ["reset", true],
-  ])("P17: a %s takes the call along to another one: that is no retry (stream: %j)", async (end, stream) => {
-    const answer = await thenUsed(wire([], end), { stream });
-    expect(answer.status).toBe(200);
-    expect(stream ? textOf(eventsOf(answer.text)) : answer.json).toEqual(stream ? "Hello." : completion());
-    expect(answer.headers.get("x-spanway-attempts")).toBe("1");
-    expect(gateway.upstream.requests).toHaveLength(3);
-    expect((await retrieveSpan(client, answer.headers.get("x-spanway-log-id")))["attempts"]).toBeNull();
-  });
+  ])(
+    "P17: a %s moves the call to another connection, which does not count as a retry (stream: %j)",
+    async (end, stream) => {
+      const answer = await thenUsed(wire([], end), { stream });
+      expect(answer.status).toBe(200);
+      expect(stream ? textOf(eventsOf(answer.text)) : answer.json).toEqual(stream ? "Hello." : completion());
+      expect(answer.headers.get("x-spanway-attempts")).toBe("1");
+      expect(gateway.upstream.requests).toHaveLength(3);
+      expect((await retrieveSpan(client, answer.headers.get("x-spanway-log-id")))["attempts"]).toBeNull();
+    },
+  );
 
   test.each<[what: string, then: Script]>([
     [
@@ -229,19 +232,19 @@ describe("a connection that is closed as it is reused, without a byte of a respo
       },
     ],
     ["with a hint that it was taken", wire(["HTTP/1.1 102 Processing\r\n\r\n"], "close")],
-  ])("costs the call where it ends %s: an error is better than to pay twice", async (_what, then) => {
+  ])("fails the call if it ends %s: an error is better than a second charge", async (_what, then) => {
     expect((await thenUsed(then)).status).toBe(424);
     expect(gateway.upstream.requests).toHaveLength(2);
   });
 
-  test("fails the call if the next connection does the same: it never responded", async () => {
+  test("fails the call if the next connection closes too", async () => {
     await send(wire([reply], "keep"));
     expect((await send(wire([], "close"))).status).toBe(424);
     expect(gateway.upstream.requests).toHaveLength(3);
   });
 });
 
-test("a connection that closes just as it is reused fails no call", async () => {
+test("a connection that closes at the moment of its reuse fails no call", async () => {
   const reply = `HTTP/1.1 200 OK\r\n${json}connection: keep-alive\r\ncontent-length: ${whole.length}\r\n\r\n${whole}`;
   const fickle: Script = async (connection) => {
     await connection.write(reply);

@@ -159,10 +159,10 @@ describe("the same span again", () => {
   });
 });
 
-describe("tenants never meet, whatever ids they send", () => {
+describe("tenants are separate, whatever ids they send", () => {
   const shared = { ...complete({ trace_unique_id: "trace", span_unique_id: "span" }), thread_identifier: "thread" };
 
-  test("four keys send the same span: each reads its own, with its own cost", async () => {
+  test("four keys send the same span: each reads its own span, with its own cost", async () => {
     const [one, two] = [await app.newOrganization(), await app.newOrganization()];
     const owners = [one.prod, one.test, two.prod, two.test];
     const created = await Promise.all(

@@ -191,7 +191,7 @@ describe("O24: a judge of an automation receives", () => {
   });
 });
 
-describe("a picture that a judge cannot receive is named to it and in the explanation:", () => {
+describe("a picture that a judge cannot receive is named in the prompt and in the explanation:", () => {
   const refusesParts: Script = (connection, request) =>
     Array.isArray((JSON.parse(request.body) as JudgeRequest).messages[1].content)
       ? answers(400, { error: { message: "image_url is not supported", type: "invalid_request_error" } })(
@@ -235,7 +235,7 @@ describe("a picture that a judge cannot receive is named to it and in the explan
     expect(partsOf(judgeRequest)[0]?.text).toMatch(/Not shown to the judge: \/api\/media\//);
   });
 
-  test("of another organization, of a deleted trace, or of nobody", async () => {
+  test("of another organization, of a deleted trace, or of no organization", async () => {
     const [owner, other] = [(await gateway.app.newOrganization()).prod, (await gateway.app.newOrganization()).prod];
     const spanOf = (trace: string): Row => ({ trace_unique_id: trace, span_unique_id: "s", input: uriOf(png()) });
     await storeSpans(owner, [spanOf("kept"), spanOf("deleted")]);

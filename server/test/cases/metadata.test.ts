@@ -109,7 +109,7 @@ describe("metadata of every shape", () => {
   });
 });
 
-describe("spans with ten thousand keys between them", () => {
+describe("spans with ten thousand keys in total", () => {
   test("filter options are immediate and bounded, whatever keys there are", async () => {
     const { prod } = await app.newOrganization();
     const keysPerSpan = 1000;

@@ -31,7 +31,7 @@ test.each<[what: string, shape: Shape, counted: number]>([
     { a: ["b", true], b: ["a", true], top: [""], agent: ["top", true], call: ["agent", true] },
     3,
   ],
-])("two that are each other's parent count what they used, wherever it is summed: %s", async (_, shape, counted) => {
+])("two spans that are each other's parent count their usage in every sum: %s", async (_, shape, counted) => {
   const { prod } = await app.newOrganization();
   const spans = Object.entries(shape).map(([id, [parent, isUsed]]) => ({
     trace_unique_id: "t",

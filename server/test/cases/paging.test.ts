@@ -47,7 +47,7 @@ async function walk(
 
 describe("53 spans of one instant", () => {
   test.each(["timestamp", "-timestamp", "cost", "-cost", "id", "-model", "latency", "status_code"])(
-    "by %s the pages together hold each once, in one order",
+    "by %s the pages together contain each once, in one order",
     async (sort) => {
       for (const size of [1, 10, 53]) {
         if (size === 1 && sort !== "-timestamp") continue;
@@ -59,7 +59,7 @@ describe("53 spans of one instant", () => {
     },
   );
 
-  test("without a filter too, which reads rows differently", async () => {
+  test("without a filter too, which uses another query", async () => {
     const own = await app.newOrganization();
     await storeSpans(
       own.prod,
@@ -91,7 +91,7 @@ describe("53 spans of one instant", () => {
   });
 
   test.each(["0", "-1", "1.5", "x", "", "1e3", "99999999999999999999", "1000001", "NaN"])(
-    "a page of %j is refused or read as it is",
+    "a page of %j is refused or accepted as a number",
     async (page) => {
       const answer = await prod.post(`/api/request-logs/list/?page=${page}`, {});
       expect([page, [200, 400].includes(answer.status)]).toEqual([page, true]);
@@ -110,7 +110,7 @@ describe("while spans arrive between pages", () => {
   };
   const original = Array.from({ length: total }, (_, i) => `${i}`).sort();
 
-  test("later ones do not disturb a walk from the oldest", async () => {
+  test("later ones do not change a walk from the oldest", async () => {
     const client = await fill();
     const seen = await walk(client, "sort_by=timestamp&page_size=10", chat, async (page) => {
       if (page > 5) return;
@@ -122,7 +122,7 @@ describe("while spans arrive between pages", () => {
   });
 
   test.each(["-timestamp", "timestamp", "-cost", "id"])(
-    "by %s, newer ones, ones of the same instant and deletions disturb no walk along the links",
+    "by %s, newer ones, ones of the same instant and deletions do not change a walk along the links",
     async (sort) => {
       const own = await app.newOrganization();
       const span = (i: number, more: Row = {}): Row => ({
@@ -163,7 +163,7 @@ describe("while spans arrive between pages", () => {
     },
   );
 
-  test("the links keep the window of the first page, which by default moves with the time", async () => {
+  test("the links keep the window of the first page, which by default depends on the time", async () => {
     const own = await app.newOrganization();
     await storeSpans(
       own.prod,
@@ -212,7 +212,7 @@ describe("while spans arrive between pages", () => {
     }
   });
 
-  test("ones outside the window do not disturb a walk at all, nor do resends", async () => {
+  test("ones outside the window do not change a walk, nor do resends", async () => {
     const own = await app.newOrganization();
     const span = (i: number): Row => ({
       ...chat,

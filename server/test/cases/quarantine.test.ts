@@ -47,7 +47,7 @@ beforeEach(async () => {
   });
 });
 
-test("the quarantine is listed, exported and dropped, entry by entry", async () => {
+test("single entries of the quarantine are listed, exported and dropped", async () => {
   const listed = await entries();
   expect(listed).toMatchObject(refused.map((row) => ({ bytes: 12, reason: `no ${row}` })));
   const id = String(listed[1]?.["entry"]);
@@ -59,7 +59,7 @@ test("the quarantine is listed, exported and dropped, entry by entry", async () 
   expect((await run("quarantine list")).stdout).toBe("None.");
 });
 
-test("the quarantine is not dropped without naming entries", async () => {
+test("dropping from the quarantine requires the names of the entries", async () => {
   expect(await run("quarantine drop")).toMatchObject({ code: 2 });
   expect(await entries()).toHaveLength(2);
 });

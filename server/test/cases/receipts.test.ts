@@ -170,7 +170,7 @@ describe("M2: the receipt of a span", () => {
     });
   });
 
-  test("names the owner's unit prices, and never invents the other one", async () => {
+  test("names the organization's unit prices, and never invents the other one", async () => {
     const span = await roundTrip(prod, {
       model: "mine",
       prompt_tokens: 1000,

@@ -36,7 +36,7 @@ const sendings: Array<[string, (input: string) => Promise<Answer>]> = [
 ];
 
 test.each(sendings)(
-  "a %s larger than the whole journal is stored whole, as is what comes after it",
+  "a %s larger than the whole journal is stored completely, and so are later ones",
   async (_, send) => {
     expect((await send(large)).status).toBeLessThan(300);
     await client.waitForSpans(1);

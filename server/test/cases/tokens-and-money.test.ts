@@ -223,7 +223,7 @@ describe("a usage with the provider's charge costs that, whatever the table says
     [{ cost: {} }],
     [{ cost_in_usd_ticks: null }],
     [{ cost_in_usd_ticks: -5 }],
-  ])("%j says nothing", async (members) => {
+  ])("%j states no charge", async (members) => {
     expect((await priced(members))["cost"]).toBeCloseTo(ofTable, 12);
   });
 });
@@ -310,7 +310,7 @@ describe("unknown is not zero", () => {
     ["total_tokens", "99999999999999999999"],
     ["cost", 1e308],
     ["prompt_unit_price", 1e300],
-  ])("a %s of %j, which would, is refused", async (field, value) => {
+  ])("a %s of %j, which would break sums, is refused", async (field, value) => {
     const answer = await prod.post("/api/request-logs/", { [field]: value });
     expect(answer.status).toBe(422);
     expect(Object.keys(bodyOf(answer)["errors"] as Row)).toEqual([field]);

@@ -29,7 +29,7 @@ const budget = (customer: string, fields: Row): Promise<Answer> =>
   gateway.app.prod.post("/api/users/", { customer_identifier: customer, total_budget: 1, ...fields });
 const usageOf = async (customer: string) => (await retrieveCustomer(gateway.app.prod, customer))["total_usage"];
 
-test("M14: by default it counts as nothing, and limit_info warns of it", async () => {
+test("M14: by default it counts as 0, and limit_info warns of it", async () => {
   await budget("pretends-nothing", {});
   const answer = await call("pretends-nothing");
   expect(answer.status).toBe(200);

@@ -63,7 +63,7 @@ describe("with a span store that", () => {
   }, 60_000);
 });
 
-test("a rule is evaluated every minute, also after a restart: each window ends a minute after the last", async () => {
+test("a rule is evaluated every minute, also after a restart: each window ends a minute after the previous one", async () => {
   const [clickHouse, folder] = [await startTestClickHouse(), newDataDir()];
   // A clock that stands still but for the test: no minute of the machine's own passes.
   let nowMs = Date.now();

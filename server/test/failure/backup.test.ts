@@ -39,8 +39,8 @@ const settingsOf = async ({ prod }: ServerProcess) =>
     ),
   );
 
-describe("N11: a backup of a server that takes spans", () => {
-  test("restored into an empty folder has every span, id, key and setting that there were when it began", async () => {
+describe("N11: a backup of a server that receives spans", () => {
+  test("restored into an empty folder has every span, id, key and setting that existed when it began", async () => {
     const server = await startServerProcess(own);
     const { prod } = server;
     const lab = { provider: "my-lab", base_url: "https://llm.example.com/v1", api_key: "sk-lab-0123456789" };
@@ -125,7 +125,7 @@ describe("N11: a backup of a server that takes spans", () => {
     await again.kill("SIGTERM");
   }, 120_000);
 
-  test("leaves nothing to start on where the restore is killed, and can be restored again", async () => {
+  test("leaves no usable data folder if the restore is killed, and can be restored again", async () => {
     const [target, blocked] = [newDataDir(), newDataDir()];
     cpSync(backup, blocked.path, { recursive: true });
     // A file that takes for ever to read.
@@ -154,7 +154,7 @@ describe("N11: a backup of a server that takes spans", () => {
     await Promise.all([target.remove(), blocked.remove()]);
   });
 
-  test("is refused where there is something already, and one that is not whole is not restored", async () => {
+  test("needs an empty target folder, and an incomplete backup is not restored", async () => {
     const empty = newDataDir();
     const run = (dataDir: string, ...command: string[]) => runAdminProcess(dataDir, command).catch(String);
     expect(await run(own, "backup", backup)).toContain("is not empty");

@@ -122,7 +122,7 @@ test("if a call was refused because a budget is used up, webhooks are notified o
   expect(new Set(ids).size).toBe(all.length);
 }, 90_000);
 
-test("what a process that dies had reserved comes back, and what was spent stays spent", async () => {
+test("reservations of a process that dies are released, and spending stays", async () => {
   const path = newFolder();
   const first = await start(path);
   upstream.script(costly());
@@ -157,7 +157,7 @@ test("what a process that dies had reserved comes back, and what was spent stays
     .toBeCloseTo((3 + passed) * callCost, 9);
 }, 60_000);
 
-test("what was answered just before a process died counts, once", async () => {
+test("calls that were answered just before a process died count once", async () => {
   const path = newFolder();
   const first = await start(path);
   upstream.script(costly());

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("while Redis is away calls that ask for the response cache are answered by their provider", async () => {
+test("while Redis is down, calls that use the response cache are answered by their provider", async () => {
   gateway.upstream.script(answers(200, completion()));
   const body = { model: "gpt-4o", messages: [question], cache_enabled: true };
   for (const nth of [1, 2]) {

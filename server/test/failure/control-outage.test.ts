@@ -18,7 +18,7 @@ const outputTokens = 399;
 const callCost = outputTokens * 1e-5 + 2.5e-6;
 const staleS = 15;
 
-describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not answer${postgresSkipReason}`, () => {
+describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not respond${postgresSkipReason}`, () => {
   let database: Awaited<ReturnType<typeof createPostgresDatabase>>;
   let proxy: TcpProxy;
   let gateway: TestGateway;
@@ -66,7 +66,7 @@ describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not answer${
   const outdate = () => sleep(customersLimits.cachedCustomerMs + 500);
 
   test.each(["disconnect", "hang"] as const)(
-    "%s: spans and calls continue with cached settings, budgets up to their rest",
+    "%s: spans and calls continue with cached settings, and within the rest of the budgets",
     async (fault) => {
       const lab = { provider: "openai", api_key: "sk-of-the-organization", base_url: `${gateway.upstream.url}/v1` };
       expect((await prod.post("/api/providers/", lab)).status).toBe(201);
@@ -111,7 +111,7 @@ describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not answer${
     90_000,
   );
 
-  test("a customer that a node never had a call of has its budget there all the same, and one without a bound passes", async () => {
+  test("a node enforces the budget of a customer that it had no call of, and accepts calls of customers without limits", async () => {
     const poor = randomUUID();
     expect((await call(poor)).status).toBe(200);
     const budget = { total_budget: callCost * 2.5 };
@@ -142,7 +142,7 @@ describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not answer${
     }
   }, 90_000);
 
-  test("what is known ends after SPANWAY_STALE_SECONDS, and begins again with the store", async () => {
+  test("cached data expires after SPANWAY_STALE_SECONDS, and is valid again once the store responds", async () => {
     expect((await call()).status).toBe(200);
     await outdate();
     proxy.disconnect();

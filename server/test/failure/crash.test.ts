@@ -59,7 +59,7 @@ async function write(client: TestClient, rowsPerRequest: number): Promise<void> 
 const isConnectionLoss = (error: unknown): boolean => error instanceof TypeError;
 
 test(
-  `after ${rounds} kills under load every 201 is there exactly once`,
+  `after ${rounds} kills under load every span with a 201 is stored exactly once`,
   async () => {
     for (let round = 0; round < rounds; round += 1) {
       const server = await startServerProcess(dataDir.path, { SPANWAY_LOG_LEVEL: "info" });

@@ -12,7 +12,7 @@ const modeOf = (path: string) => statSync(join(dataDir.path, path), { throwIfNoE
 /** What others than the owner may do something with. */
 const open = () => contents().filter((path) => ((modeOf(path) ?? 0) & 0o077) !== 0);
 
-test("K15: nobody else may read what the server stores, nor what an earlier version left open", async () => {
+test("K15: no other user may read what the server stores, including files that an earlier version left readable", async () => {
   const first = await startServerProcess(dataDir.path);
   await first.prod.post("/api/request-logs/", { output: "private" });
   expect(open()).toEqual([]);

@@ -100,7 +100,7 @@ async function wholeSpans(): Promise<string[]> {
 
 const status = async (customer: string) => (await server.prod.get(pathOf(customer))).status;
 
-test("M11: nothing that was received before brings a deleted customer back, by whatever route, before and after a restart", async () => {
+test("M11: no data received before the deletion restores a deleted customer, by any route, before and after a restart", async () => {
   const sends = Object.entries(routes).map(([route, prepare], index) => {
     const customer = `erased-${index}`;
     return { route, customer, send: prepare(customer) };
@@ -190,7 +190,7 @@ test("M11: calls do not inherit a deleted customer, and earlier ones not a new c
   expect(await retrieveCustomer(server.prod, "heir")).toMatchObject({ total_cost: 1, number_of_requests: 2 });
 }, 60_000);
 
-test("M11: a call that was in progress is recorded without its customer, one that follows makes a new one", async () => {
+test("M11: a call in progress is recorded without its customer, a later call creates a new customer", async () => {
   const call = (customer_identifier: string) =>
     server.prod.post("/v1/chat/completions", {
       model: "openai/gpt-4o-mini",
@@ -219,7 +219,7 @@ test("M11: a call that was in progress is recorded without its customer, one tha
 }, 60_000);
 
 describe("M11: a deleted customer is in no copy", () => {
-  test("not in what webhooks keep, and send again", async () => {
+  test("not in payloads that webhooks store and send again", async () => {
     const url = `${receiver.url}/hook`;
     const hook = bodyOf(await server.prod.post("/api/webhooks/", { url, name: "Hook", event_type: "request_log" }));
     const trace = { ...ids(), thread_identifier: "kept" };

@@ -20,7 +20,7 @@ async function scoredLogs(client: TestClient): Promise<string[]> {
   }
 }
 
-test(`after ${rounds} kills during evaluation every log accepted before has its score, and one`, async () => {
+test(`after ${rounds} kills during evaluation every log accepted before has exactly one score`, async () => {
   let automation: Row | undefined;
   for (let round = 0; round < rounds; round += 1) {
     const server = await startServerProcess(dataDir.path);
@@ -56,7 +56,7 @@ test(`after ${rounds} kills during evaluation every log accepted before has its 
   await server.kill("SIGTERM");
 }, 90_000);
 
-test("K4: an evaluation that ends its node every time fails, with a reason, and harms no other", async () => {
+test("K4: an evaluation that kills its node every time fails with a reason, and affects no other", async () => {
   const folder = newDataDir();
   // Longer than any of these nodes lives.
   const env = { SPANWAY_EVALUATOR_CPU_MS: "60000" };

@@ -9,7 +9,7 @@ const folders = [newDataDir(), newDataDir()] as const;
 afterAll(() => Promise.all(folders.map((folder) => folder.remove())));
 
 describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgresSkipReason}`, () => {
-  test("judge each log once between them, from the creation of an automation on", async () => {
+  test("together judge each log once, from the creation of an automation on", async () => {
     const [clickhouse, database] = [await startTestClickHouse(), await createPostgresDatabase()];
     const stores = {
       SPANWAY_SPANS_URL: clickhouse.url,

@@ -35,7 +35,7 @@ test.each(formats)("a whole export of a ClickHouse server as %s", async (format)
 });
 
 test.each(formats.flatMap((format) => (["exception", "reset"] as const).map((fault) => [format, fault] as const)))(
-  "an export as %s that the store breaks off (%s) cuts the connection",
+  "an export as %s that the store aborts (%s) closes the connection",
   async (format, fault) => {
     for (const coding of ["identity", "gzip"]) {
       await clickHouse.setFaults({ breakStreams: fault });
@@ -61,7 +61,7 @@ test.each(
   expect((await exportSpans()).status).toBe(200);
 });
 
-test.each(formats)("an export as %s without a store is refused, and no file", async (format) => {
+test.each(formats)("an export as %s without a store is 503, and not a file", async (format) => {
   await clickHouse.setFaults({ refuse: "503" });
   const answer = await app.prod.post(`${path}&format=${format}`, {});
   await clickHouse.setFaults({});

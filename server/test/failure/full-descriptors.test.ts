@@ -48,7 +48,7 @@ function createKeepAliveClient(url: string) {
     });
 }
 
-test("K13: without file descriptors every route answers, none with 500, and all of it works again afterwards", async () => {
+test("K13: without file descriptors every route responds, none with 500, and all work again afterwards", async () => {
   const { child, url } = await start();
   const exited = once(child, "exit");
   const evaluator = await newEvaluator(createClient(url, testKeys.prod));

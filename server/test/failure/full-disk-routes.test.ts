@@ -122,7 +122,7 @@ const gatewayRoutes: Route[] = gatewayOperations.flatMap((operation) => {
   }));
 });
 
-test("K13: on a full disk every route answers, none with 500, what was taken is kept, and all of it works again with room", async ({
+test("K13: on a full disk every route responds, none with 500; accepted data stays, and all work again once there is space", async ({
   skip,
 }) => {
   skip(canMount.status !== 0, "no disk can be mounted here");

@@ -51,7 +51,7 @@ const spans = Array.from({ length: 60 }, (_, i): Row => ({
   ...(i % 2 === 0 && { trace_unique_id: "t", span_unique_id: `${i}` }),
 }));
 
-test("a disk that is full costs the spans that it cannot hold, and neither the server nor what it holds", async () => {
+test("on a full disk the server refuses only spans that do not fit, keeps running and loses no accepted span", async () => {
   clickHouse = await startTestClickHouse();
   const { child, prod, stderr } = await startBounded(clickHouse.url);
   const exited = once(child, "exit");
@@ -94,7 +94,7 @@ test("a disk that is full costs the spans that it cannot hold, and neither the s
 }, 60_000);
 
 test.for(["1", "2", "4"])(
-  "LMDB is refused nothing, whatever comes and goes, and what was removed is room (%s)",
+  "no write of LMDB fails, in any order of writes and removals, and removed entries free space (%s)",
   async (seed) => {
     const folder = newDataDir();
     try {

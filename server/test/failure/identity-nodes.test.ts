@@ -79,7 +79,7 @@ describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgr
       expect([spans.length, summary["total_cost"]]).toEqual([8, 8]);
     });
 
-    test("legacy ingest and OTLP are one span each", async () => {
+    test("legacy ingest and OTLP create one span each", async () => {
       const group = randomUUID();
       const legacy = [{ ...complete(ids()), customer_identifier: group }];
       await both((client) => client.post("/api/v1/traces/ingest", legacy));
@@ -91,7 +91,7 @@ describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgr
     });
   });
 
-  test("a start on one node and its end on another are one whole span, in either order", async () => {
+  test("a start on one node and its end on another are one complete span, in either order", async () => {
     const group = randomUUID();
     const started = { start_time: new Date(Date.now() - 5_000).toISOString(), customer_identifier: group };
     const ended = { ...started, timestamp: new Date().toISOString() };
@@ -113,7 +113,7 @@ describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgr
     expect(await retrieveTrace(second, one.trace_unique_id)).toMatchObject({ span_count: 1, total_cost: 0.25 });
   });
 
-  test("a span that moves between nodes again and again is where it was sent last", async () => {
+  test("a span that alternates between nodes has the last version sent", async () => {
     const group = randomUUID();
     const span = { ...ids(), customer_identifier: group };
     const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString();
@@ -127,7 +127,7 @@ describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgr
     expect(spans.map(({ timestamp }) => timestamp)).toEqual([times.at(-1)]);
   });
 
-  test("what nodes accept while the store is down is one span once it is back", async () => {
+  test("spans that several nodes accept while the store is down are one span afterwards", async () => {
     const group = randomUUID();
     const logs = Array.from({ length: 20 }, () => ({ ...complete(ids()), customer_identifier: group }));
     await running.clickhouse.setFaults({ refuse: "503" });

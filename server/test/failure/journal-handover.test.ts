@@ -11,7 +11,7 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { newDataDir, runAdminProcess, startServerProcess, type ServerProcess } from "../support/server-process.ts";
 import { always, bodyOf, settle, summarize } from "../support/spans.ts";
 
-describe.skipIf(postgresUrl === undefined)(`N9: a node that never comes back${postgresSkipReason}`, () => {
+describe.skipIf(postgresUrl === undefined)(`N9: the journal of a node that never returns${postgresSkipReason}`, () => {
   const folders = [newDataDir(), newDataDir(), newDataDir()] as const;
   const [own, adopted, drained] = folders.map(({ path }) => path) as [string, string, string];
   let [clickhouse, database, receiver]: [
@@ -102,7 +102,7 @@ describe.skipIf(postgresUrl === undefined)(`N9: a node that never comes back${po
     return new Set(events.map(({ json }) => json["unique_id"])).size;
   };
 
-  test("is adopted by one that runs: its spans are stored and delivered once, also when it is done twice", async () => {
+  test("is adopted by a running node: its spans are stored and delivered once, also when it is adopted twice", async () => {
     await leave(adopted, "a");
     const adopt = () => runAdminProcess(own, ["journal", "adopt", adopted], settings);
     expect(await adopt()).toMatch(/entries +[1-9]/);
@@ -123,7 +123,7 @@ describe.skipIf(postgresUrl === undefined)(`N9: a node that never comes back${po
     );
   }, 90_000);
 
-  test("is drained where its folder is: its spans are stored and delivered once, also when it is done twice", async () => {
+  test("is drained in its folder: its spans are stored and delivered once, also when it is drained twice", async () => {
     await leave(drained, "d");
     const drain = () => runAdminProcess(own, ["journal", "drain", drained], settings);
     expect(await runAdminProcess(own, ["journal", "drain", own], settings).catch(String)).toContain(

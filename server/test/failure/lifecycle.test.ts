@@ -67,7 +67,7 @@ const metricOf = async (server: ServerProcess, name: string): Promise<number> =>
   Number(new RegExp(`^${name} (\\S+)$`, "m").exec((await server.prod.get("/metrics")).text)?.[1]);
 
 describe("SIGTERM", () => {
-  test("requests in progress are finished, what was accepted is stored, the code is 0", async () => {
+  test("finishes requests in progress, stores accepted spans and exits with code 0", async () => {
     const dir = freshDir();
     const server = await start(dir);
     for (let i = 0; i < 50; i += 1) await server.prod.post("/api/request-logs/", { log_type: "chat", cost: 0.5 });
@@ -94,7 +94,7 @@ describe("SIGTERM", () => {
     expect(await again.kill("SIGINT")).toEqual({ code: 0 });
   });
 
-  test("N7: the node says that it is not ready, serves for SPANWAY_DRAIN_SECONDS, and closes then", async () => {
+  test("N7: makes the node not ready, lets it serve for SPANWAY_DRAIN_SECONDS, and closes it then", async () => {
     const server = await start(freshDir(), { SPANWAY_DRAIN_SECONDS: "2" });
     const before = await fetch(new URL("/readyz", server.url));
     expect([before.status, before.headers.get("connection")]).toEqual([200, "keep-alive"]);
@@ -111,7 +111,7 @@ describe("SIGTERM", () => {
     expect(performance.now() - began).toBeGreaterThan(2_000);
   });
 
-  test("SIGINT, and a second SIGTERM, do not wait for SPANWAY_DRAIN_SECONDS", async () => {
+  test("SIGINT, and a second SIGTERM, skip SPANWAY_DRAIN_SECONDS", async () => {
     const settings = { SPANWAY_DRAIN_SECONDS: "60" };
     const [one, two] = [await start(freshDir(), settings), await start(freshDir(), settings)];
     expect(await one.kill("SIGINT")).toEqual({ code: 0 });
@@ -120,7 +120,7 @@ describe("SIGTERM", () => {
     expect(await two.kill("SIGTERM")).toEqual({ code: 1 });
   });
 
-  test("with a store that refuses, it ends within the grace, and the journal keeps everything", async () => {
+  test("with a failing store ends the node within the grace period, and the journal keeps everything", async () => {
     const clickHouse = await startTestClickHouse();
     cleanup.push(() => clickHouse.stop());
     const dir = freshDir();
@@ -140,7 +140,7 @@ describe("SIGTERM", () => {
 });
 
 describe("the journal at a start", () => {
-  test("N7: is stored before the server says that reads work; traffic is taken meanwhile", async () => {
+  test("N7: is stored before the server reports that reads work; the node accepts traffic meanwhile", async () => {
     const clickHouse = await startTestClickHouse();
     cleanup.push(() => clickHouse.stop());
     const dir = freshDir();
@@ -163,7 +163,7 @@ describe("the journal at a start", () => {
     expect(await summarize(server.prod)).toMatchObject({ number_of_requests: 15_000, total_cost: 7500 });
   });
 
-  test("500 MB of it are stored within bounded memory; the node is ready before, and takes spans meanwhile", async () => {
+  test("of 500 MB is stored within bounded memory; the node is ready before, and accepts spans meanwhile", async () => {
     const dir = freshDir();
     const [requests, rows] = [500, 10];
     const input = "journal ".repeat(12_500);
@@ -226,7 +226,7 @@ describe("the journal at a start", () => {
 });
 
 describe("several nodes", () => {
-  test("a taken port stops the start in one line, before a first start shows its keys", async () => {
+  test("a port in use stops the start with one line, before a first start shows its keys", async () => {
     const running = await start(freshDir());
     const taken = new URL(running.url).port;
     const dir = freshDir();
@@ -247,13 +247,13 @@ describe("several nodes", () => {
       { SPANWAY_CONTROL_URL: nobody, SPANWAY_CONTROL_WAIT_SECONDS: "0" },
       "SPANWAY_CONTROL_URL",
     ],
-  ])("%s ends the start in one line", async (_what, settings, remedy) => {
+  ])("%s stops the start with one line", async (_what, settings, remedy) => {
     const refusal = await startServerProcess(freshDir(), settings).catch(String);
     expect(refusal).toContain(remedy);
     expect(refusal).not.toMatch(/begins again|pass-word|API key| {4}at /);
   });
 
-  test("a Postgres that is not there is waited for as long as is set, with a line for each try", async () => {
+  test("the start waits for an unreachable Postgres as long as configured, with a line for each try", async () => {
     const began = performance.now();
     const settings = { SPANWAY_CONTROL_URL: nobody, SPANWAY_CONTROL_WAIT_SECONDS: "3" };
     const refusal = await startServerProcess(freshDir(), settings).catch(String);
@@ -263,7 +263,7 @@ describe("several nodes", () => {
     expect(refusal).not.toContain("pass-word");
   });
 
-  test("a data folder that cannot be used ends the start with its path and what to do, and no stack", async () => {
+  test("an unusable data folder stops the start with its path and a remedy, and without a stack trace", async () => {
     const file = join(freshDir(), "file");
     writeFileSync(file, "");
     const refusal = await startServerProcess(join(file, "data")).catch(String);
@@ -272,7 +272,7 @@ describe("several nodes", () => {
     expect(refusal).not.toContain("    at ");
   });
 
-  test("a second process on a data folder is refused, the first does not notice", async () => {
+  test("a second process on a data folder is refused, and does not affect the first", async () => {
     const dir = freshDir();
     const first = await start(dir);
     const began = performance.now();
@@ -287,7 +287,7 @@ describe("several nodes", () => {
     expect((await listSpans(next.prod)).count).toBe(1);
   });
 
-  test("two that start at once on empty stores set up one organisation, and share its spans", async () => {
+  test("two nodes that start at the same time on empty stores create one organisation, and share its spans", async () => {
     const clickHouse = await startTestClickHouse();
     cleanup.push(() => clickHouse.stop());
     const control = join(freshDir(), "control.db");

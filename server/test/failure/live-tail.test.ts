@@ -66,7 +66,7 @@ async function leaveInJournal(dir: string, organization_id: string, names: reado
 }
 
 test(
-  "spans that another node received come at once, and those that it stored late a little later, once",
+  "spans that another node received arrive immediately, and spans that it stored late a little later, each once",
   { timeout: 90_000 },
   async () => {
     const organization = `org_${randomUUID()}`;
@@ -85,7 +85,7 @@ test(
 );
 
 test(
-  "what was stored before the cursor during a break is counted as skipped, on any node",
+  "spans stored before the cursor during a break are counted as skipped, on any node",
   { timeout: 90_000 },
   async () => {
     const organization = `org_${randomUUID()}`;

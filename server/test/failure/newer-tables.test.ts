@@ -22,7 +22,7 @@ async function change(spans: readonly string[], control: string): Promise<void> 
 const applied = (version: number, runsFrom: number) =>
   `INSERT INTO span_migrations (version, name, runs_from) SELECT ${version}, 'later ${version}', ${runsFrom}`;
 
-test("N9: a node runs on tables that a newer version has added to, and says in one sentence that it cannot on others", async () => {
+test("N9: a node runs on tables that a newer version has extended, and refuses other newer tables in one sentence", async () => {
   const first = await startServerProcess(folder.path);
   const span = await createSpan(first.prod, { input: "before" });
   await first.kill("SIGTERM");

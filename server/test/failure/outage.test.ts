@@ -57,8 +57,8 @@ async function expectStored(client: TestClient, names: readonly string[]): Promi
   });
 }
 
-describe("while the span store refuses everything", () => {
-  test("a node starts, takes spans, and stops at once; the next start stores them", async () => {
+describe("while the span store refuses all requests", () => {
+  test("a node starts, accepts spans, and stops immediately; the next start stores them", async () => {
     await clickHouse.setFaults({ refuse: "reset" });
     const dataDir = newDataDir();
     const start = () => startServerProcess(dataDir.path, { SPANWAY_SPANS_URL: clickHouse.url });
@@ -140,7 +140,7 @@ describe("while the span store refuses everything", () => {
     outageMs * 2 + 60_000,
   );
 
-  test("what the journal has no room for is refused with Retry-After, and only that", async () => {
+  test("spans that do not fit into the journal are refused with Retry-After, and no others", async () => {
     await clickHouse.setFaults({ refuse: "503" });
     const padding = "x".repeat(50_000);
     const accepted: string[] = [];
@@ -176,7 +176,7 @@ describe("while the span store refuses everything", () => {
     await expectStored(prod, [...accepted, "again"]);
   });
 
-  test("a node whose journal is full for everyone is not ready for traffic, until it has stored some", async () => {
+  test("a node whose journal is full for every organization is not ready, until it has stored some spans", async () => {
     await clickHouse.setFaults({ refuse: "503" });
     const large = { ...spanNamed("full"), input: "x".repeat(30_000) };
     const isReady = async () => (await prod.get("/readyz")).status === 200;
@@ -196,7 +196,7 @@ describe("while the span store refuses everything", () => {
     await untilReady();
   });
 
-  test("an organization that fills the journal leaves room for another at once", async () => {
+  test("an organization that fills the journal leaves room for another immediately", async () => {
     const { prod: other } = await app.newOrganization();
     const refusalsBefore = await metric("spanway_journal_refusals_total");
     await clickHouse.setFaults({ refuse: "503" });
@@ -211,7 +211,7 @@ describe("while the span store refuses everything", () => {
     await expectStored(other, accepted);
   });
 
-  test("a span that was refused is not remembered: its resend counts", async () => {
+  test("the identity of a refused span is not remembered: its resend counts", async () => {
     await clickHouse.setFaults({ refuse: "503" });
     const filler = { logs: [{ input: "x".repeat(1_000_000) }] };
     await until("the journal is full", async () => (await prod.post("/api/request-logs/bulk/", filler)).status === 503);
@@ -226,8 +226,8 @@ describe("while the span store refuses everything", () => {
   });
 });
 
-describe("while the span store answers badly", () => {
-  test("inserts that were done but not answered count once", async () => {
+describe("while the span store fails in other ways", () => {
+  test("inserts that were executed without a response count once", async () => {
     await clickHouse.setFaults({ dropInsertReplies: 3 });
     const names = Array.from({ length: 30 }, () => randomUUID());
     for (const name of names.slice(0, 20)) {
@@ -246,7 +246,7 @@ describe("while the span store answers badly", () => {
     ..."traces/list/ traces/timeseries/ traces/export/ users/export/ log_threads/".split(" "),
   ];
 
-  test.each(reads)("%s that needs more memory than one read may take is 413, and no file", async (path) => {
+  test.each(reads)("%s that needs more memory than one read may use is 413, and not a file", async (path) => {
     const ids = { trace_unique_id: "t", span_unique_id: "s", thread_identifier: "th", customer_identifier: "ann" };
     await prod.post("/api/request-logs/", { ...spanNamed("a"), ...ids, model: "m" });
     await settle(prod);
@@ -260,7 +260,7 @@ describe("while the span store answers badly", () => {
     expect(answer.headers.get("content-disposition")).toBeNull();
   });
 
-  test("spans are taken at once while each insert takes seconds", async () => {
+  test("spans are accepted immediately while each insert takes seconds", async () => {
     await clickHouse.setFaults({ delayMs: 1500 });
     const names = Array.from({ length: 20 }, () => randomUUID());
     const began = performance.now();
@@ -270,7 +270,7 @@ describe("while the span store answers badly", () => {
     await expectStored(prod, names);
   });
 
-  test("organisations whose spans waited in one journal get each their own", async () => {
+  test("organisations whose spans waited in one journal each get their own spans", async () => {
     await clickHouse.setFaults({ refuse: "503" });
     const owners = await Promise.all(Array.from({ length: 4 }, () => app.newOrganization()));
     await Promise.all(

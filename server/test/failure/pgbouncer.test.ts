@@ -51,7 +51,7 @@ describe.skipIf(!hasPgBouncer)(`nodes behind PgBouncer${pgBouncerSkipReason}`, (
     return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
   };
 
-  test("keys, spans and leases are those of both", async () => {
+  test("share keys, spans and leases", async () => {
     const [one, other] = nodes;
     const { access } = bodyOf(await createClient(one.url).post("/api/auth/login/", testAdmin));
     const admin = createClient(one.url, String(access));
@@ -63,7 +63,7 @@ describe.skipIf(!hasPgBouncer)(`nodes behind PgBouncer${pgBouncerSkipReason}`, (
     await expect.poll(async () => (await leads()).toSorted((a, b) => a - b), { timeout: 30_000 }).toEqual([0, 1]);
   }, 60_000);
 
-  test("a budget is spent once between them", async () => {
+  test("together spend a budget once", async () => {
     const outputTokens = 399;
     const callCost = outputTokens * 1e-5 + 2.5e-6;
     upstream.script(answers(200, completion({ usage: { prompt_tokens: 1, completion_tokens: outputTokens } })));
@@ -90,7 +90,7 @@ describe.skipIf(!hasPgBouncer)(`nodes behind PgBouncer${pgBouncerSkipReason}`, (
     await expect.poll(usage, { timeout: 10_000 }).toBeCloseTo(6 * callCost, 9);
   }, 60_000);
 
-  test("they continue when PgBouncer is killed and restarted under traffic", async () => {
+  test("continue when PgBouncer is killed and restarted under traffic", async () => {
     let isOver = false;
     const statuses = new Set<number>();
     const traffic = async (node: ServerProcess) => {

@@ -12,7 +12,7 @@ const roundMs = 500;
 const rounds = 12;
 
 describe.skipIf(postgresUrl === undefined)(`connections that Postgres drops${postgresSkipReason}`, () => {
-  test("N1: a start waits for a Postgres that is away, and begins again when it drops connections", async () => {
+  test("N1: a start waits for an unreachable Postgres, and retries if it drops connections", async () => {
     const [database, data] = [await createPostgresDatabase(), newDataDir()];
     const proxy = await startTcpProxy(database.url.reveal());
     proxy.disconnect();

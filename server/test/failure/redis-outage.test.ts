@@ -8,7 +8,7 @@ import { answers } from "../support/scripted-upstream.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import type { TestClient } from "../support/test-client.ts";
 
-describe.skipIf(!hasRedis)(`Redis that does not answer, or has forgotten all${redisSkipReason}`, () => {
+describe.skipIf(!hasRedis)(`Redis that does not respond, or has lost all data${redisSkipReason}`, () => {
   let redis: OwnRedis;
   let proxy: TcpProxy;
   let gateway: TestGateway;
@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis)(`Redis that does not answer, or has forgotten all${re
   };
 
   test.each(Object.entries(faults))(
-    "%s: calls, spans and limited routes continue, and none waits for long",
+    "%s: calls, spans and rate-limited routes continue, and none waits for long",
     async (_name, { begin, end }) => {
       expect((await call()).status).toBe(200);
       await begin();
@@ -68,7 +68,7 @@ describe.skipIf(!hasRedis)(`Redis that does not answer, or has forgotten all${re
     60_000,
   );
 
-  test("an empty one causes new provider calls, and counts from zero", async () => {
+  test("an empty Redis causes new provider calls, and counts from zero", async () => {
     expect((await call()).headers.get("x-spanway-cache")).toBe("miss");
     expect((await call()).headers.get("x-spanway-cache")).toBe("hit");
     const client = new Redis(redis.url);

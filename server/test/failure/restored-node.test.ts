@@ -25,7 +25,7 @@ describe.skipIf(postgresUrl === undefined)(`a node restored from a backup${postg
     await Promise.all([clickhouse.stop(), database.drop(), receiver.close(), ...folders.map((each) => each.remove())]);
   });
 
-  test("stores what its journal holds once more, beside the first: nothing counts, costs or is delivered twice", async () => {
+  test("stores the content of its journal again, beside the first node: nothing counts, costs or is delivered twice", async () => {
     const [own, copy] = [folders[0].path, folders[1].path];
     const settings = {
       SPANWAY_SPANS_URL: clickhouse.url,

@@ -29,7 +29,7 @@ describe.skipIf(postgresUrl === undefined)(`N8: nodes whose clocks differ${postg
     await database.drop();
   });
 
-  test("say so in a metric, and do no upkeep for others", async () => {
+  test("report it in a metric, and do no upkeep for others", async () => {
     for (const [app, seconds] of [
       [ahead, 240],
       [behind, -240],
@@ -40,7 +40,7 @@ describe.skipIf(postgresUrl === undefined)(`N8: nodes whose clocks differ${postg
     }
   });
 
-  test("keep the version that was received last, whichever node received it", async () => {
+  test("keep the version received last, whichever node received it", async () => {
     const ids = { trace_unique_id: randomUUID(), span_unique_id: "s", timestamp: new Date().toISOString() };
     const orders = [
       [ahead, behind],
@@ -58,7 +58,7 @@ describe.skipIf(postgresUrl === undefined)(`N8: nodes whose clocks differ${postg
     }
   });
 
-  test("give a span without a time that of its receipt, and find it in a window of minutes", async () => {
+  test("give a span without a time the time of its receipt, and find it in a window of minutes", async () => {
     for (const app of [ahead, behind]) {
       const name = randomUUID();
       const sent = await app.prod.post("/api/request-logs/", { custom_identifier: name });
@@ -74,7 +74,7 @@ describe.skipIf(postgresUrl === undefined)(`N8: nodes whose clocks differ${postg
     }
   });
 
-  test("end a key at the same moment", async () => {
+  test("expire a key at the same moment", async () => {
     const admin = await ahead.login();
     const made = async (inMs: number) =>
       String(
@@ -99,7 +99,7 @@ describe.skipIf(postgresUrl === undefined)(`N8: nodes whose clocks differ${postg
     expect(await statuses(stays)).toEqual([200, 200]);
   });
 
-  test("one that is more than 5 minutes off does not start, and says by how much", async () => {
+  test("a node that is more than 5 minutes off does not start, and states the skew", async () => {
     await expect(start(6 * minuteMs)).rejects.toThrow(/clock of this machine is 3\d\d s ahead of the control store's/);
   });
 });

@@ -16,7 +16,7 @@ describe.skipIf(postgresUrl === undefined)(`N5: upkeep of two nodes${postgresSki
     return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
   };
 
-  test("is done by one, and by the other once that has stopped", async () => {
+  test("is done by one node, and by the other once the first has stopped", async () => {
     const leads = () => Promise.all(running.nodes.map((node) => metric(node, "spanway_leader")));
     await expect.poll(async () => (await leads()).toSorted((a, b) => a - b)).toEqual([0, 1]);
     const [first] = await leads();

@@ -46,7 +46,7 @@ async function deleteCounts(): Promise<void> {
   }
 }
 
-test("counts everything again, and not while a server runs; deleted customers stay deleted", async () => {
+test("counts everything again, and refuses while a server runs; deleted customers stay deleted", async () => {
   const trace = { trace_unique_id: "t1", log_type: "chat" };
   const logs = [
     { ...trace, span_unique_id: "root", log_type: "agent", cost: 0.5, total_tokens: 5, customer_identifier: "ann" },

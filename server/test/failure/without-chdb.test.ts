@@ -16,7 +16,7 @@ registerHooks({
 });`;
 const withoutChdb = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hidden)}` };
 
-test("without the package of the embedded engine a node runs on a server, and says what is missing without one", async () => {
+test("without the package of the embedded engine a node runs with a ClickHouse server, and otherwise names the missing package", async () => {
   const refusal = await startServerProcess(folder.path, withoutChdb).catch(String);
   expect(refusal).toContain("no embedded span store: set SPANWAY_SPANS_URL to a ClickHouse server");
   expect(refusal).not.toMatch(/ {4}at /);

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe("channels", () => {
-  test("get one event from a flapping rule per cooldown, and further ones from what lasts beyond it", async () => {
+  test("get one event from a flapping rule per cooldown, and later events while the state lasts", async () => {
     const { prod } = await app.newOrganization();
     const path = newPath();
     const made = await newAlert(prod, {

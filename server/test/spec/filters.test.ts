@@ -194,7 +194,7 @@ describe("invalid filters are 400 naming the field, never another selection", ()
   });
 });
 
-describe("no value breaks out of its quotes", () => {
+describe("no value escapes from its quotes", () => {
   test.each([
     "' OR 1=1 --",
     "\\' OR 1=1",
@@ -263,7 +263,7 @@ describe("conditions outside of filters", () => {
     ["filter", { filter: { model: ["gpt-4o"] } }],
     ["customer_identifier", { customer_identifier: "bob" }],
     ["metadata__plan", { metadata__plan: "pro" }],
-  ])("%s is refused, since it would be passed over", async (name, body) => {
+  ])("%s is refused, because it would have no effect", async (name, body) => {
     for (const read of ["list", "summary", "groups"]) {
       const answer = await prod.post(`/api/request-logs/${read}/?${always}&group_by=model`, body);
       expect([read, answer.status, fieldsOf(answer)]).toEqual([read, 400, [name]]);
@@ -332,7 +332,7 @@ describe("extreme filters", () => {
     for (const read of ["list", "summary", "groups"]) await refused(read, "group_by=model", more);
   });
 
-  describe("texts that a request looks for", () => {
+  describe("texts that a request searches for", () => {
     const { filterSearchTexts, filterSearchChars } = filterLimits;
     const texts = (count: number, chars = 10) =>
       Array.from({ length: count }, (_, i) => `${i} `.padEnd(chars, "nowhere "));

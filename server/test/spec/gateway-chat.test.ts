@@ -242,7 +242,7 @@ describe("errors", () => {
     ["a temperature beyond 2", chat({ temperature: 2.1 }), "temperature"],
     ["a frequency_penalty below -2", chat({ frequency_penalty: -2.1 }), "frequency_penalty"],
     ["a stream that is no boolean", chat({ stream: "yes" }), "stream"],
-  ])("400 for %s, logged all the same", async (_what, body, param) => {
+  ])("400 for %s, with a log", async (_what, body, param) => {
     const before = gateway.upstream.requests.length;
     const answer = await gateway.app.prod.post(path, body);
     expect(answer.status).toBe(400);

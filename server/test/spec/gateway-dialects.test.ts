@@ -237,7 +237,7 @@ describe("members of another dialect", () => {
     ],
     ["cohere/command-a", { reasoning_effort: "medium" }, { reasoning_effort: "high" }, [], ["reasoning_effort"]],
     ["groq/m", { store: true, metadata: { a: 1 }, logprobs: false, n: 1 }, {}, ["store", "logprobs", "n"], ["store"]],
-  ])("P2: %s is asked for %j as it takes it", async (model, members, sent, left, adjusted) => {
+  ])("P2: %s gets %j in its own form", async (model, members, sent, left, adjusted) => {
     const response = await send(model, members);
     expect(response.answer.status).toBe(200);
     expect(response.body).toMatchObject(sent);
@@ -251,11 +251,14 @@ describe("members of another dialect", () => {
     ["deepseek/m", { functions: [{ name: "f" }], web_search_options: {} }, "web_search_options"],
     ["perplexity/sonar", { tools }, "tools"],
     ["cerebras/m", { logit_bias: { 1: 2 } }, "logit_bias"],
-  ])("P2: what the caller would miss is refused by name, with an alternative: %s %j", async (model, members, param) => {
-    const { answer, path } = await send(model, members);
-    expect([answer.status, path]).toEqual([400, ""]);
-    expect((answer.json as { error: Row }).error).toMatchObject({ param, message: expect.stringMatching(/: \w+/) });
-  });
+  ])(
+    "P2: parameters that the caller would miss are refused by name, with an alternative: %s %j",
+    async (model, members, param) => {
+      const { answer, path } = await send(model, members);
+      expect([answer.status, path]).toEqual([400, ""]);
+      expect((answer.json as { error: Row }).error).toMatchObject({ param, message: expect.stringMatching(/: \w+/) });
+    },
+  );
 
   test.each(["groq", "mistral", "deepseek", "cerebras", "moonshot", "vllm"] as const)(
     "P2: the developer is the system for %s",

@@ -92,7 +92,7 @@ describe("a message is relayed", () => {
       "with events that nobody knows",
       [start + block + textEvent("Hello."), event("content_block_new", { x: 1 }), stop],
     ],
-  ])("as a stream that comes %s", async (_how, writes) => {
+  ])("as a stream that arrives %s", async (_how, writes) => {
     gateway.upstream.script(async (connection) => {
       await connection.write(head(200, { "content-type": "text/event-stream", "request-id": "req_2" }));
       for (const bytes of writes) await connection.write(bytes);

@@ -71,7 +71,7 @@ describe("the form", () => {
     "/api/audio/transcriptions/",
     "/v1/audio/transcriptions",
     "/audio/transcriptions",
-  ])("comes on %s, the file ahead of all else, and goes out whole", async (to) => {
+  ])("is accepted on %s, with the file before all other fields, and is forwarded complete", async (to) => {
     const answer = await send([file, model, ["response_format", "json"], ["customer_identifier", "c1"]], {}, to);
     expect([answer.status, answer.text]).toEqual([200, '{"text":"Hello there."}']);
     const [request] = gateway.upstream.requests;
@@ -82,7 +82,7 @@ describe("the form", () => {
     expect([sent.fileName, sent.file.equals(sample)]).toEqual(["sample1.mp3", true]);
   });
 
-  test("as fetch writes it, with lists by brackets, by repetition and by both", async () => {
+  test("is accepted as fetch writes it, with lists by brackets, by repetition and by both", async () => {
     for (const name of ["timestamp_granularities[]", "timestamp_granularities"]) {
       const data = new FormData();
       data.append("model", "whisper-1");

@@ -153,7 +153,7 @@ describe("the providers behind them", () => {
     expect(await sources(app.prod)).not.toHaveProperty("my-lab");
   });
 
-  test("state their URL and the members of a credential, and show none", async () => {
+  test("state their URL and the members of a credential, but show no credential", async () => {
     const { prod } = await app.newOrganization();
     await prod.post("/api/providers/", { provider: "my-lab", base_url: "https://lab.example.com/v1", api_key: key });
     const text = JSON.stringify(await known(prod));

@@ -89,7 +89,7 @@ describe("the cookie", () => {
   test.each([
     ["a trusted proxy", { "x-forwarded-proto": "https", "x-forwarded-host": "spanway.example.com" }],
     ["a trusted proxy, to a page", { "x-forwarded-proto": "https", "x-forwarded-host": "a.b", origin: "https://a.b" }],
-  ])("is Secure and bound to the host where the request came over TLS, says %s", async (_, forwarded) => {
+  ])("is Secure and bound to the host if the request came over TLS, according to %s", async (_, forwarded) => {
     const answer = await signIn(app.url, testAdmin, forwarded);
     const [cookie, ...attributes] = answer.headers.get("set-cookie")?.split("; ") ?? [];
     expect(cookie).toMatch(/^__Host-spanway_session=/);

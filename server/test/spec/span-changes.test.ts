@@ -140,7 +140,7 @@ describe("a change", () => {
     [{ metadata: { ["k".repeat(filterLimits.metadataKeyChars + 1)]: 1 } }, "metadata"],
     [{ note: "a", nota: "b" }, "nota"],
     [{ model: "gpt-4o" }, "model"],
-  ])("%j is refused by name, and nothing of it holds", async (bad, name) => {
+  ])("%j is refused by name, and no part of it is applied", async (bad, name) => {
     const id = await newSpan();
     const answer = await patch(id, { is_pinned: true, ...bad });
     expect(answer.status).toBe(400);

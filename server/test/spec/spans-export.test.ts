@@ -319,7 +319,7 @@ describe("gzip", () => {
     expect(sorted(gunzipSync(zipped.body))).toEqual(sorted(plain.body));
   });
 
-  test("leaves Parquet, which is compressed already, as it is", async () => {
+  test("does not compress Parquet, which is compressed already", async () => {
     const { headers, body } = await raw(prod, "format=parquet&fields=unique_id", { "accept-encoding": "gzip" });
     expect(headers["content-encoding"]).toBeUndefined();
     expect(body.subarray(0, 4).toString()).toBe("PAR1");

@@ -101,7 +101,7 @@ describe("include_fields", () => {
     expect(Object.keys(row ?? {}).sort()).toEqual(["cost", "environment", "id", "span_name", "timestamp", "unique_id"]);
   });
 
-  test("accepts fields that rows do not have by default, blanks around names, and unknown names", async () => {
+  test("accepts other fields of spans, blanks around names, and unknown names", async () => {
     expect(await rowWith("full_request,%20category%20,no_such_field,__proto__")).toMatchObject({
       full_request: null,
       category: null,
@@ -129,7 +129,7 @@ describe("sort_by", () => {
     ["tokens_per_second", "bdace"],
     ["status_code", "adcbe"],
     ["model", "badce"],
-  ])("%s sorts both ways, what has no value last", async (field, ascending) => {
+  ])("%s sorts in both directions, rows without a value last", async (field, ascending) => {
     const hasAll = ["timestamp", "status_code", "model"].includes(field);
     const sorted = async (sortBy: string) =>
       names(await listSpans(prod, group("figures"), `sort_by=${sortBy}`)).join("");

@@ -52,7 +52,7 @@ describe("the members that clients read", () => {
     ["is_log_omitted", true, null],
     ["environment", "test", "prod"],
     ["scores", { quality: 1 }, {}],
-  ])("%s is for the server to say: %j of a sender is passed over", async (field, sent, stored) => {
+  ])("%s is set by the server: %j of a client is ignored", async (field, sent, stored) => {
     expect(await roundTrip(prod, { [field]: sent })).toMatchObject({ [field]: stored });
   });
 
@@ -71,7 +71,7 @@ describe("the members that clients read", () => {
     ["usage_is_estimated", true],
     ["provider_id", "my-lab"],
     ["warnings", ["odd"]],
-  ])("%s is a fact of the call that its client may state", async (field, sent) => {
+  ])("%s describes the call, and its client may state it", async (field, sent) => {
     expect(await roundTrip(prod, { [field]: sent })).toMatchObject({ [field]: sent });
   });
 

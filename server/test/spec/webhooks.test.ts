@@ -103,7 +103,7 @@ describe("creating and changing webhooks", () => {
     expect([answer.status, Object.keys((answer.json as { errors: Row }).errors)]).toEqual([400, [field]]);
   });
 
-  test("a url of 200 and a name of 70 characters are the longest", async () => {
+  test("a url of 200 and a name of 70 characters are the longest accepted ones", async () => {
     const url = `https://example.com/${"x".repeat(180)}`;
     const name = "n".repeat(70);
     expect(await newWebhook(app.prod, { url, name, active: false })).toMatchObject({ url, name, active: false });

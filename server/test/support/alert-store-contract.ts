@@ -83,7 +83,7 @@ export function describeAlertStores(driver: {
     alerts().history(organization, alert.id, { page: 1, pageSize: 100 });
 
   describe("alert rules", () => {
-    test("come back as they were made, change, and go, for their organization alone", async () => {
+    test("are stored unchanged, updated and deleted, only for their organization", async () => {
       const [mine, theirs] = [await newOrganization(), await newOrganization()];
       const made = await newAlert(mine);
       expect(await alerts().find(mine, made.id)).toEqual(made);
@@ -115,7 +115,7 @@ export function describeAlertStores(driver: {
       expect(await alerts().find(mine, made.id)).toBeUndefined();
     });
 
-    test("are claimed once each, however many claim at a time, and are due again when the claim ends", async () => {
+    test("are claimed once, however many nodes claim at the same time, and are due again when the claim expires", async () => {
       await claimAll(5);
       const organization = await newOrganization();
       const made = [
@@ -136,7 +136,7 @@ export function describeAlertStores(driver: {
       expect(await claim(6)).toMatchObject([{ id: made[0]!.id }]);
     });
 
-    test("are claimed together where they differ in metric and, over short windows, in filters alone", async () => {
+    test("are claimed together if they differ only in metric and, over short windows, in filters", async () => {
       await claimAll(5);
       const organization = await newOrganization();
       const made = [
@@ -165,7 +165,7 @@ export function describeAlertStores(driver: {
       expect(groups.toSorted()).toEqual([textOf(made), ...others.map(({ id }) => id)].toSorted());
     });
 
-    test("of an organization that is blocked are not claimed", async () => {
+    test("of a blocked organization are not claimed", async () => {
       await claimAll(5);
       const { unique_organization_id: organization } = await driver.newOrganization();
       const made = await newAlert(organization);
@@ -207,7 +207,7 @@ export function describeAlertStores(driver: {
       expect(await finish(result({ ...made, revision: 3 }, 13))).toBe(false);
     });
 
-    test("say why they were put off, which is news once, until they are evaluated", async () => {
+    test("report why an evaluation was delayed, as a change only once, until they are evaluated", async () => {
       const organization = await newOrganization();
       const made = await newAlert(organization);
       const failure = { error: "down", at: at(1), next_evaluation_at: at(2) };
@@ -224,14 +224,14 @@ export function describeAlertStores(driver: {
       expect(await alerts().find(organization, made.id)).toMatchObject({ last_error: null, last_error_at: null });
     });
 
-    test("are tested once in a while, however many ask at a time", async () => {
+    test("are tested once per interval, however many requests arrive at the same time", async () => {
       const { id } = await newAlert(await newOrganization());
       const test = (now: number, since: number) => alerts().noteTest(id, { now: at(now), since: at(since) });
       expect((await Promise.all([test(5, 4), test(5, 4), test(5, 4)])).filter(Boolean)).toHaveLength(1);
       expect([await test(6, 4), await test(7, 5)]).toEqual([false, true]);
     });
 
-    test("have a history, newest first, of the newest entries alone, and only of late", async () => {
+    test("have a history, newest first, of a bounded number of recent entries", async () => {
       const organization = await newOrganization();
       const [made, other] = [await newAlert(organization), await newAlert(organization)];
       await alerts().addHistory([entry(made, 1), entry(made, 2)]);
@@ -254,7 +254,7 @@ export function describeAlertStores(driver: {
       expect((await historyOf(other)).count).toBe(0);
     });
 
-    test("forget a customer, also where an evaluation is in progress", async () => {
+    test("lose a deleted customer, also during an evaluation", async () => {
       const organization = await newOrganization();
       const made = await newAlert(organization);
       await driver.stores().transaction((set) => set.alerts.finish(result(made, 1)));
@@ -267,7 +267,7 @@ export function describeAlertStores(driver: {
       expect(await driver.stores().transaction((set) => set.alerts.finish(result(made, 2)))).toBe(false);
     });
 
-    test("have channels that are no webhooks of the organization", async () => {
+    test("have channels that are not webhooks of the organization", async () => {
       const organization = await newOrganization();
       const made = await newAlert(organization);
       const { webhooks } = driver.stores();

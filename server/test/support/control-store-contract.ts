@@ -68,12 +68,12 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
     expect(await stores.organizations.find(unique_organization_id)).toBeDefined();
   });
 
-  test("answers a ping", async () => {
+  test("responds to a ping", async () => {
     await expect(database.ping()).resolves.toBeUndefined();
   });
 
   describe("organizations", () => {
-    test("come back as they were made, with integer ids", async () => {
+    test("are stored unchanged, with integer ids", async () => {
       const first = await newOrganization("Zoë & Söhne ✓");
       const second = await newOrganization();
       expect(first).toEqual({
@@ -97,7 +97,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       await expect(stores.organizations.create(again)).rejects.toMatchObject({ code: "conflict" });
     });
 
-    test("an update changes what is given and no neighbour", async () => {
+    test("an update changes the given fields, and no other organization", async () => {
       const organization = await newOrganization();
       const neighbour = await newOrganization();
       const id = organization.unique_organization_id;
@@ -128,7 +128,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
   });
 
   describe("users", () => {
-    test("come back as they were made, the hash only on request", async () => {
+    test("are stored unchanged, the hash is returned only on request", async () => {
       const { unique_organization_id } = await newOrganization();
       const user = await newUser(unique_organization_id, `ada-${randomUUID()}@example.com`);
       expect(user).toEqual({
@@ -152,7 +152,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       await expect(newUser(second.unique_organization_id, email)).rejects.toMatchObject({ code: "conflict" });
     });
 
-    test("belong to an organization that exists", async () => {
+    test("require an existing organization", async () => {
       await expect(newUser("nobody")).rejects.toThrow(/foreign key/i);
     });
 
@@ -164,7 +164,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.users.list(first.unique_organization_id)).toEqual([user]);
     });
 
-    test("a new password ends the sessions and the temporary keys of that user alone", async () => {
+    test("a new password ends the sessions and the temporary keys of that user only", async () => {
       const { unique_organization_id } = await newOrganization();
       const user = await newUser(unique_organization_id);
       const other = await newUser(unique_organization_id);
@@ -196,7 +196,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.apiKeys.findByHash("other", created_at)).toBeUndefined();
     });
 
-    test("the secret is nowhere in the database", async () => {
+    test("the secret is not in the database", async () => {
       const { unique_organization_id } = await newOrganization();
       const { secret, record } = newKey(unique_organization_id);
       await stores.apiKeys.create(record);
@@ -205,7 +205,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(JSON.stringify(rows)).not.toContain(secret);
     });
 
-    test("one secret is one key, also when another organization had it or it was revoked", async () => {
+    test("one secret is one key, also if another organization had it or it was revoked", async () => {
       const first = await newOrganization();
       const second = await newOrganization();
       const { secret, record } = newKey(first.unique_organization_id);
@@ -243,7 +243,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.apiKeys.findByHash(record.hash, "2026-03-01T11:00:00.000Z")).toBeUndefined();
     });
 
-    test("expired ones are removed when the next is made", async () => {
+    test("expired ones are removed when the next one is created", async () => {
       const { unique_organization_id } = await newOrganization();
       const { record } = newKey(unique_organization_id, { expires_at: "2026-03-01T10:00:00.000Z" });
       await stores.apiKeys.create(record);
@@ -308,7 +308,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       secret_tail: rest.secret_tail,
     });
 
-    test("come back as they were made, for their organization alone, oldest first", async () => {
+    test("are stored unchanged, only for their organization, oldest first", async () => {
       const mine = (await newOrganization()).unique_organization_id;
       const theirs = (await newOrganization()).unique_organization_id;
       const later = newSetting(mine, { created_at: "2026-03-02T10:00:00.000Z" });
@@ -323,7 +323,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.providerSettings.find(mine, bare.id)).toBeUndefined();
     });
 
-    test("are changed whole, and not on the strength of what is no longer so", async () => {
+    test("are replaced as a whole, and only if they did not change since they were read", async () => {
       const mine = (await newOrganization()).unique_organization_id;
       const theirs = (await newOrganization()).unique_organization_id;
       const before = newSetting(mine);
@@ -340,7 +340,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.providerSettings.find(mine, neighbour.id)).toEqual({ ...neighbour, has_secret: true });
     });
 
-    test("are deleted by their organization alone", async () => {
+    test("are deleted only by their organization", async () => {
       const mine = (await newOrganization()).unique_organization_id;
       const theirs = (await newOrganization()).unique_organization_id;
       const { id } = await stores.providerSettings.create(newSetting(mine));
@@ -360,7 +360,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
   describeCustomerStores({ stores: () => stores, newOrganization: () => newOrganization() });
 
   describe("transactions", () => {
-    test.each(["transaction", "unflushed"] as const)("leave nothing behind when the work throws: %s", async (kind) => {
+    test.each(["transaction", "unflushed"] as const)("are rolled back if the work throws: %s", async (kind) => {
       const unique_organization_id = `org_${randomUUID()}`;
       const failing = stores[kind](async ({ organizations }) => {
         await organizations.create({ unique_organization_id, name: "x", retention_days: null, created_at });
@@ -370,7 +370,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       expect(await stores.organizations.find(unique_organization_id)).toBeUndefined();
     });
 
-    test("at the same time, flushed or not, are apart and all there", async () => {
+    test("that run at the same time, flushed or not, are separate and all committed", async () => {
       const names = Array.from({ length: 20 }, () => `org_${randomUUID()}`);
       await Promise.all(
         names.map((unique_organization_id, i) =>
@@ -382,7 +382,7 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
       for (const name of names) expect(await stores.organizations.find(name)).toBeDefined();
     });
 
-    test("a claim that is rolled back may be made again, a committed one never", async () => {
+    test("a claim that is rolled back may be repeated, a committed one never", async () => {
       const failing = stores.transaction(async ({ instance }) => {
         expect(await instance.claimInitialization(created_at)).toBe(true);
         throw new Error("not now");

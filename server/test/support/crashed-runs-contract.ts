@@ -38,7 +38,7 @@ export function testCrashedRuns({
     expect((await stores().evaluationRuns.waiting()).get(unique_organization_id)).toBe(5 * manyRows);
   });
 
-  test("runs whose node ended are claimed with few others, those with the fewest crashes first", async () => {
+  test("runs whose node died are claimed a few at a time, the ones with the fewest crashes first", async () => {
     const { unique_organization_id } = await newOrganization();
     const { automation, evaluators } = await newAutomation(unique_organization_id);
     const run = {

@@ -41,7 +41,7 @@ export function describeCustomerStores({
   });
 
   describe("customers", () => {
-    test("come back as they were made, and are made once", async () => {
+    test("are stored unchanged, and created once", async () => {
       const key = await newKey();
       const ann = customerOf(key);
       await stores().customers.create([ann, customerOf({ ...key, environment: "test" })]);
@@ -50,7 +50,7 @@ export function describeCustomerStores({
       expect(await stores().customers.find({ ...key, organization_id: "org_other" })).toBeUndefined();
     });
 
-    test("that two nodes see first, in different orders, are made once", async () => {
+    test("that two nodes see first, in different orders, are created once", async () => {
       const { organization_id } = await newKey();
       expect(
         await inTwoOrders(
@@ -103,7 +103,7 @@ export function describeCustomerStores({
       expect(await stores().customers.listBounded(2)).toHaveLength(2);
     });
 
-    test("are made and found by the thousand", async () => {
+    test("are created and found by the thousand", async () => {
       const key = await newKey();
       const keys = Array.from({ length: 1_000 }, (_, index) => ({ ...key, customer_identifier: `c${index}` }));
       await stores().customers.create(keys.map((each) => customerOf(each)));
@@ -112,7 +112,7 @@ export function describeCustomerStores({
       );
     });
 
-    test("are replaced as of the version that was read, by one writer", async () => {
+    test("are replaced by one writer only, if the version that it read is current", async () => {
       const key = await newKey();
       await stores().customers.create([customerOf(key)]);
       const names = ["one", "two", "three"];
@@ -128,7 +128,7 @@ export function describeCustomerStores({
       );
     });
 
-    test("are seen earlier, many at a time, where nothing else came between", async () => {
+    test("get an earlier first_seen, many at a time, unless they changed in the meantime", async () => {
       const key = await newKey();
       const keyOf = (customer_identifier: string) => ({ ...key, customer_identifier });
       const names = Array.from({ length: 600 }, (_, index) => `c${index}`);
@@ -163,7 +163,7 @@ export function describeCustomerStores({
       expect(waiting.filter((each) => each.organization_id === key.organization_id)).toHaveLength(603);
     });
 
-    test("are to be copied until the version that they have is", async () => {
+    test("wait to be copied until their current version is copied", async () => {
       const key = await newKey();
       const waiting = async () =>
         (await stores().customers.listToIndex(10_000)).filter((each) => each.organization_id === key.organization_id);
@@ -176,7 +176,7 @@ export function describeCustomerStores({
       expect(await waiting()).toEqual([]);
     });
 
-    test("are removed alone, and with their organization's", async () => {
+    test("are removed without affecting other customers", async () => {
       const key = await newKey();
       const other = { ...key, customer_identifier: "bob" };
       await stores().customers.create([customerOf(key), customerOf(other)]);
@@ -202,7 +202,7 @@ export function describeCustomerStores({
       amount,
     });
 
-    test("lets through what fits both budgets, and nothing once one is used up", async () => {
+    test("admits calls that fit both budgets, and none once a budget is used up", async () => {
       const key = await newKey();
       const ledger = stores().customerLedger;
       expect(await ledger.reserve(reservation(key, "a", 1n))).toBeUndefined();
@@ -219,7 +219,7 @@ export function describeCustomerStores({
       expect(await ledger.reserve(elsewhere)).toBeUndefined();
     });
 
-    test("knows amounts beyond what a double counts", async () => {
+    test("adds amounts beyond the range of a double", async () => {
       const key = await newKey();
       const large = 9_007_199_254_740_993n;
       await stores().customerLedger.open(key, { periodStart: "", period: large, total: large });
@@ -235,7 +235,7 @@ export function describeCustomerStores({
       expect(await stores().customerLedger.find(key)).toMatchObject({ period: large, total: 0n });
     });
 
-    test("opens a period anew, and never forgets what it knows of the same one", async () => {
+    test("opens a new period, and never lowers known spending of the same period", async () => {
       const key = await newKey();
       const ledger = stores().customerLedger;
       await ledger.open(key, { periodStart: "a", period: 5n, total: 9n });
@@ -273,7 +273,7 @@ export function describeCustomerStores({
       });
     });
 
-    test("reports a budget once, and forgets a customer whole", async () => {
+    test("reports a budget once, and removes a customer completely", async () => {
       const key = await newKey();
       const ledger = stores().customerLedger;
       await ledger.open(key, { periodStart: "a", period: 0n, total: 0n });
@@ -299,7 +299,7 @@ export function describeCustomerStores({
   });
 
   describe("deleted customers", () => {
-    test("are listed by page and time, the last deletion of each, and lose their names later", async () => {
+    test("are listed by page and time, with the last deletion of each, and lose their names later", async () => {
       const { organization_id, environment } = await newKey();
       const erasureOf = (n: number, ms: number) => ({
         organization_id,

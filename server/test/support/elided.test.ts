@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { differenceFromShown, elidedText } from "./elided.ts";
 
-test("what is shown must be there, and nothing else unless it is left out openly", () => {
+test("the output must contain all shown text, and other text only where it is elided", () => {
   expect(differenceFromShown({ a: 1, b: ["x"] }, { b: ["x"], a: 1 })).toBeUndefined();
   expect(differenceFromShown({ a: 1 }, { a: 2 })).toBe("$.a is 2, not 1");
   expect(differenceFromShown({ a: 1 }, { a: 1, b: 2 })).toBe("$ has a member b that is not shown");
@@ -19,7 +19,7 @@ test("numbers may differ in their last digits only", () => {
   expect(differenceFromShown(1.001, 1)).toBe("$ is 1, not 1.001");
 });
 
-test("text may be left out within text; everything else is literal", () => {
+test("text may be elided within a text; all other text is literal", () => {
   expect(elidedText("took … s (a.b)\n…").test("took 1.5 s (a.b)\nand\nmore")).toBe(true);
   expect(elidedText("a.b").test("axb")).toBe(false);
 });

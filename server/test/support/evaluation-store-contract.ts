@@ -61,7 +61,7 @@ export function describeEvaluationStores({
       return { automation, condition, evaluators: [first, second] as const };
     };
 
-    test("evaluators that are named by several at once are made once", async () => {
+    test("evaluators that several nodes name at the same time are created once", async () => {
       const { unique_organization_id } = await newOrganization();
       const result = { name: "Tone", value: 0.5, label: undefined, explanation: undefined, error: undefined };
       for (let round = 0; round < 10; round += 1) {
@@ -73,7 +73,7 @@ export function describeEvaluationStores({
       }
     });
 
-    test("changes of different fields of an evaluator at the same moment are all kept", async () => {
+    test("concurrent changes of different fields of an evaluator are all kept", async () => {
       const { unique_organization_id } = await newOrganization();
       const { id } = await newEvaluator(unique_organization_id);
       const { handler } = updateEvaluator({ stores: stores(), nowMs: () => createdAtMs });
@@ -84,7 +84,7 @@ export function describeEvaluationStores({
       expect(await stores().evaluators.find(unique_organization_id, id)).toMatchObject(Object.assign({}, ...changes));
     });
 
-    test("automations come back with their evaluators in order, and hold what they refer to", async () => {
+    test("automations have their evaluators in order, and prevent the removal of objects that they use", async () => {
       const { unique_organization_id } = await newOrganization();
       const { automation, condition, evaluators } = await newAutomation(unique_organization_id);
       expect(await stores().automations.find(unique_organization_id, automation.id)).toEqual({
@@ -119,7 +119,7 @@ export function describeEvaluationStores({
       expect(await stores().automations.list(unique_organization_id)).toEqual([]);
     });
 
-    test("slugs are unique in an organization, and nothing is another's", async () => {
+    test("slugs are unique in an organization, and organizations see only their own objects", async () => {
       const [{ unique_organization_id: one }, { unique_organization_id: other }] = [
         await newOrganization(),
         await newOrganization(),
@@ -147,7 +147,7 @@ export function describeEvaluationStores({
       expect(await stores().scores.listOfLogs(other, [score?.log_id ?? ""])).toEqual([]);
     });
 
-    test("a run is made once, claimed by one, and taken over when its lease ends", async () => {
+    test("a run is created once, claimed by one node, and by another when its lease expires", async () => {
       const { unique_organization_id } = await newOrganization();
       const { automation } = await newAutomation(unique_organization_id);
       const runs = Array.from({ length: 600 }, () => ({
@@ -252,7 +252,7 @@ export function describeEvaluationStores({
       const isSpentAt = async (automationId: string, budget: number) =>
         (await reserve(automationId, [], { most: 0, budget })).isSpent;
 
-      test("are admitted as far as they fit, in their order, and what is over budget alone", async () => {
+      test("are admitted in order as far as they fit, and one that exceeds the budget runs alone", async () => {
         const { automationId, claims } = await newRuns(5);
         const request = { most: 3_000_000_000, budget: 7_000_000_000 };
         const ids = claims.map(({ runId }) => runId);
@@ -284,7 +284,7 @@ export function describeEvaluationStores({
         expect([await isSpentAt(automationId, 4), await isSpentAt(automationId, 5)]).toEqual([true, false]);
       });
 
-      test("count in full once their claim is over without a result, and others' do not", async () => {
+      test("count in full once their claim expires without a result, and other claims do not", async () => {
         const lapsing = await newRuns(2);
         await reserve(lapsing.automationId, lapsing.claims, { most: 10, budget: 100 });
         await chargeLapsed(59);
@@ -311,7 +311,7 @@ export function describeEvaluationStores({
       });
     });
 
-    test("versions of evaluators count up", async () => {
+    test("versions of evaluators are numbered in order", async () => {
       const { unique_organization_id } = await newOrganization();
       const evaluator = await newEvaluator(unique_organization_id);
       const add = () =>

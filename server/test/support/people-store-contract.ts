@@ -38,7 +38,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
   describe("browser sessions", () => {
     const later = (ms: number) => new Date(nowMs + ms).toISOString();
 
-    test("are found by the hash of their id until they end, and by the id of a token's session never", async () => {
+    test("are found by the hash of their id until they end, and never by the id of a token's session", async () => {
       const { sessions, users, transaction } = getStores();
       const user = await newMember(await newOrganization());
       const [id, token] = [randomUUID(), randomUUID()];
@@ -59,7 +59,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
       expect(await users.find(user.id)).toEqual(user);
     });
 
-    test("begin by a code that is taken once, in time, and not after a new password or a removal", async () => {
+    test("begin with a code that is valid once, for a limited time, and not after a new password or a removal", async () => {
       const { signInCodes, transaction } = getStores();
       const unique_organization_id = await newOrganization();
       const { id: user_id } = await newMember(unique_organization_id);
@@ -82,7 +82,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
   });
 
   describe("people", () => {
-    test("are held as they were, and not once they changed", async () => {
+    test("are locked if they are unchanged, and not if they changed", async () => {
       const stores = getStores();
       const { id } = await newMember(await newOrganization());
       const lock = (...args: Parameters<typeof stores.users.lock>) =>
@@ -118,7 +118,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
       expect(await stores.apiKeys.findByHash(record.hash, now)).toBeUndefined();
     });
 
-    test("the last two instance admins are not both removed, though from different organizations", async () => {
+    test("the last two instance admins are not both removed, even from different organizations", async () => {
       const stores = getStores();
       await stores.transaction(({ instance }) => instance.claimInitialization(now));
       const admins = [];
@@ -141,7 +141,7 @@ export function describePeopleStores(getStores: () => ControlStores) {
       await stores.transaction(({ users }) => users.remove(other!.unique_organization_id, other!.id));
     });
 
-    test("who are invited several times at once have one invitation", async () => {
+    test("who are invited several times at the same moment have one invitation", async () => {
       const unique_organization_id = await newOrganization();
       const invite = () => invitationTo(unique_organization_id, "twice@example.com");
       await Promise.all([invite(), invite(), invite(), invite()]);

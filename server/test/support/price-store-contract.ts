@@ -26,7 +26,7 @@ export function describePriceStores(open: () => ControlStores): void {
   };
 
   describe("model prices", () => {
-    test("M14: what one node changes the other has after a look", async () => {
+    test("M14: a change on one node applies on the other after a refresh", async () => {
       const [one, two, owner] = [newNode(), newNode(), `org_${randomUUID()}`];
       const made = await one.changes.create(owner, price("a"));
       await one.changes.create(owner, price("b"));
@@ -42,7 +42,7 @@ export function describePriceStores(open: () => ControlStores): void {
       expect([two.inputOf(owner, "a"), two.inputOf(owner, "b")]).toEqual([undefined, 1]);
     });
 
-    test("M14: what the operator states holds for all, after an organization's own", async () => {
+    test("M14: the operator's price applies to all organizations, after an organization's own price", async () => {
       const [node, owner, model] = [newNode(), `org_${randomUUID()}`, randomUUID()];
       const { id } = await node.changes.create(null, price(model, 5));
       await node.cache.refresh();
@@ -55,7 +55,7 @@ export function describePriceStores(open: () => ControlStores): void {
       expect([node.inputOf(owner, model), node.inputOf("org_other", model)]).toEqual([6, undefined]);
     });
 
-    test("M14: of many that two nodes make at once of one model, one is made", async () => {
+    test("M14: of many prices of one model that two nodes create at the same time, one is created", async () => {
       const [one, two, owner] = [newNode(), newNode(), `org_${randomUUID()}`];
       const tries = await Promise.allSettled(
         Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? one : two).changes.create(owner, price("m", at))),
@@ -64,7 +64,7 @@ export function describePriceStores(open: () => ControlStores): void {
       expect(await one.stores.modelPrices.list(owner, { offset: 0, limit: 10 })).toMatchObject({ count: 1 });
     });
 
-    test("M14: nobody else finds, changes or deletes a price", async () => {
+    test("M14: no other organization finds, changes or deletes a price", async () => {
       const [node, owner] = [newNode(), `org_${randomUUID()}`];
       const { id } = await node.changes.create(owner, price("m"));
       for (const other of ["org_other", null]) {
@@ -77,7 +77,7 @@ export function describePriceStores(open: () => ControlStores): void {
       expect(await node.stores.modelPrices.find(owner, id)).toMatchObject({ rates: { input: 1 } });
     });
 
-    test("M14: patterns are bounded in number", async () => {
+    test("M14: the number of patterns is limited", async () => {
       const [{ stores, changes }, owner] = [newNode(), `org_${randomUUID()}`];
       await stores.transaction(async ({ modelPrices }) => {
         const revision = await modelPrices.announce(owner, { isRemoval: false });

@@ -88,16 +88,19 @@ const kinds: Record<string, Kind> = {
 /** The part of control-store-contract.ts about how many of a kind an organization may have. */
 export function describeRoom(driver: { stores: () => ControlStores; newOrganization: () => Promise<Organization> }) {
   describe("the last place", () => {
-    test.each(Object.entries(kinds))("for %s is unique if several are created at the same moment", async (_, kind) => {
-      const stores = driver.stores();
-      const { unique_organization_id: organization } = await driver.newOrganization();
-      await stores.unflushed(async (set) => {
-        for (let made = 1; made < kind.most; made += 1) await kind.create(set, organization);
-      });
-      const created = await Promise.allSettled(Array.from({ length: 6 }, () => kind.create(stores, organization)));
-      const outcomes = created.map((each) => (each.status === "fulfilled" ? "created" : String(each.reason.code)));
-      const counts = Map.groupBy(outcomes, (outcome) => outcome);
-      expect([counts.get("created")?.length, counts.get("conflict")?.length]).toEqual([1, 5]);
-    });
+    test.each(Object.entries(kinds))(
+      "for %s is taken once if several are created at the same moment",
+      async (_, kind) => {
+        const stores = driver.stores();
+        const { unique_organization_id: organization } = await driver.newOrganization();
+        await stores.unflushed(async (set) => {
+          for (let made = 1; made < kind.most; made += 1) await kind.create(set, organization);
+        });
+        const created = await Promise.allSettled(Array.from({ length: 6 }, () => kind.create(stores, organization)));
+        const outcomes = created.map((each) => (each.status === "fulfilled" ? "created" : String(each.reason.code)));
+        const counts = Map.groupBy(outcomes, (outcome) => outcome);
+        expect([counts.get("created")?.length, counts.get("conflict")?.length]).toEqual([1, 5]);
+      },
+    );
   });
 }

@@ -43,7 +43,7 @@ export function describeScoreStore({
   describe("scores", () => {
     const page = { limit: 10, offset: 0 };
 
-    test("a log has one score of an evaluator, also when many are added at once, and by nodes in other orders", async () => {
+    test("a log has one score of an evaluator, also if several are added at once, or by nodes in different orders", async () => {
       const { unique_organization_id } = await newOrganization();
       const first = newScore(unique_organization_id);
       const same = () => ({ ...first, id: randomUUID(), numerical_value: 9 });
@@ -58,7 +58,7 @@ export function describeScoreStore({
       await stores().scores.deleteBefore(unique_organization_id, "2027-01-01T00:00:00.000Z");
     });
 
-    test("changes of scores wait to be copied, the last of each, and a deleted one makes room", async () => {
+    test("the last change of each score waits to be copied, and after a deletion a new score can be added", async () => {
       const { unique_organization_id } = await newOrganization();
       const score = newScore(unique_organization_id);
       await stores().scores.add([score], createdAtMs);
@@ -97,7 +97,7 @@ export function describeScoreStore({
       expect(last!.revision > gone!.revision).toBe(true);
     });
 
-    test("scores made before a time are forgotten, those of other organizations are not", async () => {
+    test("scores created before a time are deleted, except those of other organizations", async () => {
       const [one, other] = [await newOrganization(), await newOrganization()].map(
         (made) => made.unique_organization_id,
       );

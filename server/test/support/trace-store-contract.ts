@@ -16,7 +16,7 @@ export function describeTraceStores({
   newOrganization: () => Promise<Organization>;
 }) {
   describe("shared traces", () => {
-    test("are public as the last word on them says, for their organization alone", async () => {
+    test("are public according to the last change, only for their organization", async () => {
       const { unique_organization_id } = await newOrganization();
       const other = await newOrganization();
       const share = {
@@ -36,7 +36,7 @@ export function describeTraceStores({
       expect(await find()).toEqual(["prod"]);
     });
 
-    test("end with the deletion of the trace, in its environment alone", async () => {
+    test("end with the deletion of the trace, only in its environment", async () => {
       const { unique_organization_id: organization_id } = await newOrganization();
       const all = { fromNs: -(2n ** 62n), toNs: 2n ** 62n, deletedAtMs: createdAtMs };
       for (const [id, environment] of [
@@ -56,7 +56,7 @@ export function describeTraceStores({
   });
 
   describe("deleted traces", () => {
-    test("are listed by pages from a time on, and forgotten up to one", async () => {
+    test("are listed by pages from a time on, and removed up to a time", async () => {
       const { unique_organization_id: organization_id } = await newOrganization();
       const deletions = Array.from({ length: 2_500 }, (_, n) => ({
         organization_id,
@@ -82,7 +82,7 @@ export function describeTraceStores({
     });
   });
 
-  describe("traces that are waited for", () => {
+  describe("trace watches", () => {
     const watch = (unique_organization_id: string, last_received: string, due: number) => ({
       unique_organization_id,
       environment: "prod" as const,
@@ -92,7 +92,7 @@ export function describeTraceStores({
     });
     const claimWatches = (now: number) => stores().traceWatches.claim({ now: at(now), until: at(now + 1), limit: 100 });
 
-    test("are one each, due as the last touch says, with the receipt of the newest span", async () => {
+    test("exist once per trace, due as set last, with the receipt of the newest span", async () => {
       const { unique_organization_id: organization } = await newOrganization();
       await stores().traceWatches.touch([watch(organization, "2026-01-02", 10)]);
       await stores().traceWatches.touch([watch(organization, "2026-01-01", 12)]);

@@ -68,7 +68,7 @@ export function describeWebhookStores(driver: {
   });
 
   describe("webhooks", () => {
-    test("come back as they were made, and change in what is given, for their organization alone", async () => {
+    test("are stored unchanged, and updated by field, only for their organization", async () => {
       const [mine, theirs] = [await newOrganization(), await newOrganization()];
       const made = await newWebhook(mine, { environment: null });
       await newWebhook(theirs);
@@ -82,7 +82,7 @@ export function describeWebhookStores(driver: {
       expect((await driver.stores().webhooks.listActive()).map(({ id }) => id)).not.toContain(made.id);
     });
 
-    test("are so many for one organization, and a conflict then", async () => {
+    test("are limited in number per organization, beyond that a conflict", async () => {
       const organization = await newOrganization();
       for (let i = 0; i < storageLimits.webhooksPerOrganization; i += 1)
         await newWebhook(organization, { active: false });
@@ -90,7 +90,7 @@ export function describeWebhookStores(driver: {
       await newWebhook(await newOrganization(), { active: false });
     });
 
-    test("keep every secret that a rotation gave away, also when two rotate at the same moment", async () => {
+    test("keep every secret that a rotation returned, also if two rotate at the same moment", async () => {
       const organization = await newOrganization();
       const { id } = await newWebhook(organization);
       const rotate = (secret: string) =>
@@ -107,7 +107,7 @@ export function describeWebhookStores(driver: {
       ).toBeUndefined();
     });
 
-    test("remember since when they fail, until they succeed, and are switched off once", async () => {
+    test("store since when they fail, until a success, and are disabled once", async () => {
       const organization = await newOrganization();
       const { id } = await newWebhook(organization);
       expect(await driver.stores().webhooks.noteFailure(id, at(1))).toBe(at(1));
@@ -129,7 +129,7 @@ export function describeWebhookStores(driver: {
       expect(await driver.stores().webhooks.noteFailure(0, at(1))).toBeUndefined();
     });
 
-    test("begin again when they are enabled or get another address, whoever disabled them in the meantime", async () => {
+    test("reset their failure state when they are enabled or get another URL, also if a node disabled them meanwhile", async () => {
       const organization = await newOrganization();
       const { webhooks } = driver.stores();
       const read = await newWebhook(organization);
@@ -149,7 +149,7 @@ export function describeWebhookStores(driver: {
   });
 
   describe("deliveries", () => {
-    test("of one event are one for each webhook, also when nodes add them at the same moment", async () => {
+    test("exist once per event and webhook, also if nodes add them at the same moment", async () => {
       const organization = await newOrganization();
       const [one, two] = [await newWebhook(organization), await newWebhook(organization)];
       const ids = Array.from({ length: 50 }, (_, i) => `e${i}`);
@@ -160,7 +160,7 @@ export function describeWebhookStores(driver: {
       await driver.stores().deliveries.add([]);
     });
 
-    test("are added for other webhooks where one was deleted meanwhile", async () => {
+    test("are added for other webhooks if one was deleted meanwhile", async () => {
       const organization = await newOrganization();
       const [deleted, left] = [await newWebhook(organization), await newWebhook(organization)];
       await driver.stores().webhooks.delete(organization, deleted.id);
@@ -168,7 +168,7 @@ export function describeWebhookStores(driver: {
       expect(await logOf(organization, left.id)).toHaveLength(1);
     });
 
-    test("of a trace lose what was sent or will be, and the log keeps them", async () => {
+    test("of a deleted trace lose their payloads, and stay in the log", async () => {
       const [organization, theirs] = [await newOrganization(), await newOrganization()];
       const [hook, foreign] = [await newWebhook(organization), await newWebhook(theirs)];
       await queue(organization, hook.id, ["sent", "waits"], 0, "t1");
@@ -201,7 +201,7 @@ export function describeWebhookStores(driver: {
       expect(await claim(foreign.id, 1)).toHaveLength(1);
     });
 
-    test("lose what was sent when they were delivered some time ago, or when the newest take all the bytes there are", async () => {
+    test("lose their payloads some time after they were delivered, or if newer payloads use all allowed bytes", async () => {
       const organization = await newOrganization();
       const hook = await newWebhook(organization);
       const { deliveries } = driver.stores();
@@ -237,7 +237,7 @@ export function describeWebhookStores(driver: {
       expect((await claim(hook.id, 9)).map(({ event_id }) => event_id)).toEqual(["e"]);
     });
 
-    test("are claimed once each, the longest due first, however many claim at a time", async () => {
+    test("are claimed once, longest due first, however many nodes claim at the same time", async () => {
       const organization = await newOrganization();
       const { id } = await newWebhook(organization);
       await queue(organization, id, ["late"], 2);
@@ -312,7 +312,7 @@ export function describeWebhookStores(driver: {
       ]);
     });
 
-    test("are sent again on demand, for their organization and webhook alone", async () => {
+    test("are sent again on demand, only for their organization and webhook", async () => {
       const [organization, other] = [await newOrganization(), await newOrganization()];
       const [webhook, second] = [await newWebhook(organization), await newWebhook(organization)];
       await queue(organization, webhook.id, ["a"]);
@@ -334,7 +334,7 @@ export function describeWebhookStores(driver: {
       expect(await claim(webhook.id, 10)).toHaveLength(1);
     });
 
-    test("are given up in portions once their webhook is switched off, and not before", async () => {
+    test("are abandoned in portions once their webhook is disabled, and not before", async () => {
       const organization = await newOrganization();
       const [off, on] = [await newWebhook(organization), await newWebhook(organization)];
       for (const { id } of [off, on]) await queue(organization, id, ["a", "b", "c"]);
@@ -365,7 +365,7 @@ export function describeWebhookStores(driver: {
       expect(await statusOf()).toBe("delivered");
     });
 
-    test("are forgotten in portions once finished", async () => {
+    test("are deleted in portions once they are finished", async () => {
       const organization = await newOrganization();
       const { id } = await newWebhook(organization);
       await queue(organization, id, ["old"], -24 * 60);
@@ -386,7 +386,7 @@ export function describeWebhookStores(driver: {
       expect((await logOf(organization, id)).map(({ event_id }) => event_id)).toEqual(["d"]);
     });
 
-    test("go with their webhook", async () => {
+    test("are deleted with their webhook", async () => {
       const organization = await newOrganization();
       const [deleted, retained] = [await newWebhook(organization), await newWebhook(organization)];
       const ids = Array.from({ length: 1_100 }, (_, i) => `e${i}`);

@@ -26,7 +26,7 @@ test("the request id and the wait come from the headers", async () => {
   expect(error).toMatchObject({ requestId: "r1", retryAfterS: 7 });
 });
 
-test("what the server repeats of a request turns no text", async () => {
+test("control characters of a request that an error repeats are shown as symbols", async () => {
   const error = await of(400, { detail: "There is no a\u202Eb.", code: "x", errors: { name: ["c\u0007 is taken."] } });
   expect(error).toMatchObject({ message: "There is no a⟨U+202E⟩b.", errors: { name: ["c␇ is taken."] } });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { chartCsv } from "./chart-csv.ts";
 
-test("a CSV keeps unknown apart from 0 and no name becomes a formula", () => {
+test("a CSV distinguishes unknown from 0, and no name becomes a formula", () => {
   const series = (label: string, values: (number | null)[]) => ({
     key: label,
     label,

@@ -14,7 +14,7 @@ const answer: Timeseries = {
 };
 
 describe("series of groups", () => {
-  test("leave out groups without a name of which nothing is known, and end with all other groups", () => {
+  test("omit the group without a name if it has no values, and end with all other groups", () => {
     const { series } = seriesOfGroups(answer, "total_cost");
     expect(series.map(({ label, total, values }) => ({ label, total, values }))).toEqual([
       { label: "gpt-4o", total: 3, values: [1, null, 2] },
@@ -24,7 +24,7 @@ describe("series of groups", () => {
     expect(new Set(series.map(({ key }) => key)).size).toBe(3);
   });
 
-  test("a group that is really called none or other differs from the absent value and from the other groups", () => {
+  test("a group named none or other differs from the missing value and from the other groups", () => {
     const group = (model: string | null) => ({ group: { model }, values: { n: [1] }, totals: { n: 1 } });
     const { series } = seriesOfGroups(
       {

@@ -45,7 +45,7 @@ describe("labels of a time axis", () => {
     expect(labels(year, "UTC", 4)).toEqual(["Apr 2026", "Jul", "Oct", "Jan 2027"]);
   });
 
-  test("are at least two for a week, whatever its days and and room for three", () => {
+  test("are at least two for a week, whichever day it begins", () => {
     for (let day = 10; day < 17; day += 1) {
       const week = buckets(`2026-11-${day}T12:00:00Z`, `2026-11-${day + 7}T11:00:00Z`, "6h", "UTC");
       for (const max of [3, 4, 5]) expect(labels(week, "UTC", max).length, `${day}, ${max}`).toBeGreaterThan(1);

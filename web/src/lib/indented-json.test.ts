@@ -15,7 +15,7 @@ test("values nested so deeply that indentation would multiply their length stay 
   expect(indentedJson(JSON.parse(objects))).toBe(objects);
 });
 
-test("brackets within texts are no depth", () => {
+test("brackets within texts do not count as depth", () => {
   const text = "[{".repeat(100_000);
   expect(indentedJson({ text })).toBe(`{\n  "text": "${text}"\n}`);
 });

@@ -81,7 +81,7 @@ describe("the page", () => {
     "/customers/%F0%9F%8D%8B",
     "/index.html",
     "/nowhere",
-  ])("is what a browser gets at %s, under a strict policy and never from a cache unasked", async (path) => {
+  ])("is what a browser gets at %s, with a strict policy, and is revalidated by caches", async (path) => {
     const { status, headers, body } = await get(path, browser);
     expect([status, body.toString()]).toEqual([200, html]);
     expect(headers["content-type"]).toBe("text/html; charset=utf-8");

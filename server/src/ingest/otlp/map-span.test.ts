@@ -93,7 +93,7 @@ describe("tokens", () => {
       { input: 4299, output: 631, total: 58291, read: 35574, write: 17787 },
       [57660, 631, 58291, 35574, 17787, undefined],
     ],
-  ] as const)("input that excludes what was cached, told %s", (_name, given, expected) => {
+  ] as const)("input that excludes cached tokens, recognized %s", (_name, given, expected) => {
     const { input, output, read } = given;
     const attributes = {
       "gen_ai.usage.input_tokens": input,

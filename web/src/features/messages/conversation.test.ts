@@ -55,7 +55,7 @@ describe("input and output", () => {
     expect(readConversation(steps)).toMatchObject({ areChoices: false });
   });
 
-  test("messages as JSON text, and text that is no JSON", () => {
+  test("messages as JSON text, and text that is not JSON", () => {
     const found = readConversation({
       input: JSON.stringify([user("a")]),
       output: '{"role":"assistant","content":"b"}',
@@ -74,7 +74,7 @@ describe("input and output", () => {
     expect(readConversation({ input: null, output: "" })).toEqual({ sent: [], answers: [], areChoices: false });
   });
 
-  test("reasoning sent beside the answer, unless the answer has its own", () => {
+  test("reasoning sent beside the answer, unless the answer has its own reasoning", () => {
     const [answer] = readConversation({ completion_message: assistant("b"), reasoning: "hmm" }).answers;
     expect(answer).toMatchObject({ reasoning_content: "hmm" });
     const own = { ...assistant("b"), reasoning_content: "own" };

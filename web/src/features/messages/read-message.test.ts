@@ -179,7 +179,7 @@ describe("calls and results", () => {
     expect(parts(raw)).toEqual([call]);
   });
 
-  test("arguments that are not JSON stay text, those of a built-in tool are its other members", () => {
+  test("arguments that are not JSON stay text, the arguments of a built-in tool are its other members", () => {
     const broken = { role: "assistant", function_call: { name: "f", arguments: '{"city": "Par' } };
     expect(parts(broken)).toMatchObject([{ name: "f", arguments: '{"city": "Par' }]);
     const search = { type: "web_search_call", id: "ws", status: "completed", action: { query: "x" } };
