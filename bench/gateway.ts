@@ -54,7 +54,7 @@ export async function run(options: Map<string, string>): Promise<object> {
   for (const contender of contenders) await measure(contender, connections);
   const busy = await measureAll(connections);
   const alone = await measureAll(1);
-  // Done last: a read makes the writer insert at once, and resumes merges.
+  // At the end: a read makes the writer insert immediately, and resumes merges.
   await measure(spanway, connections, false);
   const ended = performance.now();
   const stored = await untilStored(spanway.server, sent);

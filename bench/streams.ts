@@ -144,7 +144,7 @@ async function burstGrowth(options: Map<string, string>): Promise<object> {
     OPENAI_BASE_URL: `${upstream.url}/v1`,
     GROQ_BASE_URL: `${upstream.url}/burst`,
   });
-  // Ordinary calls first, so that what they allocate is there before the measurement.
+  // Ordinary calls first, so that their allocations happen before the measurement.
   const load = { url: spanway.url, headers: spanway.headers, connections: 8, seconds: 5 };
   await runLoad({ ...load, body: chatRequest("gpt-4o", false) }, folder.path);
   await sleep(2000);

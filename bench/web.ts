@@ -90,7 +90,7 @@ async function untilStored(server: BenchServer): Promise<void> {
   throw new Error("the spans were not stored within a minute");
 }
 
-/** Each visit has an empty cache. Bytes are those of the wire. */
+/** Each visit has an empty cache. Bytes are counted on the wire. */
 async function firstVisits(browser: Browser, url: string, times: number): Promise<object> {
   const paints: number[] = [];
   let bytes = 0;
@@ -125,10 +125,7 @@ function firstLoadBytes(): number {
   return names.reduce((sum, name) => sum + statSync(join(dist, known.has(`${name}.gz`) ? `${name}.gz` : name)).size, 0);
 }
 
-/**
- * As if somebody reads before the next click: the screen has its data, and the page has loaded the code of other
- * screens.
- */
+/** Like a user who reads before the next click: the screen has its data, and the page has loaded the code of other screens. */
 async function untilRest(page: Page, sign: string): Promise<void> {
   await page.locator(sign).first().waitFor();
   await page.waitForTimeout(4_000);
@@ -154,7 +151,7 @@ async function laterScreens(page: Page): Promise<object> {
   return figures;
 }
 
-/** From the click until the screen's own heading is drawn. */
+/** From the click until the heading of the screen is drawn. */
 async function screenMs(page: Page, name: string): Promise<number> {
   const started = performance.now();
   await navigate(page, `/${name}`);

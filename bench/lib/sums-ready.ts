@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BenchServer } from "./bench-server.ts";
 
-/**
- * Waits until everything stored before the call is in the sums, as it is minutes after spans arrived. Returns seconds.
- */
+/** Waits until everything stored before the call is in the sums, as in production some minutes after spans arrive. Returns seconds. */
 export async function sumsReady(server: BenchServer): Promise<number> {
   const started = performance.now();
   let last: number | undefined;

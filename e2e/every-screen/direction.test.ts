@@ -5,7 +5,7 @@ import { browserTest, open } from "../support/browse.ts";
 import { unique } from "../support/unique.ts";
 import { whole } from "../support/whole.ts";
 
-/** Texts and tooltips with characters that are not seen and turn what stands beside them. What is edited keeps its own. */
+/** Texts and tooltips with invisible characters that change the direction of the text beside them. Editable fields are left out. */
 function unseenIn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     // oxlint-disable-next-line no-control-regex

@@ -8,7 +8,7 @@ const away = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|Fai
 const alerts = (page: Page) => page.getByRole("main").getByRole("alert");
 const saysAway = { hasText: "The server does not respond" };
 
-/** A server that goes down and comes back at its address, with what it knew. */
+/** A server that stops and starts again at the same address with the same data. */
 async function startStoppable() {
   const folder = newDataDir();
   let server: ServerProcess = await startServerProcess(folder.path);
@@ -61,7 +61,7 @@ browserTest(
     await page.waitForURL(/range=7d/);
     await expect.poll(() => alerts(page).filter(saysAway).count()).toBe(panels);
     await whole(page);
-    // Screens and parts whose code was not loaded yet.
+    // Screens and parts whose code is not loaded yet.
     const traces = page.getByRole("link", { name: "Traces", exact: true });
     await traces.click();
     await alerts(page).filter(saysAway).first().waitFor();

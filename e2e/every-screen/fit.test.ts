@@ -7,7 +7,7 @@ import { browserTest, open } from "../support/browse.ts";
 import { unique } from "../support/unique.ts";
 import { whole } from "../support/whole.ts";
 
-/** What people came for fits in the window, without scrolling sideways and without an ellipsis. */
+/** Important content fits into the window, without horizontal scrolling and without an ellipsis. */
 
 const phone = { width: 380, height: 800 };
 const laptop = { width: 1280, height: 800 };
@@ -22,7 +22,7 @@ async function expectToFit(page: Page, table: Locator): Promise<void> {
 
 browserTest("costs of traces on a phone", async () => {
   const client = createClient(inject("site")?.url ?? "", testKeys.prod);
-  // Both long before the point and after it.
+  // Both have many digits before and after the decimal point.
   for (const cost of [1234.5, 12.5, 0.00000036]) await createSpan(client, { cost, trace_unique_id: unique("cost") });
   await settle(client);
   const page = await open("/traces?range=30d", phone);
@@ -208,7 +208,7 @@ browserTest("content that continues beyond the edge fades out", async () => {
       isMasked: getComputedStyle(element).maskImage !== "none",
     }));
   await expect.poll(fades).toEqual({ before: false, after: true, isMasked: true });
-  // Figures that come later make the table wider.
+  // Figures that load later widen the table.
   await whole(page);
   await scroller.evaluate((element) => element.scrollTo(element.scrollWidth, 0));
   await expect.poll(fades).toEqual({ before: true, after: false, isMasked: true });

@@ -13,7 +13,7 @@ const request = {
   tool_calls: [{ id: "call_1", type: "function", function: { name: "find_flight", arguments: '{"to":"OSL"}' } }],
 };
 
-/** An agent that asks a model, calls a tool and asks again; the second answer takes most of the time. */
+/** An agent that calls a model, then a tool, then the model again; the second answer takes most of the time. */
 function agentTrace(trace: string) {
   const start = Date.now() - 60_000;
   const span = (id: string, name: string, type: string, fromS: number, toS: number, more: object) => ({
@@ -59,24 +59,24 @@ browserTest(
     await click(page.getByRole("row", { name: new RegExp(trace) }));
     const tree = page.getByRole("treegrid");
     const step = (name: string) => tree.getByRole("row").filter({ hasText: name });
-    // What it did, in order.
+    // The steps, in order.
     await expect
       .poll(() => tree.locator("[role=row][aria-level]").evaluateAll((rows) => rows.map((row) => row.ariaLevel)))
       .toEqual(["1", "2", "2", "2"]);
     for (const name of ["plan", "find_flight", "answer"]) await step(name).waitFor();
-    // Where the time went.
+    // The durations.
     await click(page.getByRole("button", { name: "Slowest" }));
     const slowest = step("answer");
     await expect.poll(() => tree.getAttribute("aria-activedescendant")).toBe(await slowest.getAttribute("id"));
     await slowest.getByText("7.5 s").first().waitFor();
-    // What the model saw there, beside the tree.
+    // The input of the model, beside the tree.
     await click(slowest);
     const span = page.getByRole("complementary", { name: "Span" });
     const conversation = span.getByLabel("Conversation");
     for (const text of [found.content, "It leaves at 12:40."]) await conversation.getByText(text).first().waitFor();
     await step("plan").waitFor();
     expect(clicks).toBe(4);
-    // What an earlier step had seen already is folded.
+    // Messages of an earlier step are collapsed.
     await conversation.getByText(/earlier message/).click();
     await conversation.getByText(question.content).first().waitFor();
   },

@@ -9,7 +9,7 @@ import { expectNone } from "../support/whole.ts";
 
 const asKey = { authorization: `Bearer ${testKeys.prod}` };
 
-/** A server that may call a receiver on this machine. */
+/** A server that may call a receiver on loopback. */
 async function startWithReceiver() {
   const receiver = await startReceiver();
   const folder = newDataDir();
@@ -28,7 +28,7 @@ browserTest("an alert is created, tested, seen in the list, edited and deleted",
   await page.getByRole("button", { name: "New alert" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("Costs of Acme");
-  // Without Enter: what stands in the bar counts.
+  // Without Enter: the text in the bar applies.
   await dialog.getByRole("combobox", { name: "Query" }).fill("customer:acme model:gpt-4o");
   await dialog.getByLabel("Metric").selectOption("Cost");
   await dialog.getByRole("button", { name: "Add a channel" }).click();
@@ -69,7 +69,7 @@ browserTest("the list shows how many groups are triggered, and the change for a 
     const data = { customer_identifier, timestamp: minutesAgo(minutes), metadata: { batch } };
     expect((await page.request.post("/api/request-logs/", { headers: asKey, data })).status()).toBe(201);
   };
-  // In the window before the last, and in the last: windows of 30 minutes end at a full minute.
+  // In the window before the previous one, and in the previous one: windows of 30 minutes end at a full minute.
   for (const customer of customers) await send(customer, 45);
   for (const customer of [customers[0], customers[0], customers[0], customers[1], customers[2]])
     await send(customer, 15);

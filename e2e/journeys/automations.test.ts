@@ -19,7 +19,7 @@ async function make(page: Page, path: string, data: object): Promise<Record<stri
 const makeLog = (page: Page, feature: string, output: string, more: object = {}) =>
   make(page, "/api/request-logs/", { input: "Which city?", output, metadata: { feature }, ...more });
 
-/** Without `policy` it matches no log: those of other tests come at any time. */
+/** Without `policy` it matches no log: logs of other tests arrive at any time. */
 const makeCondition = (
   page: Page,
   slug: string,
@@ -144,7 +144,7 @@ browserTest("a condition in use says which automations use it, and is deleted wh
   await page.reload();
   await page.getByRole("link", { name: condition }).click();
   await page.getByRole("main").getByText("nothing", { exact: true }).waitFor();
-  // An automation that the page has not heard of yet.
+  // The page does not know this automation yet.
   const { id } = await makeAutomation(page, automation, condition, evaluator);
   await page.getByRole("button", { name: "Delete the condition" }).click();
   const dialog = page.getByRole("dialog");
@@ -229,7 +229,7 @@ browserTest("text in a condition's form survives the end of the session", async 
   const page = await open("/evaluation?tab=conditions&condition=new", { expected: /401/ });
   await page.getByRole("textbox", { name: "Name" }).fill(unique("Typed before the end"));
   await page.getByRole("combobox", { name: "Query" }).fill("model:gpt-4o");
-  // The preview has what it asks for: its next request would be refused before the button is clicked.
+  // Wait for the preview: otherwise its next request is refused before the click on the button.
   await page.locator("a[href*='gpt-4o']", { hasText: "Open in Logs" }).waitFor();
   await whole(page);
   await page.context().clearCookies();

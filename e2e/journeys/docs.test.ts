@@ -2,7 +2,7 @@ import { testAdmin } from "../../server/test/support/test-app.ts";
 import { browserTest, open } from "../support/browse.ts";
 
 browserTest("the API reference sends a request as the signed-in person", async () => {
-  // Swagger UI itself is the one that warns of its links.
+  // Swagger UI itself warns of its links.
   const page = await open("/docs#/Spans/list_spans", { expected: /deep link/ });
   await page.getByText(`Requests are sent as ${testAdmin.email}`).waitFor();
   await page.getByRole("button", { name: "Execute" }).click();

@@ -8,7 +8,7 @@ import { expectNone, whole } from "../support/whole.ts";
 
 const rows = "[role=grid] [role=row]:has([role=gridcell])";
 
-/** Resolves once lists have the span: one that is open does not look again. */
+/** Resolves once lists have the span: an open list does not refresh. */
 async function send(span: Record<string, unknown>, key = testKeys.prod): Promise<string> {
   const client = createClient(inject("site")?.url ?? "", key);
   const { status, json } = await client.post("/api/request-logs/", span);
@@ -18,7 +18,7 @@ async function send(span: Record<string, unknown>, key = testKeys.prod): Promise
   return unique_id;
 }
 
-/** Failed tool calls of a customer of their own, and the query that finds them alone. */
+/** Failed tool calls of a separate customer, and the query that finds only them. */
 async function sendFailed(count: number): Promise<{ customer: string; query: string }> {
   const customer = unique("failing");
   for (let n = 0; n < count; n += 1)
@@ -137,7 +137,7 @@ browserTest("the live tail shows a span that arrives", async () => {
   const page = await open(`/logs?range=1h&q=customer:${customer}`);
   await page.getByRole("button", { name: "Live" }).click();
   const name = "seen while it happened";
-  // A tail shows what arrives after it has begun.
+  // The tail shows only spans that arrive after it starts.
   await expect
     .poll(
       async () => {

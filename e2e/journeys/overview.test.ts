@@ -12,13 +12,13 @@ import { whole } from "../support/whole.ts";
 const panel = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 const chart = (page: Page, title: string) => panel(page, title).getByRole("group", { name: new RegExp(`^${title}`) });
 
-/** A window that ends before other tests send anything. */
+/** A window that ends before other tests send spans. */
 function past(): { start: string; end: string } {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   return { start: daysAgo(30), end: daysAgo(1) };
 }
 
-/** What the API says of a window. */
+/** The API's figures of a window. */
 async function summary(page: Page, { start, end }: ReturnType<typeof past>, filters: object = {}) {
   const answer = await page.request.post(
     `/api/request-logs/summary/?start_time=${start}&end_time=${end}&environment=prod`,
@@ -103,7 +103,7 @@ async function sendSpan(page: Page, fields: object): Promise<void> {
   expect(answer.status(), await answer.text()).toBe(201);
 }
 
-/** Requests for figures from now on: each with what it asks for. */
+/** Records requests for figures from now on, each with its query. */
 function figureRequests(page: Page): string[] {
   const requests: string[] = [];
   page.on("request", (request) => {
@@ -129,7 +129,7 @@ browserTest(
     await whole(page);
     await expect.poll(() => requests.filter(isPulse).length).toBeGreaterThan(2);
     const figures = requests.filter((each) => !isPulse(each));
-    // A window that moved on asks for other figures than before.
+    // A later window has a different query.
     expect(new Set(figures).size).toBe(figures.length);
     await sendSpan(page, { customer_identifier: customer, input: "two" });
     await count.filter({ hasText: /^2$/ }).waitFor({ timeout: 15_000 });
@@ -206,7 +206,7 @@ browserTest("an empty instance shows how to send a span, and becomes the overvie
   try {
     const page = await open("/", { url: server.url, theme: "dark" });
     await sendsTheFirstSpan(page);
-    // A page that asks a server that is gone complains.
+    // The page logs errors once its server is stopped.
     await page.context().close();
   } finally {
     await server.kill("SIGTERM");

@@ -7,7 +7,7 @@ import { browserTest, open } from "../support/browse.ts";
 import { newViewer } from "../support/people.ts";
 import { expectNone, whole } from "../support/whole.ts";
 
-/** A server with a key for Groq in its environment, and an upstream on this machine that is every provider. */
+/** A server with a key for Groq in its environment, and one local upstream for all providers. */
 async function startWithUpstream() {
   const upstream = await startScriptedUpstream();
   upstream.script(streams(...helloStream, usageChunk(), done));
@@ -113,7 +113,7 @@ browserTest(
     await expect.poll(() => dialog.getByLabel("Message").inputValue()).toBe("Are you there?");
     expect(upstream.requests).toHaveLength(1);
 
-    // A list counts a span once the writer has stored it.
+    // A list has a span once the writer has stored it.
     const calls = row.getByRole("link", { name: /^\d+$/ });
     await expect
       .poll(async () => {

@@ -19,7 +19,7 @@ async function makeLog(page: Page, name: string, output: string): Promise<string
   return String((await make(page, "/api/request-logs/", log))["unique_id"]);
 }
 
-/** Of one evaluator: automations of other tests may score the log too. */
+/** Scores of one evaluator: automations of other tests may score the log too. */
 const scoresOf = async (page: Page, id: string, evaluator: string): Promise<unknown> => {
   const answer = await page.request.get(`/api/logs/${id}/scores/`, { headers: asKey });
   const { results } = (await answer.json()) as { results: Array<{ evaluator_id: string; evaluator_slug: string }> };
@@ -85,7 +85,7 @@ browserTest("an engineer compares bad answers side by side, adds notes and score
     (await page.request.get(`/api/request-logs/${ids[0]!}/`, { headers: asKey })).json();
   await expect.poll(read).toMatchObject({ note: "The desk has to say where." });
   await click(page.getByRole("link", { name: "Scores over time" }));
-  // Of 3, 2 and 4.
+  // The average of 3, 2 and 4.
   await chart.getByText("3", { exact: true }).first().waitFor();
   expect(clicks).toBe(10);
 });

@@ -144,7 +144,7 @@ browserTest(
     await page.waitForURL(({ pathname }) => pathname === "/");
     await page.goto(url);
     await page.getByText("This invitation was used or has expired").waitFor();
-    // Signed in as it is, the browser is led on to the overview.
+    // The browser is signed in, so it is redirected to the overview.
     await page.getByRole("link", { name: "Sign in" }).click();
     await page.waitForURL(({ pathname }) => pathname === "/");
   },

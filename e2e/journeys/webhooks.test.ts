@@ -45,7 +45,7 @@ browserTest(
     for (const valid of [secret, oldSecret]) expect(verify(valid, last)).toMatchObject({ model: "gpt-4o" });
     expect(secret).not.toBe(oldSecret);
 
-    // Somebody else moves it while the form is open: a new name does not move it back.
+    // Another user changes the URL while the form is open: saving a new name does not revert it.
     await page.getByRole("button", { name: "Edit Every span" }).click();
     const [webhook] = (await server.prod.get("/api/webhooks/")).json as Array<{ id: number }>;
     const moved = { url: `${receiver.url}/elsewhere` };

@@ -2,7 +2,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from "playwrig
 import { expect, inject, test } from "vitest";
 import { testAdmin } from "../../server/test/support/test-app.ts";
 
-/** Where no browser was found, tests that need one are skipped. */
+/** Without a browser, tests that need one are skipped. */
 const site = inject("site");
 const siteUrl = site?.url ?? "http://unused.invalid";
 
@@ -12,29 +12,29 @@ export type OpenOptions = {
   theme?: Theme;
   width?: number;
   height?: number;
-  /** Whose session the browser has; null for nobody's. Default: the administrator's. */
+  /** The person whose session the browser has; null for none. Default: the administrator. */
   as?: { email: string; password: string } | null;
-  /** Another server than the one with the demo's data. */
+  /** A server other than the one with the demo's data. */
   url?: string;
-  /** The test changes its context for good, such as its clock: no later test gets that context. */
+  /** The test changes its context permanently, such as its clock: no later test gets this context. */
   isChanged?: boolean;
-  /** Console errors that the test brings about, such as that of a refused request. All others fail it. */
+  /** Console errors that the test causes, such as that of a refused request. All others fail it. */
   expected?: RegExp;
 };
 
-/** One for all files of a process: it ends with the process. */
+/** One for all files of a process, until the process ends. */
 let browser: Browser | undefined;
-/** Those of the test that runs, and whether a later test may have them. */
+/** The contexts of the running test, and whether a later test may reuse them. */
 const contexts = new Map<BrowserContext, { isReusable: boolean }>();
-/** Empty ones for the server with the demo's data, each with a page that has its code. */
+/** Empty contexts for the server with the demo's data, each with a page that has loaded its code. */
 const spare: BrowserContext[] = [];
-/** The administrator's session at each server: to sign in takes a password's hash. */
+/** The administrator's session at each server, because each sign-in hashes a password. */
 const sessions = new Map<string, Awaited<ReturnType<BrowserContext["storageState"]>>>();
 let faults: string[] = [];
 
 /**
- * Closes what a test opened, and fails it for what its pages did wrong. Files share a process and this module: `browse-setup.ts` has it
- * run in each of them.
+ * Closes what a test opened, and fails the test for errors of its pages. Files share a process and this module: `browse-setup.ts` runs this
+ * in each of them.
  */
 export async function endTest(): Promise<void> {
   const used = [...contexts];
@@ -45,9 +45,7 @@ export async function endTest(): Promise<void> {
   expect(found, "console errors, refused content and requests to other hosts").toEqual([]);
 }
 
-/**
- * Takes from a context all that a test left there. Its page stays: with another, the browser starts a process and reads all code anew.
- */
+/** Clears a context after a test. Its page stays: for another page, the browser starts a process and reads all code again. */
 async function empty(context: BrowserContext): Promise<void> {
   try {
     const [page, ...others] = context.pages();
@@ -73,7 +71,7 @@ async function empty(context: BrowserContext): Promise<void> {
   }
 }
 
-/** A test in a real browser. Any error on the console, any content that the policy refuses and any request to another host fails it. */
+/** A test in a real browser. It fails on any console error, any content that the policy refuses and any request to another host. */
 export function browserTest(name: string, run: () => Promise<void>, timeoutMs = 120_000): void {
   test.skipIf(site === null)(
     `${name}${site === null ? " (skipped: there is no Chromium)" : ""}`,
@@ -85,12 +83,12 @@ export function browserTest(name: string, run: () => Promise<void>, timeoutMs = 
   );
 }
 
-/** Reporters print what fails in the end: a test that passes at its second try looks like all others there. */
+/** Reporters print only the final result: a test that passes at its second try looks like all others there. */
 function printFailure(triesBefore: number, name: string, errors: readonly { stack?: string }[] = []): void {
   console.error(`Try ${triesBefore + 1} of “${name}” failed:\n${errors.map(({ stack }) => stack).join("\n")}`);
 }
 
-/** A new window at `path`, in a context that no other window of the test has. */
+/** A new window at `path`, in a context that no other window of the test uses. */
 export async function open(path: string, options: OpenOptions = {}): Promise<Page> {
   const {
     theme = "light",
@@ -104,7 +102,7 @@ export async function open(path: string, options: OpenOptions = {}): Promise<Pag
   browser ??= await chromium.launch({ executablePath: site?.browser ?? "", args: ["--no-sandbox"] });
   const context = (url === siteUrl ? spare.pop() : undefined) ?? (await browser.newContext({ baseURL: url }));
   contexts.set(context, { isReusable: url === siteUrl && !isChanged });
-  // Of a machine that has much else to do.
+  // For a busy machine.
   context.setDefaultTimeout(45_000);
   if (as !== null) await signIn(context, url, as);
   const page = context.pages()[0] ?? (await context.newPage());

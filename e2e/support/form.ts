@@ -3,15 +3,15 @@ import { expect } from "vitest";
 import { testKeys } from "../../server/test/support/test-app.ts";
 import { unique } from "./unique.ts";
 
-/** A form, a dialog or a button that sends what somebody entered or decided. */
+/** A form, a dialog or a button that sends input or a decision of the user. */
 export type Form = {
   name: string;
   path: string | ((page: Page) => Promise<string>);
-  /** Opens it and fills it in. Returns the field whose text must not be lost. */
+  /** Opens it and fills it in. Returns the field whose text must be kept. */
   fill?: (page: Page) => Promise<Locator | undefined>;
-  /** The name of the button that sends it, or what sends it. */
+  /** The name of the button that sends it, or a function that sends it. */
   send: string | ((page: Page) => Promise<void>);
-  /** Sent again it would change what other tests need, or succeed only elsewhere. */
+  /** A second request would change data of other tests, or succeed only elsewhere. */
   isSentOnce?: true;
   /** Nobody is signed in, so the page gets a 401. */
   isSignedOut?: true;
@@ -25,7 +25,7 @@ export async function make(page: Page, path: string, data: object): Promise<Reco
   return (await answer.json()) as Record<string, unknown>;
 }
 
-/** What was made for the form of a page: other tests make the like at the same time. */
+/** The object created for the form of a page: other tests create similar ones at the same time. */
 const madeNames = new WeakMap<Page, string>();
 export const nameOn = (page: Page): string => madeNames.get(page) ?? "";
 

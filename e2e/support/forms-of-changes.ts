@@ -18,7 +18,7 @@ import {
 } from "./form.ts";
 import { unique } from "./unique.ts";
 
-/** Opens a dialog that asks before it deletes. */
+/** Opens a dialog that asks for confirmation before it deletes. */
 const asks = (button: (name: string) => string) => async (page: Page) => {
   await press(page, button(nameOn(page)));
   return undefined;
@@ -50,7 +50,7 @@ const evaluatorPath = async (page: Page) => `/evaluation?evaluator=${String((awa
 const conditionPath = async (page: Page) => `/evaluation?tab=conditions&condition=${await madeCondition(page)}`;
 const automationPath = async (page: Page) => `/evaluation?tab=automations&automation=${await madeAutomation(page)}`;
 
-/** Forms that change or delete what there is. */
+/** Forms that change or delete existing objects. */
 export const formsOfChanges: readonly Form[] = [
   {
     name: "change of an alert",

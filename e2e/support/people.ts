@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { unique } from "./unique.ts";
 
-/** Of a request that the browser sends as the page would. */
+/** Headers of a request that the browser sends as the page does. */
 export const pageHeaders = (page: Page) => ({ origin: new URL(page.url()).origin, "x-spanway-environment": "prod" });
 
 /** Invites a viewer as `NAME@example.com`. @returns the token of the invitation */
@@ -13,7 +13,7 @@ export async function invite(page: Page, name = unique("invited")): Promise<stri
   return ((await invited.json()) as { invite_token: string }).invite_token;
 }
 
-/** Somebody else of the organization, who can read and nothing else. */
+/** Another user of the organization, who can only read. */
 export async function newViewer(page: Page, name = unique("viewer")): Promise<{ email: string; password: string }> {
   const token = await invite(page, name);
   const password = "reads and nothing else";

@@ -6,7 +6,7 @@ import { forms } from "./forms.ts";
 import type { Refusal } from "./refused.ts";
 import { whole } from "./whole.ts";
 
-/** Requests that change nothing, though their filters are in a body. */
+/** Requests that change nothing, although their filters are in a body. */
 const reads = /\/(?:list|groups|timeseries|summary|facets|test-matches|matches)\//;
 
 function isChange(method: string, url: string): boolean {
@@ -16,7 +16,7 @@ function isChange(method: string, url: string): boolean {
 const sendForm = (page: Page, { send }: Form) =>
   typeof send === "function" ? send(page) : page.getByRole("button", { name: send, exact: true }).last().click();
 
-/** Each form when the server refuses what it sends. */
+/** Each form when the server refuses its request. */
 export function testRefusedForms({ status, code, says }: Refusal): void {
   describe.each(forms)("$name", (form) => {
     browserTest(
@@ -42,7 +42,7 @@ export function testRefusedForms({ status, code, says }: Refusal): void {
           },
         );
         await sendForm(page, form);
-        // A note in the corner has the name of what failed as its title.
+        // A notification in the corner has the name of the failed action as its title.
         const notice = page
           .getByRole("alert")
           .or(page.getByRole("status"))

@@ -7,13 +7,13 @@ import { whole } from "./whole.ts";
 
 export type Refusal = { status: number; code: string; says: string[] };
 
-/** Who is signed in is known before: without it there is no screen. */
+/** The session is known before: without it there is no screen. */
 const isOfSession = (url: string): boolean => new URL(url).pathname === "/api/auth/me/";
 
-/** Dialogs that the reload of the page closes, or that stand before their screen. */
+/** Dialogs that a reload of the page closes, or that cover their screen. */
 const dialogs = new Set(["new credential", "try a provider"]);
 
-/** Answers all requests for data with the refusal. @returns how many there were so far */
+/** Responds to all requests for data with the refusal. @returns the number of such requests so far */
 async function refuse(page: Page, { status, code }: Refusal): Promise<() => number> {
   let requests = 0;
   await page.route(/\/(?:api|v1|automation)\//, (route) => {
@@ -28,7 +28,7 @@ async function refuse(page: Page, { status, code }: Refusal): Promise<() => numb
 const laptop = { width: 1280, height: 800 };
 const phone = { width: 380, height: 800 };
 
-/** Each screen when the server refuses all that it asks for. */
+/** Each screen when the server refuses all its requests. */
 export function testRefused(refusal: Refusal): void {
   const { status, says } = refusal;
   describe.each(screens.filter(({ name }) => !dialogs.has(name)))("$name", (screen) => {
@@ -49,7 +49,7 @@ export function testRefused(refusal: Refusal): void {
       await expect
         .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
         .toBeLessThanOrEqual(phone.width);
-      // On a phone a span hides the list behind it, and its button.
+      // On a phone an open span hides the list behind it, and its button.
       await page.setViewportSize(laptop);
       await page.unrouteAll({ behavior: "ignoreErrors" });
       const retry = page.getByRole("button", { name: "Retry" });

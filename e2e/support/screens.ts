@@ -1,10 +1,10 @@
-/** Every screen, as tests of all of them and the screenshots open it. */
+/** Every screen, for the tests of all screens and for the screenshots. */
 export type Screen = {
   name: string;
   path: string;
-  /** What is clicked there, for a screen whose own path has an id of the demo's data. */
+  /** The element to click there, for a screen whose own path has an id of the demo's data. */
   click?: string;
-  /** What is there once the data is. */
+  /** The element that appears once the data is loaded. */
   shows: string;
 };
 

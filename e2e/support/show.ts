@@ -4,7 +4,7 @@ import { open, type OpenOptions, type Theme } from "./browse.ts";
 import type { Screen } from "./screens.ts";
 import { whole } from "./whole.ts";
 
-/** A new window with the screen, loaded for the first time there, once all of it is drawn. */
+/** A new window with the screen, loaded there for the first time, once it is completely drawn. */
 export async function show(screen: Screen, options: OpenOptions = {}): Promise<Page> {
   const page = await open(screen.path, { width: 1280, height: 800, ...options });
   if (screen.click !== undefined) await page.locator(screen.click).click();
@@ -13,7 +13,7 @@ export async function show(screen: Screen, options: OpenOptions = {}): Promise<P
   return page;
 }
 
-/** Where `npm run screenshots` keeps a picture of each screen in each theme. */
+/** The folder where `npm run screenshots` stores a picture of each screen in each theme. */
 const pictures = process.env["SCREENSHOTS"];
 
 export async function picture(page: Page, { name }: Screen, theme: Theme): Promise<void> {

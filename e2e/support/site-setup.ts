@@ -6,7 +6,7 @@ import type { TestProject } from "vitest/node";
 import { newDataDir, programEnvironment, startServerProcess } from "../../server/test/support/server-process.ts";
 import { testKeys } from "../../server/test/support/test-app.ts";
 
-/** What all files share: a server with the demo's data, and a browser to look at it. */
+/** Shared by all files: a server with the demo's data, and a browser. */
 export type Site = { url: string; browser: string };
 
 declare module "vitest" {
@@ -15,12 +15,12 @@ declare module "vitest" {
   }
 }
 
-/** The shell takes half the processor time of a whole Chromium. */
+/** The headless shell takes half the processor time of a complete Chromium. */
 const places = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
   (name) => `/usr/bin/${name}`,
 );
 
-/** Where no browser is, tests are skipped, and the run says how many. `SPANWAY_TEST_BROWSER` names one elsewhere. */
+/** Without a browser, tests are skipped, and the run prints how many. `SPANWAY_TEST_BROWSER` names a browser at another path. */
 function findBrowser(): string | undefined {
   const named = process.env["SPANWAY_TEST_BROWSER"];
   if (named !== undefined && !existsSync(named)) throw new Error(`SPANWAY_TEST_BROWSER: there is no ${named}`);

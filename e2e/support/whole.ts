@@ -14,8 +14,8 @@ export async function whole(page: Page): Promise<void> {
 }
 
 /**
- * That `nothing` is not there. A page that is not drawn yet shows nothing either: `sign` is what the same answer or the same
- * role brings to the screen.
+ * Checks that `nothing` is absent. A page that is not drawn yet shows nothing either: `sign` is an element that the same response or the
+ * same role shows.
  */
 export async function expectNone(nothing: Locator, sign: Locator): Promise<void> {
   await sign.first().waitFor();
@@ -23,5 +23,5 @@ export async function expectNone(nothing: Locator, sign: Locator): Promise<void>
   expect(await nothing.count()).toBe(0);
 }
 
-/** For what must not happen: it has no sign to wait for. */
+/** For events that must not happen: there is no element to wait for. */
 export const pause = (page: Page, ms: number): Promise<void> => page.waitForTimeout(ms);

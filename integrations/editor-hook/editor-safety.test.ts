@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Row } from "../../server/test/support/test-client.ts";
 import { filesBelow, hook, openEditor, recorded, script, startPeer, type Editor } from "./test-support.ts";
 
-/** Whatever happens, the editor is answered in time, and nothing goes where it must not. */
+/** In every case, the editor gets its response in time, and no data goes to a wrong address. */
 
 const downUrl = "http://127.0.0.1:9/api";
 
@@ -117,7 +117,7 @@ describe("the environment", () => {
     Object.assign(editor.env, { SPANWAY_BASE_URL: own.url });
     Object.assign(editor.env, { TRACE_TO_RESPAN: "true", RESPAN_API_KEY: "other", RESPAN_BASE_URL: other.url });
     await editor.runAll(recorded.slice(1, 2));
-    // Without its flag, the name's key stays where it is.
+    // Without its flag, the key of this name is not sent.
     Object.assign(editor.env, { TRACE_TO_SPANWAY: "" });
     await editor.runAll(recorded.slice(1, 2));
     await Promise.all([own.stop(), other.stop()]);

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Sends what Cursor's agent does to Spanway: a trace per turn, a thread per conversation. Cursor runs this file once per
- * hook, with the event as JSON on stdin. One file, Node >= 18, no dependencies; README.md says how to install it.
+ * Sends the steps of Cursor's agent to Spanway: a trace per turn, a thread per conversation. Cursor runs this file once per hook, with the
+ * event as JSON on stdin. One file, Node >= 18, no dependencies; README.md describes the installation.
  *
- * The editor comes first. Its answer is printed before anything else is done, whatever fails is swallowed, the exit code
- * is 0, and nothing takes longer than `limits.hookMs`. Spans are sent before the process ends rather than by a process
- * left behind: a detached sender outlives the editor, is killed with its process group in containers and remote windows,
- * and piles up when the server hangs. After a time-out, sending pauses instead, so that a dead server costs an agent with
- * fifty tool calls two seconds and not a hundred; what was not sent waits in the turn's folder for the end of the turn.
+ * The editor has priority: the script prints its response first, ignores every error, exits with code 0, and takes no longer than
+ * `limits.hookMs`. Spans are sent before the process ends rather than by a background process: a detached sender outlives the editor, is
+ * killed with its process group in containers and remote windows, and accumulates when the server hangs. After a timeout, sending pauses
+ * instead, so that a dead server costs an agent with fifty tool calls two seconds and not a hundred; unsent spans wait in the turn's folder
+ * for the end of the turn.
  */
 import { spawnSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
@@ -21,8 +21,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 /**
- * Prefixes of the environment's names: TRACE_TO_<prefix>, <prefix>_API_KEY, <prefix>_BASE_URL. The first that is enabled
- * is taken whole, so that a key never goes to the address that belongs to another.
+ * Prefixes of environment variables: TRACE_TO_<prefix>, <prefix>_API_KEY, <prefix>_BASE_URL. All three come from the first enabled prefix,
+ * so that a key is never sent to the address of another prefix.
  */
 const prefixes = ["SPANWAY", "RESPAN", "KEYWORDSAI"];
 const defaultBaseUrl = "http://127.0.0.1:8787/api";
@@ -30,15 +30,15 @@ const defaultBaseUrl = "http://127.0.0.1:8787/api";
 const limits = {
   hookMs: 3_000,
   sendMs: 2_000,
-  /** Nothing is sent for this long after a time-out, but at the end of a turn. */
+  /** After a timeout, nothing is sent for this long, except at the end of a turn. */
   pauseMs: 30_000,
-  /** Editors may run the hooks of one moment at a time: how long `stop` waits for the response beside it. */
+  /** Editors may run hooks of the same moment concurrently: how long `stop` waits for the response hook. */
   responseWaitMs: 500,
   stdinBytes: 32 * 1024 * 1024,
-  /** Of one text, beyond which its middle is left out. */
+  /** Per text; of a longer one, the middle is left out. */
   textChars: 100_000,
   edits: 50,
-  /** Spans of one turn that wait on disk. */
+  /** Unsent spans of one turn on disk. */
   unsentBytes: 4 * 1024 * 1024,
   logBytes: 1024 * 1024,
   turns: 200,
@@ -46,7 +46,7 @@ const limits = {
   claims: 1_000,
 };
 
-/** When the editor ran the hook, not when Node had started. */
+/** When the editor ran the hook, not when Node was ready. */
 const nowMs = Math.round(performance.timeOrigin);
 
 /**
@@ -78,7 +78,7 @@ function readSettings(/** @type {NodeJS.ProcessEnv} */ env) {
   };
 }
 
-/** Reads to the end, also what is too much: an editor must not find its pipe closed. */
+/** Reads to the end, even beyond the limit: otherwise the editor would find its pipe closed. */
 async function readStdin() {
   /** @type {Buffer[]} */
   const chunks = [];
@@ -187,7 +187,7 @@ const steps = {
   }),
 };
 
-/** Notes the prompt and its time. No network: the prompt is waiting. */
+/** Stores the prompt and its time. No network: the prompt is waiting. */
 function beginTurn(/** @type {TurnId} */ id, /** @type {Json} */ payload, /** @type {Context} */ { state }) {
   if (state === undefined) return;
   sweep(state);
@@ -231,13 +231,13 @@ async function addResponse(/** @type {TurnId} */ id, /** @type {Json} */ payload
   else await send([rootSpan(turn, [response])], context);
 }
 
-/** Sends the last version of the root and what is unsent, then forgets the turn; also those of before that are left. */
+/** Sends the last version of the root and all unsent spans, then deletes the turn and older unfinished turns. */
 async function stop(/** @type {Json} */ payload, /** @type {string} */ conversation, /** @type {Context} */ context) {
   const { state } = context;
   if (state === undefined) return;
   const { generation_id: generation, status } = payload;
   for (const found of turnsOf(state, conversation)) {
-    // Some versions of Cursor name no generation here.
+    // Some versions of Cursor send no generation id here.
     const isThis = generation === undefined || found.generation === generation;
     if (!isThis && found.status === undefined) continue;
     const turn = isThis
@@ -247,7 +247,7 @@ async function stop(/** @type {Json} */ payload, /** @type {string} */ conversat
     const mayRespond = () => isThis && turn.status === "completed" && responsesOf(state, turn).length === 0;
     for (let waited = 0; waited < limits.responseWaitMs && mayRespond(); waited += 50) await sleep(50);
     if (leftMs() === 1 || (await sendTurn(state, turn, context, true)) === "unsent") break;
-    // A response that is still to come needs the prompt; the next `stop` forgets it.
+    // A later response still needs the prompt; the next `stop` deletes it.
     if (!mayRespond()) endTurn(state, turn);
   }
   sweep(state);
@@ -278,7 +278,7 @@ function rootSpan(/** @type {Turn} */ turn, /** @type {Response[]} */ responses)
     ...(turn.usage ?? last?.usage),
     metadata: { ...turn.metadata, ...(turn.status !== undefined && { stop_status: turn.status }) },
     ...(hasFailed && {
-      // 499: the client went away, as proxies say it.
+      // 499: the client disconnected, as in proxies.
       status_code: turn.status === "aborted" ? 499 : 500,
       error_message: `The turn ended with the status ${cut(turn.status ?? "", 100)}.`,
     }),
@@ -293,7 +293,7 @@ function timesOf(/** @type {number} */ startMs, /** @type {number} */ endMs) {
   };
 }
 
-/** Only the folder's name of a path and no address of a person. */
+/** Only the last folder name of a path, and no e-mail address. */
 function metadataOf(/** @type {Json} */ { cursor_version, workspace_roots: roots, attachments }) {
   return {
     editor: "cursor",
@@ -303,7 +303,7 @@ function metadataOf(/** @type {Json} */ { cursor_version, workspace_roots: roots
   };
 }
 
-/** Counts that newer versions of Cursor send; `input_tokens` includes those of the cache. */
+/** Counts that newer versions of Cursor send; `input_tokens` includes cached tokens. */
 function usageOf(/** @type {Json} */ payload) {
   /** @type {Json} */
   const usage = {
@@ -315,12 +315,12 @@ function usageOf(/** @type {Json} */ payload) {
   return Object.values(usage).some((count) => count !== undefined) ? { usage } : {};
 }
 
-/** "default" means that Cursor chose one, and not which. */
+/** "default" means that Cursor chose a model, without its name. */
 function modelOf(/** @type {Json} */ { model }) {
   return typeof model === "string" && model !== "" && model !== "default" ? model : undefined;
 }
 
-/** MCP tools tell of an error in their result. */
+/** MCP tools report an error in their result. */
 function toolError(/** @type {string} */ result) {
   const value = parseObject(result);
   if (value?.["isError"] !== true) return undefined;
@@ -338,7 +338,7 @@ const asNumber = (/** @type {unknown} */ value) =>
 
 const asTitle = (/** @type {unknown} */ value) => (asText(value).trim().split("\n", 1)[0] ?? "").slice(0, 60);
 
-/** The beginning and the end of a text say most: commands print their errors last. */
+/** The beginning and the end of a text matter most: commands print their errors last. */
 function cut(/** @type {string} */ text, max = limits.textChars) {
   if (text.length <= max) return text;
   const half = Math.floor(max / 2);
@@ -366,12 +366,12 @@ async function send(spans, { settings, state, log }, isLast = false) {
   return /^[34]/.test(outcome) && outcome !== "429" ? "refused" : "unsent";
 }
 
-/** What one request may take of what is left. */
+/** The part of the remaining time that one request may take. */
 const leftMs = () => Math.round(Math.max(1, Math.min(limits.sendMs, limits.hookMs - performance.now())));
 
 /**
- * Follows no redirection, which would carry spans elsewhere.
- * @returns {Promise<string>} the status, or the code of what went wrong
+ * Follows no redirect, which could send spans elsewhere.
+ * @returns {Promise<string>} the status, or the code of the error
  */
 async function post(/** @type {Settings} */ { url, apiKey }, /** @type {string} */ body) {
   const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
@@ -385,8 +385,8 @@ async function post(/** @type {Settings} */ { url, apiKey }, /** @type {string} 
 }
 
 /**
- * Node does not exit during a DNS lookup, not even by `process.exit`, and a lookup can take long. So a second process,
- * which can be killed, resolves names.
+ * Node does not exit during a DNS lookup, not even by `process.exit`, and a lookup can take long. So a second process, which can be killed,
+ * resolves names.
  */
 function postByName(/** @type {string} */ body) {
   const options = { input: body, timeout: leftMs(), killSignal: /** @type {const} */ ("SIGKILL"), windowsHide: true };
@@ -394,7 +394,7 @@ function postByName(/** @type {string} */ body) {
   return error === undefined ? String(stdout) : codeOf(error);
 }
 
-/** The second process: prints what came of it. */
+/** The second process: prints the outcome. */
 async function postInput() {
   const settings = readSettings(process.env);
   if (settings !== undefined) fs.writeSync(1, await post(settings, await readStdin()));
@@ -402,7 +402,7 @@ async function postInput() {
 }
 
 /**
- * The root and what is unsent, in one request.
+ * Sends the root and all unsent spans in one request.
  * @param {string} state
  * @param {Turn} turn
  * @param {Context} context
@@ -418,10 +418,10 @@ async function sendTurn(state, turn, context, isLast = false) {
 // ---------------------------------------------------------------- state between hooks
 
 /*
- * <state>/<hash of conversation>-<hash of generation>/turn.json         what is known of the turn
+ * <state>/<hash of conversation>-<hash of generation>/turn.json         the data of the turn
  *                                                     response_1, …     messages of the agent
- *                                                     shell_1, …        a number that is taken; its span if unsent
- * Ids are hashed, so that no id is a path. A file made exclusively takes a number, so that hooks that run at the same time
+ *                                                     shell_1, …        a reserved number; its span if unsent
+ * Ids are hashed, so that no id is a path. A file created exclusively reserves a number, so that concurrent hooks
  * never share one; when a turn has ended the files stay, empty, so that a late hook does not begin at 1 again.
  */
 
@@ -434,10 +434,10 @@ async function openContext(/** @type {Settings} */ settings) {
   return { settings, state, log };
 }
 
-/** The folder, if it is this user's own and nobody else's. Without it spans are sent, but prompts are not known. */
+/** The folder, if only this user can access it. Without it spans are sent, but prompts are not stored. */
 async function openState(/** @type {string} */ dir) {
   try {
-    // Node tries for ever where the system makes no folder and says ENOENT, as below /proc: like this a timer ends it.
+    // Below /proc, where mkdir fails with ENOENT, Node retries forever: a timer ends this too.
     await fs.promises.mkdir(dir, { recursive: true, mode: 0o700 });
     const { uid, mode } = fs.statSync(dir);
     if (process.getuid !== undefined && uid !== process.getuid()) return undefined;
@@ -461,14 +461,14 @@ const readTurn = (/** @type {string} */ folder) =>
 const writeTurn = (/** @type {string} */ state, /** @type {Turn} */ turn) =>
   writeAtomic(join(folderOf(state, turn), "turn.json"), JSON.stringify(turn));
 
-/** Turns of a conversation that have not ended, the oldest first. */
+/** Unfinished turns of a conversation, the oldest first. */
 function turnsOf(/** @type {string} */ state, /** @type {string} */ conversation) {
   const names = namesIn(state).filter((name) => name.startsWith(`${hash(conversation)}-`));
   const turns = names.map((name) => readTurn(join(state, name))).filter((turn) => turn !== undefined);
   return turns.filter(({ hasEnded }) => hasEnded !== true).sort((a, b) => a.startMs - b.startMs);
 }
 
-/** Keeps the numbers that are taken, and no text. */
+/** Keeps the used numbers, and deletes all text. */
 function endTurn(/** @type {string} */ state, /** @type {Turn} */ { conversation, generation, startMs }) {
   const folder = folderOf(state, { conversation, generation });
   for (const name of namesIn(folder)) if (name !== "turn.json") fs.truncateSync(join(folder, name));
@@ -476,7 +476,7 @@ function endTurn(/** @type {string} */ state, /** @type {Turn} */ { conversation
 }
 
 /**
- * Takes the next number of a kind. Without a place for that, a number that nobody else has.
+ * Reserves the next number of a kind. Without a state folder, a unique number.
  * @returns {{ n: number, file?: string }}
  */
 function claim(/** @type {string | undefined} */ state, /** @type {TurnId} */ id, /** @type {string} */ kind) {
@@ -494,7 +494,7 @@ function claim(/** @type {string | undefined} */ state, /** @type {TurnId} */ id
   return { n: nowMs * 1000 + (process.pid % 1000) };
 }
 
-/** What the files `kind_N` of a turn hold, in the order of N. */
+/** The contents of the files `kind_N` of a turn, in the order of N. */
 function heldBy(/** @type {string} */ state, /** @type {TurnId} */ id, /** @type {RegExp} */ kinds) {
   const folder = folderOf(state, id);
   const numberOf = (/** @type {string} */ name) => Number(name.split("_")[1]);
@@ -515,7 +515,7 @@ function keepUnsent(/** @type {string} */ file, /** @type {Json} */ span) {
   if (held + Buffer.byteLength(text) <= limits.unsentBytes) writeAtomic(file, text);
 }
 
-/** Removes turns that are old, or that are too many; a hook that was killed leaves its own. */
+/** Removes old turns, and the oldest ones beyond the limit; a killed hook leaves its turn behind. */
 function sweep(/** @type {string} */ state) {
   const names = namesIn(state).filter((name) => /^[0-9a-f]{32}-[0-9a-f]{32}$/.test(name));
   const turns = names.map((name) => ({ path: join(state, name), age: ageMs(join(state, name)) }));
@@ -524,7 +524,7 @@ function sweep(/** @type {string} */ state) {
   for (const { path } of gone) fs.rmSync(path, { recursive: true, force: true });
 }
 
-/** Another hook reads the old text or the new, and never a part. False where the disk does not take it. */
+/** Another hook reads either the old text or the new one, never a part. Returns false if the write fails. */
 function writeAtomic(/** @type {string} */ path, /** @type {string} */ text) {
   try {
     fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -549,7 +549,7 @@ const statOf = (/** @type {string} */ path) => fs.statSync(path, { throwIfNoEntr
 const sizeOf = (/** @type {string} */ path) => statOf(path)?.size ?? 0;
 const ageMs = (/** @type {string} */ path) => Date.now() - (statOf(path)?.mtimeMs ?? 0);
 
-/** What happened and when: no text of a prompt, a tool or a key. */
+/** Writes events with their time: no text of a prompt or a tool, and no key. */
 function appendLog(/** @type {string} */ path, /** @type {string} */ line) {
   const flag = sizeOf(path) > limits.logBytes ? "w" : "a";
   fs.writeFileSync(path, `${new Date().toISOString()} ${line.slice(0, 200)}\n`, { flag, mode: 0o600 });

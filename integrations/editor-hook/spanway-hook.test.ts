@@ -7,7 +7,7 @@ import type { Row } from "../../server/test/support/test-client.ts";
 import { getTrace, retrieveTrace, type Node } from "../../server/test/support/traces.ts";
 import { filesBelow, hook, openEditor, recorded, script, startPeer, type Editor } from "./test-support.ts";
 
-/** What becomes of hooks in a server, read back over its API. */
+/** The spans of hooks on a server, read back through its API. */
 
 let app: TestApp;
 let editor: Editor;

@@ -26,15 +26,15 @@ export function hook(event: string, ids: Ids, members: Row = {}): Row {
 
 export type Run = { code: number | null; stdout: string; stderr: string; ms: number };
 
-/** What hooks of one editor share: a folder of their own and variables, without those that tell where to send. */
+/** Shared by the hooks of one editor: a separate folder, and variables without the server's address. */
 export type Editor = {
   folder: string;
-  /** Where the script keeps its state; made by the script. */
+  /** The state folder of the script, which creates it. */
   state: string;
   env: Record<string, string>;
   /** Runs the script as the editor does; without input, its stdin stays open. */
   run(input: Row | string | undefined): Promise<Run>;
-  /** Runs hooks one after another; each must leave the editor alone. */
+  /** Runs hooks one after another; each must leave the editor unaffected. */
   runAll(payloads: readonly Row[]): Promise<void>;
   /** Every text below the folder. */
   textOnDisk(): string;
@@ -81,7 +81,7 @@ export function filesBelow(path: string): string[] {
     .filter((name) => statSync(name).isFile());
 }
 
-/** A server that answers with one status, or never, and notes what it was sent. */
+/** A server that responds with one status, or never, and records its requests. */
 export async function startPeer(status: number | "never") {
   const requests: { path: string | undefined; key: string | undefined; spans: Row[] }[] = [];
   const server = createServer((request, response) => {

@@ -90,7 +90,7 @@ test("two organizations with hanging evaluators leave room for a third", async (
   try {
     for (const hog of ["hog 1", "hog 2"]) await enqueue(hog, evaluationLimits.evaluationRunsInFlight);
     await vi.waitFor(() => expect(new Set(running)).toEqual(new Set(["hog 1", "hog 2"])), 10_000);
-    // Waits until they have all that they may have: while crowded, the runner claims in small steps.
+    // Waits until each has its maximum: under load, the runner claims in small steps.
     await sleep(2.5 * evaluationLimits.evaluationYieldMs);
     await enqueue("guest", 20);
     await vi.waitFor(() => expect(running.filter((id) => id === "guest")).toHaveLength(20), 10_000);

@@ -145,7 +145,7 @@ describe("K10: the queue", () => {
     const beganMs = performance.now();
     const guests = await Promise.all(Array.from({ length: 5 }, () => shared.run(quick, "guest", signal)));
     expect(guests).toEqual(guests.map(() => ({ ok: true, json: "1" })));
-    // Between any two tasks of the guest runs one of the other, which takes a fifth of a second.
+    // One task of the other organization, which takes a fifth of a second, runs between any two tasks of this one.
     expect(performance.now() - beganMs).toBeLessThan(10_000);
     leaving.abort();
     expect((await hog).filter((result) => "isRefused" in result).length).toBeGreaterThan(1_000);

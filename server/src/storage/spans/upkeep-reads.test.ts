@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-// For reads of people, merges go on while the node is busy.
+// For reads of people, merges continue while the node is busy.
 test("jobs of the store read beside the reads of people", async () => {
   const query = vi.fn<SpanDatabase["query"]>((...given) => database.query(...given));
   const store = createSpanStore({ ...database, query });
