@@ -43,11 +43,10 @@ const slow = [
   "server/test/spec/{patches,sign-in-link,spans-export-streams,spans-live-load}.test.ts",
   "server/test/spec/{spans,traces}-timeseries-sums.test.ts",
 ];
-/**
- * What a person does on a screen and over several, and every screen in each theme, in each width, with hostile text,
- * and with requests that fail: `npm run test:slow` too.
- */
-const slowBrowser = ["e2e/{every-screen,journeys}/*.test.ts"];
+/** Every screen in each theme, in each width, with hostile text, and with requests that fail: `npm run test:slow` too. */
+const everyScreen = ["e2e/every-screen/*.test.ts"];
+/** What a person does on a screen and over several: `npm run test:slow` too. It changes the data that screens show. */
+const journeys = ["e2e/journeys/*.test.ts"];
 /** Takes ten minutes: `npm run test:nodes` says how long. */
 const nodes = "server/test/nodes/*.test.ts";
 const chaos = process.env["SPANWAY_CHAOS_SECONDS"] === undefined ? [nodes] : [];
@@ -75,7 +74,7 @@ export default defineConfig({
     teardownTimeout: 20_000,
     reporters: [
       "default",
-      new SkipReporter({ "test:slow": [...slow, ...slowOverHttp, ...slowBrowser], "test:nodes": [nodes] }),
+      new SkipReporter({ "test:slow": [...slow, ...slowOverHttp, ...everyScreen, ...journeys], "test:nodes": [nodes] }),
     ],
     projects: [
       {
@@ -94,7 +93,8 @@ export default defineConfig({
       { extends: true, test: { name: "slow", include: slow } },
       { extends: true, test: { name: "slow over HTTP", include: slowOverHttp, exclude: slow, isolate: false } },
       { extends: true, test: { ...browser, name: "browser", include: ["e2e/*.test.ts"] } },
-      { extends: true, test: { ...browser, name: "slow browser", include: slowBrowser } },
+      { extends: true, test: { ...browser, name: "slow screens", include: everyScreen } },
+      { extends: true, test: { ...browser, name: "slow journeys", include: journeys } },
     ],
   },
 });
