@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Sends the steps of Cursor's agent to Spanway: a trace per turn, a thread per conversation. Cursor runs this file once per hook, with the
- * event as JSON on stdin. One file, Node >= 18, no dependencies; README.md describes the installation.
+ * Sends the steps of Cursor's agent to Spanway: a trace per turn, a thread per conversation. Cursor runs this file once
+ * per hook, with the event as JSON on stdin. One file, Node >= 18, no dependencies; README.md describes the
+ * installation.
  *
- * The editor has priority: the script prints its response first, ignores every error, exits with code 0, and takes no longer than
- * `limits.hookMs`. Spans are sent before the process ends rather than by a background process: a detached sender outlives the editor, is
- * killed with its process group in containers and remote windows, and accumulates when the server hangs. After a timeout, sending pauses
- * instead, so that a dead server costs an agent with fifty tool calls two seconds and not a hundred; unsent spans wait in the turn's folder
- * for the end of the turn.
+ * The editor has priority: the script prints its response first, ignores every error, exits with code 0, and takes no
+ * longer than `limits.hookMs`. Spans are sent before the process ends rather than by a background process: a detached
+ * sender outlives the editor, is killed with its process group in containers and remote windows, and accumulates when
+ * the server hangs. After a timeout, sending pauses instead, so that a dead server costs an agent with fifty tool calls
+ * two seconds and not a hundred; unsent spans wait in the turn's folder for the end of the turn.
  */
 import { spawnSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
@@ -21,8 +22,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 /**
- * Prefixes of environment variables: TRACE_TO_<prefix>, <prefix>_API_KEY, <prefix>_BASE_URL. All three come from the first enabled prefix,
- * so that a key is never sent to the address of another prefix.
+ * Prefixes of environment variables: TRACE_TO_<prefix>, <prefix>_API_KEY, <prefix>_BASE_URL. All three come from the
+ * first enabled prefix, so that a key is never sent to the address of another prefix.
  */
 const prefixes = ["SPANWAY", "RESPAN", "KEYWORDSAI"];
 const defaultBaseUrl = "http://127.0.0.1:8787/api";
@@ -216,7 +217,10 @@ async function addStep(/** @type {TurnId} */ id, /** @type {Step} */ step, /** @
   if ((await send([span], context)) === "unsent" && file !== undefined) keepUnsent(file, span);
 }
 
-/** Cursor reports each message of a turn: the root is sent with all messages so far, and a later version replaces an earlier one. */
+/**
+ * Cursor reports each message of a turn: the root is sent with all messages so far, and a later version replaces an
+ * earlier one.
+ */
 async function addResponse(/** @type {TurnId} */ id, /** @type {Json} */ payload, /** @type {Context} */ context) {
   const { state } = context;
   const response = { text: cut(asText(payload["text"])), endMs: nowMs, model: modelOf(payload), ...usageOf(payload) };
@@ -385,8 +389,8 @@ async function post(/** @type {Settings} */ { url, apiKey }, /** @type {string} 
 }
 
 /**
- * Node does not exit during a DNS lookup, not even by `process.exit`, and a lookup can take long. So a second process, which can be killed,
- * resolves names.
+ * Node does not exit during a DNS lookup, not even by `process.exit`, and a lookup can take long. So a second process,
+ * which can be killed, resolves names.
  */
 function postByName(/** @type {string} */ body) {
   const options = { input: body, timeout: leftMs(), killSignal: /** @type {const} */ ("SIGKILL"), windowsHide: true };

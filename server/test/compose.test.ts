@@ -11,7 +11,7 @@ import { httpLimits } from "../src/http/limits.ts";
 import { readConfig } from "../src/config/config.ts";
 import { hasNginx, startNginx } from "./support/nginx.ts";
 
-/** What the compose files say. Docker is not run; the load balancer is, in front of small servers. */
+/** The content of the compose files. Docker is not run; the load balancer runs in front of small servers. */
 
 type Service = {
   environment?: Record<string, unknown>;
@@ -28,7 +28,7 @@ const composeOf = (name: string): Compose => parse(read(name), { merge: true }) 
 const single = composeOf("compose.yaml");
 const scaled = composeOf("compose.scale.yaml");
 
-/** As Compose fills variables in, of which only those are set that it cannot do without. */
+/** As Compose replaces variables, with only the required ones set. */
 const filledIn = (text: string): string =>
   text
     .replaceAll(/\$\{(?:STORES_PASSWORD|SPANWAY_SECRET_KEY):\?\}/g, "0123456789abcdef")
@@ -43,7 +43,7 @@ describe("N11: compose files", () => {
       const environment = Object.entries(services[node]?.environment ?? {});
       const config = readConfig(Object.fromEntries(environment.map(([key, value]) => [key, filledIn(String(value))])));
       expect(config).toMatchObject({ host: "0.0.0.0", port: 8787, dataDir: "/data", unknownVariables: [] });
-      // Docker kills what has not ended by then.
+      // Docker kills a container that is still running then.
       const graceS = Number(services[node]?.stop_grace_period?.replace(/s$/, ""));
       expect(graceS).toBeGreaterThanOrEqual(config.drainS + (2 * httpLimits.shutdownGraceMs) / 1000);
     }
@@ -63,7 +63,7 @@ describe("N11: compose files", () => {
       for (const node of nodes) {
         const { env_file, environment = {} } = services[node] ?? {};
         expect(env_file).toEqual([{ path: ".env", required: false }]);
-        // What is set here hides the value of .env, unless it is that value.
+        // A value set here overrides that of .env, unless it refers to it.
         const hidden = Object.entries(environment).filter(([name, value]) => !String(value).startsWith(`\${${name}:`));
         const decided = ["SPANWAY_HOST", "SPANWAY_PORT", "SPANWAY_DATA_DIR", ...shared];
         expect(hidden.map(([name]) => name)).toEqual(decided);

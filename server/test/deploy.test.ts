@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { startTestApp, type TestApp } from "./support/test-app.ts";
 import { createClient } from "./support/test-client.ts";
 
-/** What is below deploy/ speaks of metrics, variables and values that exist. The programs that read it are not run. */
+/** Files below deploy/ use only existing metrics, variables and values. The programs that read them are not run. */
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
@@ -48,9 +48,9 @@ describe("N11: metrics of the dashboard and the alert rules", () => {
     const isKnown = (name: string): boolean =>
       types.has(name) || types.get(name.replace(/_(?:bucket|sum|count)$/, "")) === "histogram";
     expect(names.filter((name) => !isKnown(name))).toEqual([]);
-    // The health of the scrape is the one metric that Prometheus makes.
+    // Prometheus itself creates the metric `up`.
     expect(names.length > 0 || expr.startsWith("up{")).toBe(true);
-    // Of a counter only its growth means something, of a histogram its buckets; a gauge has neither.
+    // Counters and histograms are used in rates, gauges are not.
     for (const name of names) {
       const isOfGrowth = new RegExp(`\\b(?:rate|increase)\\(${name}\\b`).test(expr);
       expect([name, isOfGrowth]).toEqual([name, types.get(name) !== "gauge"]);

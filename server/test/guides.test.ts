@@ -33,11 +33,11 @@ const pages = [
   "saved-views",
   "set-a-budget",
   "webhooks",
-  // Deletes what others are about.
+  // Deletes objects of other examples.
   "delete-data",
 ];
 
-/** An answer of Anthropic's. */
+/** A response of Anthropic. */
 const message = {
   id: "msg_1",
   type: "message",
@@ -61,7 +61,7 @@ const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is no curl)"}`, () => {
   let gateway: TestGateway;
   let admin: TestClient;
-  /** What a reader fills in. */
+  /** Values that a reader fills in. */
   let filledIn: Record<string, string>;
   beforeAll(async () => {
     gateway = await startTestGateway();
@@ -93,7 +93,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
   });
   afterAll(() => gateway.stop());
 
-  /** `ID` is that of what the page is about. */
+  /** `ID` is the id of the page's object. */
   async function idFor(page: string): Promise<string> {
     if (page === "costs") return String(filledIn["SPAN_ID"]);
     const paths: Record<string, string> = { people: "/api/members/", alerts: "/api/alerts/" };
@@ -123,7 +123,7 @@ describe.skipIf(!hasCurl)(`the commands of${hasCurl ? "" : " (skipped: there is 
   });
 
   const references = ["all-limits", "gateway-reference", "glossary", "limits"];
-  /** Two are about changing the source, and one about what is on the screen. */
+  /** Two pages are about changing the source, and one is about the screens. */
   const others = ["adding-a-convention", "adding-a-provider", "web"];
   const guides = readdirSync(new URL("../../docs", import.meta.url)).flatMap(
     (name) => /^(.+)\.md$/.exec(name)?.[1] ?? [],

@@ -9,8 +9,8 @@ import { version } from "../src/domain/version.ts";
 import { renderTemplate, type Values } from "./support/render-helm.ts";
 
 /**
- * The templates rendered as Helm does it, for the few constructs that they use. Helm itself checks them where there is one.
- * Kubernetes is not run.
+ * Renders the templates as Helm does, for the few constructs that they use. Helm itself checks them if it is installed. Kubernetes is not
+ * run.
  */
 
 const folder = "../../deploy/helm/spanway";
@@ -66,7 +66,7 @@ describe("N11: the Helm chart", () => {
     const scaled = render(changed);
     expect(scaled.map(({ kind }) => kind)).toEqual([...kinds, "HorizontalPodAutoscaler"]);
     expect(scaled.at(-1)?.spec["scaleTargetRef"]).toMatchObject({ kind: "StatefulSet", name: "demo" });
-    // The autoscaler has the say over their number, not the next upgrade of the chart.
+    // The autoscaler sets the number of replicas, not the next upgrade of the chart.
     expect([podOf(render(values)).replicas, podOf(scaled).replicas]).toEqual([2, undefined]);
     expect(podOf(scaled).volumeClaimTemplates[0]?.spec.storageClassName).toBe("fast");
   });

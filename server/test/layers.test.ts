@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 
-/** The diagram of layers in ARCHITECTURE.md, held to the imports of the sources. */
+/** Compares the diagram of layers in ARCHITECTURE.md with the imports of the sources. */
 
 const root = new URL("../..", import.meta.url).pathname;
 const sources = join(root, "server/src");
 
 const [diagram = ""] = /```mermaid\n[\s\S]*?```/.exec(readFileSync(join(root, "ARCHITECTURE.md"), "utf8")) ?? [];
 
-/** The layer of each folder, and of files at the top by the pattern that the diagram shows. */
+/** The layer of each folder, and of top-level files by the pattern in the diagram. */
 const layers = Array.from(diagram.matchAll(/subgraph (\w+)\n([\s\S]*?)\n {2}end/g), ([, layer = "", inner = ""]) =>
   inner.split("\n").flatMap((line) => {
     const [, name = "", files] = /^\s*(\w+)(?:\["(.*)"\])?$/.exec(line) ?? [];

@@ -4,7 +4,7 @@ import { allLimits, pageOfLimits } from "./support/all-limits.ts";
 import { createClient } from "./support/test-client.ts";
 import { startTestApp, type TestApp } from "./support/test-app.ts";
 
-/** docs/metrics.md has all metrics, docs/limits.md says what limits are, and docs/all-limits.md lists them. */
+/** docs/metrics.md has all metrics, docs/limits.md explains limits, and docs/all-limits.md lists them. */
 
 /** The cells of a page's table, without its head. */
 function tableOf(page: string): string[][] {

@@ -7,7 +7,7 @@ import { programEnvironment } from "./support/server-process.ts";
 import { differenceFromShown, elidedText } from "./support/elided.ts";
 import { startTestApp, testKeys, type TestApp } from "./support/test-app.ts";
 
-/** Runs documents from top to bottom: each command that is followed by what it prints has to print that. */
+/** Runs documents from top to bottom: each command that is followed by its output has to print that output. */
 
 const documentOf = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), "utf8");
 const root = new URL("../..", import.meta.url).pathname;
@@ -40,7 +40,7 @@ const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
 describe.skipIf(!hasCurl)(`examples of documents${hasCurl ? "" : " (skipped: there is no curl)"}`, () => {
   let app: TestApp;
-  /** What a reader keeps from one command to the next. */
+  /** Variables that a reader keeps between commands. */
   let uniqueId = "";
   beforeAll(async () => {
     app = await startTestApp({ SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1" });
@@ -70,7 +70,7 @@ describe.skipIf(!hasCurl)(`examples of documents${hasCurl ? "" : " (skipped: the
     const commands = readme.map(({ command }) => command).join("\n");
     for (const part of ["chat/completions", "timeseries/", "export/", "alerts/"]) expect(commands).toContain(part);
     expect(readme).toHaveLength(5);
-    // The first screen.
+    // Readable on the first screen.
     const [before = "", call = "", row = ""] = documentOf("README.md")
       .split(/^```\w*\n/m)
       .filter((part) => part !== "\n");

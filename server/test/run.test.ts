@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 
-/** The launcher of `npm start` and `npm run admin`, on programs that print what they are and their arguments. */
+/** The launcher of `npm start` and `npm run admin`, on programs that print their name and their arguments. */
 
 const folder = mkdtempSync(join(tmpdir(), "spanway-run-"));
 const file = (path: string) => join(folder, path);

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, test } from "vitest";
 
-/** What the linter cannot see: the layout of the repository, and documents that name what is there. */
+/** Rules that the linter cannot check: the layout of the repository, and existing paths in documents. */
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** What is made by running things, as in .gitignore. */
+/** Generated files and folders, as in .gitignore. */
 const made = new Set([".git", "node_modules", "data", "coverage", ".vitest", ".ci/results", "server/dist", "web/dist"]);
 
 function filesBelow(folder: string): string[] {
@@ -27,7 +27,7 @@ const serverSources = sources.filter((path) => path.startsWith("server/src/") &&
 const documents = files.filter((path) => path.endsWith(".md"));
 const ours = files.filter((path) => !/^examples\/|^package-lock\.json$|^LICENSE$|\.png$/.test(path));
 
-/** What a file imports, statically or not. */
+/** The imports of a file, static or not. */
 function importsOf(path: string): string[] {
   return Array.from(
     read(path).matchAll(/^\s*(?:import|export)\b[^;]*?from "([^"]+)"|\bimport\("([^"]+)"\)|^import "([^"]+)"/gm),
@@ -57,7 +57,7 @@ describe("files", () => {
   });
 
   test("contain no notes of unfinished work", () => {
-    // Spelt in parts, as this file is searched too.
+    // Split, because this file is searched too.
     const later = new RegExp(
       `\\b(?:${["TO", "FIX", "XX", "HA"].map((word, i) => word + ["DO", "ME", "X", "CK"][i]).join("|")})\\b`,
     );
@@ -99,7 +99,7 @@ describe("layers", () => {
   });
 
   test("the environment is read only in config/config.ts", () => {
-    // main.ts sets the engine's thread pool and allocator, which only the environment can, and reads nothing else.
+    // main.ts sets the engine's thread pool and allocator, which only the environment can set, and reads nothing else.
     const withoutEngine = (path: string) =>
       read(path).replaceAll(
         /process\.env(?:\["(?:UV_THREADPOOL_SIZE|JE_MALLOC_CONF)"\]|\.(?:UV_THREADPOOL_SIZE|JE_MALLOC_CONF))/g,
@@ -186,7 +186,7 @@ function looksLikePath(name: string): boolean {
   );
 }
 
-/** From the root, beside the document, or from a folder that documents are used to start at. */
+/** Relative to the root, to the document, or to a folder in which readers of documents start. */
 function isSomewhere(name: string, document: string): boolean {
   const bases = ["", dirname(document), "server/src", "server/src/api/request-logs"];
   const isTestName = name === "x.test.ts" || name === "verb-noun.ts";

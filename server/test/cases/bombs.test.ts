@@ -19,10 +19,7 @@ afterAll(async () => {
 const MiB = 1024 * 1024;
 const singlePath = "/api/request-logs/";
 const bulkPath = "/api/request-logs/bulk/";
-/**
- * The time that a bomb may use of the main thread. CPU time, because the machine of a test run is busy with other
- * things too.
- */
+/** The time that a bomb may use of the main thread. CPU time, because the machine of a test run is also busy with other work. */
 const busyMsMax = 2000;
 
 const rssBytes = (): number => {

@@ -65,7 +65,7 @@ describe("with a span store that", () => {
 
 test("a rule is evaluated every minute, also after a restart: each window ends a minute after the previous one", async () => {
   const [clickHouse, folder] = [await startTestClickHouse(), newDataDir()];
-  // A clock that stands still but for the test: no minute of the machine's own passes.
+  // Only the test moves this clock: no minute passes by itself.
   let nowMs = Date.now();
   const clock = { now: () => nowMs, pass: (ms: number) => void (nowMs += ms) };
   const start = () => startAlertApp({ SPANWAY_SPANS_URL: clickHouse.url, SPANWAY_DATA_DIR: folder.path }, clock);
@@ -105,7 +105,7 @@ test("a restart within a window repeats nothing, and the states stay", async () 
   try {
     const after = await retrieveAlert(second.prod, made.id);
     expect(after.state).toBe("triggered");
-    // The next window begins where the last one ended, however long the start took.
+    // The next window begins at the end of the previous one, however long the start took.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     expect((await historyOf(second.prod, made.id)).filter(({ event }) => event !== null)).toHaveLength(1);
     expect(new Set(receiver.on(path).map(({ headers }) => headers["webhook-id"])).size).toBe(1);
@@ -138,7 +138,7 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
       const counts = texts.map((text) =>
         Number(/^spanway_alert_evaluations_total\{outcome="evaluated"\} (\d+)$/m.exec(text)?.[1] ?? 0),
       );
-      // A minute of the machine's own may pass meanwhile.
+      // A minute of real time may pass meanwhile.
       const windows = counts.reduce((sum, count) => sum + count, 0);
       expect(windows).toBeGreaterThanOrEqual(4);
       expect(windows).toBeLessThanOrEqual(5);

@@ -19,7 +19,7 @@ const folders = [newDataDir(), newDataDir(), newDataDir()] as const;
 const [own, backup, restored] = folders.map(({ path }) => path) as [string, string, string];
 afterAll(() => Promise.all(folders.map((folder) => folder.remove())));
 
-/** All spans of a customer by their id, without what says when they were counted. */
+/** All spans of a customer by their id, without the time at which they were counted. */
 async function spansOf(client: TestClient, group: string): Promise<Map<unknown, Row>> {
   const spans = new Map<unknown, Row>();
   for (let page = 1; ; page += 1) {
@@ -53,7 +53,7 @@ describe("N11: a backup of a server that receives spans", () => {
       input: [{ role: "user", content: [{ type: "image_url", image_url: { url: image } }] }],
     });
 
-    // Both before and after the beginning, so that inserts and merges go on meanwhile.
+    // Before and after the beginning, so that inserts and merges continue meanwhile.
     const acknowledged: Row[] = [];
     let isWriting = true;
     const write = async (): Promise<void> => {
@@ -112,7 +112,7 @@ describe("N11: a backup of a server that receives spans", () => {
       secret.json,
     );
 
-    // What was accepted while the backup was made may be in it without being remembered: sent again, it is one span all the same.
+    // Spans accepted during the backup may be in it without their remembered identity: a resend still makes one span.
     const last = acknowledged.at(-1)!;
     const { trace: _, ...log } = last;
     for (let times = 0; times < 2; times += 1) await createSpan(again.prod, log);
@@ -128,7 +128,7 @@ describe("N11: a backup of a server that receives spans", () => {
   test("leaves no usable data folder if the restore is killed, and can be restored again", async () => {
     const [target, blocked] = [newDataDir(), newDataDir()];
     cpSync(backup, blocked.path, { recursive: true });
-    // A file that takes for ever to read.
+    // A file whose read never ends.
     const endless = join(blocked.path, "spans", "endless");
     execFileSync("mkfifo", [endless]);
     const env = { ...programEnvironment(), ...testEnvironment(target.path) };

@@ -11,7 +11,7 @@ import { newDataDir, startServerProcess, type ServerProcess } from "../support/s
 import { settle, summarize } from "../support/spans.ts";
 import type { Answer, Row } from "../support/test-client.ts";
 
-/** Budgets while processes are killed, and while several share them. */
+/** Budgets while processes are killed, and while several processes share them. */
 
 let upstream: ScriptedUpstream;
 let receiver: Receiver;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-// gpt-4o is 10 USD a million output tokens: 0.004 USD, and next to nothing for the input.
+// gpt-4o costs 10 USD per million output tokens: 0.004 USD, and almost nothing for the input.
 const outputTokens = 399;
 const callCost = outputTokens * 1e-5 + 2.5e-6;
 const costly = () => answers(200, completion({ usage: { prompt_tokens: 1, completion_tokens: outputTokens } }));
@@ -66,7 +66,7 @@ async function listen(server: ServerProcess, path: string): Promise<void> {
   expect((await server.prod.post("/api/webhooks/", hook)).status).toBe(201);
 }
 
-/** Makes half a minute pass for what dead nodes held: they must not have held it for longer. */
+/** Moves reservations and claims of dead nodes half a minute into the past, after which they must have expired. */
 async function passHolds(location: ControlLocation): Promise<void> {
   const database = openControlDatabase(location);
   const earlier = (iso: string) => new Date(Date.parse(iso) - 30_000).toISOString();
@@ -96,7 +96,7 @@ test("if a call was refused because a budget is used up, webhooks are notified o
     const server = await start(path);
     if (round === 0) await listen(server, "/reached");
     const customers = Array.from({ length: perRound }, (_, i) => `round ${round} customer ${i}`);
-    // Nothing: a call is refused, and the budget used up, before anybody is asked.
+    // A budget of 0: the call is refused, and the budget used up, before any provider is called.
     const calls = customers.map(async (customer) => {
       const answer = await call(server, customer, { total_budget: 0 }).catch(() => undefined);
       if (answer?.status !== 429) return;
@@ -112,7 +112,7 @@ test("if a call was refused because a budget is used up, webhooks are notified o
   const notifiedCustomers = () => receiver.on("/reached").map(({ json }) => String(json["customer_identifier"]));
   const missing = () => [...refused].filter((customer) => !notifiedCustomers().includes(customer));
   await expect.poll(missing, { timeout: 20_000, interval: 100 }).toEqual([]);
-  // Those who did not get an answer may have been told of; all others are now.
+  // Customers of calls without a response may have been reported; now all are.
   const all = Array.from({ length: rounds * perRound }, (_, i) => {
     return `round ${Math.floor(i / perRound)} customer ${i % perRound}`;
   });
@@ -126,7 +126,7 @@ test("reservations of a process that dies are released, and spending stays", asy
   const path = newFolder();
   const first = await start(path);
   upstream.script(costly());
-  // Two are spent, two are in progress when it dies, of five that the budget has room for.
+  // Two calls are settled, two are in progress at the kill, of five that fit into the budget.
   const params = { total_budget: 5.1 * callCost };
   expect(await statusesOf([call(first, "dies", params), call(first, "dies", params)])).toEqual([200, 200]);
   await expect
@@ -144,12 +144,12 @@ test("reservations of a process that dies are released, and spending stays", asy
 
   const second = await start(path);
   upstream.script(costly());
-  // One is left: what hung may have cost something for all that the next process knows.
+  // One fits: the next process has to assume that the hanging calls cost something.
   const statuses = await statusesOf([call(second, "dies"), call(second, "dies")]);
   expect([count(statuses, 200), count(statuses, 429)]).toEqual([1, 1]);
   await passHolds({ kind: "sqlite", path: join(path, "control.db") });
   const after = await statusesOf(Array.from({ length: 6 }, () => call(second, "dies")));
-  // A third may take what is left once the two are settled.
+  // A third call may use the rest once two are settled.
   const passed = count(after, 200);
   expect([2, 3]).toContain(passed);
   await expect
@@ -174,7 +174,7 @@ test("calls that were answered just before a process died count once", async () 
   await first.kill("SIGKILL");
   const second = await start(path);
   await settle(second.prod);
-  // What was recorded is what was charged, whether or not its answer arrived.
+  // Recorded calls are charged, whether or not their response arrived.
   const recorded = Number((await summarize(second.prod, { customer_identifier: "answered" }))["number_of_requests"]);
   expect(recorded).toBeGreaterThanOrEqual(answered);
   await expect
@@ -217,18 +217,18 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
     const again = await start(newFolder(), stores);
     const callBoth = (calls: number) =>
       statusesOf(Array.from({ length: calls }, (_, i) => call(i % 2 === 0 ? one : again, "shared", customer)));
-    // Ten fit: one is spent, four may be.
+    // Ten fit: one is spent, and four are reserved.
     expect(count(await callBoth(20), 200)).toBe(5);
     await passHolds({ kind: "postgres", url: database.url });
     expect([4, 5]).toContain(count(await callBoth(20), 200));
-    // What is left is taken by one more, once nothing is in progress.
+    // One more call uses the rest, once none is in progress.
     const usage = async () => {
       await call(one, "shared", customer);
       return Number((await retrieveCustomer(one.prod, "shared"))["total_period_usage"]);
     };
     await expect.poll(usage, { timeout: 5_000 }).toBeCloseTo(11 * callCost, 9);
     expect(count(await callBoth(4), 429)).toBe(4);
-    // At the latest when a claim that came to nothing is over.
+    // At the latest when the claim of the dead node expires.
     await expect.poll(() => receiver.on("/shared").length, { timeout: 80_000 }).toBeGreaterThan(0);
     const ids = new Set(receiver.on("/shared").map(({ headers }) => headers["webhook-id"]));
     expect([ids.size, receiver.on("/shared")[0]?.json["budget"]]).toEqual([1, "period_budget"]);

@@ -5,7 +5,7 @@ import { answers } from "../support/scripted-upstream.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  // Nothing listens there.
+  // Nothing listens on this port.
   gateway = await startTestGateway({ SPANWAY_CACHE_URL: "redis://127.0.0.1:1" });
 });
 afterAll(() => gateway.stop());

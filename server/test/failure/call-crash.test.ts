@@ -8,7 +8,7 @@ import { newDataDir, startServerProcess, type ServerProcess } from "../support/s
 import { listSpans, settle } from "../support/spans.ts";
 import type { Row, TestClient } from "../support/test-client.ts";
 
-/** Calls through the gateway while the process is killed: an answer that went out whole has its span, and one. */
+/** Calls through the gateway while the process is killed: each completely sent response has exactly one span. */
 
 const dataDir = newDataDir();
 let upstream: ScriptedUpstream;
@@ -36,7 +36,7 @@ const customer = "the customer";
 type Ledger = { sent: Set<string>; answered: Set<string> };
 const ledger: Ledger = { sent: new Set(), answered: new Set() };
 
-/** Every kind of end that a call may have. */
+/** Every way in which a call may end. */
 const kinds: Row[] = [
   {},
   { stream: true },
@@ -47,7 +47,7 @@ const kinds: Row[] = [
   { disable_log: true },
 ];
 
-/** Calls until the server is gone. */
+/** Makes calls until the server is down. */
 async function call(prod: TestClient, kind: Row): Promise<void> {
   for (;;) {
     const name = randomUUID();
@@ -81,7 +81,7 @@ async function recalledBy({ prod }: ServerProcess): Promise<number> {
 
 test(`after ${rounds} kills under load every call that was answered has its span, once`, async () => {
   let recalled = 0;
-  // Until one of the kills was between an answer and its entry in the journal.
+  // Repeats until one of the kills was between a response and its entry in the journal.
   for (let round = 0; round < rounds || (recalled === 0 && round < rounds * 5); round += 1) {
     const running = await start();
     recalled += await recalledBy(running);
@@ -103,7 +103,7 @@ test(`after ${rounds} kills under load every call that was answered has its span
   expect(stored.size).toBe(names.length);
   expect(names.filter((name) => !ledger.sent.has(name))).toEqual([]);
 
-  // Nothing is charged of which there is no span.
+  // No call is charged without a span.
   const costs = spans.filter((span) => span["customer_identifier"] === customer).map((span) => Number(span["cost"]));
   const spent = Number((await retrieveCustomer(last.prod, customer))["total_usage"]);
   expect(costs.length).toBeGreaterThan(0);

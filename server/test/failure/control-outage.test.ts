@@ -13,7 +13,7 @@ import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { newDataDir, startServerProcess } from "../support/server-process.ts";
 import { createClient, type Row, type TestClient } from "../support/test-client.ts";
 
-// gpt-4o is 10 USD a million output tokens: 0.004 USD, and next to nothing for the input.
+// gpt-4o costs 10 USD per million output tokens: 0.004 USD, and almost nothing for the input.
 const outputTokens = 399;
 const callCost = outputTokens * 1e-5 + 2.5e-6;
 const staleS = 15;
@@ -62,7 +62,7 @@ describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not respond$
     await expect.poll(() => metric("spanway_control_down_seconds"), { timeout: 20_000 }).toBe(0);
     await expect.poll(() => ready("?reads=true"), { timeout: 20_000 }).toBe(200);
   }
-  /** Makes what a node has read too old to be used while the store answers. */
+  /** Makes the cached data of a node too old to be used while the store responds. */
   const outdate = () => sleep(customersLimits.cachedCustomerMs + 500);
 
   test.each(["disconnect", "hang"] as const)(
@@ -88,13 +88,13 @@ describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not respond$
       expect((await call()).status).toBe(200);
       expect(gateway.upstream.requests.at(-1)?.headers["authorization"]).toBe("Bearer sk-of-the-organization");
       const calls = [await call(customer), await call(customer), await call(customer), await call(customer)];
-      // 1 of 3.5 was spent before; the last takes what is left, which is half of one.
+      // 1 of 3.5 was spent before; the last call uses the rest, which is half of its cost.
       expect(calls.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
       expect(calls.at(-1)?.json).toMatchObject({ error: { type: "budget_exceeded" } });
       expect(performance.now() - began).toBeLessThan(5_000);
       for (const kind of ["provider_settings", "customer", "budget"])
         expect([kind, await metric(`spanway_control_stale_total{kind="${kind}"}`)]).not.toEqual([kind, 0]);
-      // Nobody has said whether this key is one.
+      // The node does not know whether this key exists.
       expect((await createClient(gateway.app.url, "spw_prod_unknown0123456789").get("/api/webhooks/")).status).toBe(
         503,
       );
@@ -102,7 +102,7 @@ describe.skipIf(postgresUrl === undefined)(`N6: while Postgres does not respond$
       await isUp();
       expect((await call(customer)).status).toBe(429);
       await prod.waitForSpans(1, { custom_identifier: name });
-      // The ledger has heard of it by the spans.
+      // The ledger knows it from the spans.
       await expect
         .poll(async () => bodyOf(await prod.get(`/api/users/${customer}/`))["total_period_usage"], { timeout: 20_000 })
         .toBeCloseTo(callCost * 4, 6);

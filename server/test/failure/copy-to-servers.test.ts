@@ -72,7 +72,7 @@ describe.skipIf(postgresUrl === undefined)(`N11: copying the embedded stores to 
     );
     const broken = newDataDir();
     cpSync(folder.path, broken.path, { recursive: true });
-    // A first try that ends half way: the spans are there, the control store is not.
+    // A first try that fails half way: the spans are copied, the control store is not.
     await runAdminProcess(broken.path, ["copy", broken.path], { SPANWAY_SPANS_URL: clickhouse.url });
     await broken.remove();
     const output = await runAdminProcess(folder.path, ["copy", folder.path], servers);
@@ -84,7 +84,7 @@ describe.skipIf(postgresUrl === undefined)(`N11: copying the embedded stores to 
     const moved = await startServerProcess(folder.path, servers);
     await settle(moved.prod);
     expect(await stateOf(moved)).toEqual(before);
-    // Deletions are counted by the database: the count goes on after the deletion that was copied.
+    // The database numbers deletions: the numbers continue after the copied deletion.
     expect((await moved.prod.request("DELETE", "/api/traces/t5/")).status).toBe(200);
     await moved.kill("SIGTERM");
   }, 120_000);

@@ -14,11 +14,11 @@ const bulkWriters = 2;
 const rowsPerBulk = 20;
 const costUsd = 0.25;
 
-/** Spans by the name each was given: what was sent, and what was answered with 201. */
+/** Names of spans: those that were sent, and those that got a 201. */
 type Ledger = { sent: Set<string>; accepted: Set<string>; retry: Row[][] };
 const ledger: Ledger = { sent: new Set(), accepted: new Set(), retry: [] };
 
-/** Identified spans may be sent again when no answer came; the others are lost or stored, but never twice. */
+/** Spans with ids may be resent if no response came; the others are lost or stored, but never twice. */
 const newSpan = (isIdentified: boolean): Row => {
   const name = randomUUID();
   return {
@@ -41,7 +41,7 @@ async function send(client: TestClient, spans: Row[]): Promise<void> {
   for (const span of spans) ledger.accepted.add(nameOf(span));
 }
 
-/** Sends until the server is gone. */
+/** Sends spans until the server is down. */
 async function write(client: TestClient, rowsPerRequest: number): Promise<void> {
   for (let i = 0; ; i += 1) {
     const isIdentified = i % 2 === 0;

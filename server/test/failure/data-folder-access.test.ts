@@ -7,9 +7,9 @@ const dataDir = newDataDir();
 afterAll(() => dataDir.remove());
 
 const contents = () => readdirSync(dataDir.path, { recursive: true, encoding: "utf8" });
-/** Undefined of what is gone meanwhile: the engine renames what it has written. */
+/** Undefined for a file that no longer exists: the engine renames files that it has written. */
 const modeOf = (path: string) => statSync(join(dataDir.path, path), { throwIfNoEntry: false })?.mode;
-/** What others than the owner may do something with. */
+/** Files with any permission for other users. */
 const open = () => contents().filter((path) => ((modeOf(path) ?? 0) & 0o077) !== 0);
 
 test("K15: no other user may read what the server stores, including files that an earlier version left readable", async () => {

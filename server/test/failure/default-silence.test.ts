@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts";
 import { streamHead } from "../support/scripted-upstream.ts";
 import { testKeys } from "../support/test-app.ts";
 
-/** P9, with the times that a server has whose operator sets none. */
+/** P9, with the default times. */
 
 let gateway: TestGateway;
 beforeAll(async () => {

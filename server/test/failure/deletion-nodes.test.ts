@@ -8,7 +8,7 @@ import type { Row, TestClient } from "../support/test-client.ts";
 import { getTrace } from "../support/traces.ts";
 import { startTwoNodes, type TwoNodes } from "../support/two-nodes.ts";
 
-/** What was deleted on one node stays deleted, whichever node receives it again. ADR 0010 and 0036. */
+/** Data deleted on one node stays deleted, whichever node receives it again. ADR 0010 and 0036. */
 
 /** Nodes learn of each other's deletions within two seconds. */
 const learnedMs = 3_000;
@@ -56,7 +56,7 @@ describe.skipIf(postgresUrl === undefined)(`N3: two nodes over one store${postgr
     seen.add(await countOf(trace));
     expect([...seen]).toEqual([0]);
     expect((await getTrace(other, trace)).status).toBe(404);
-    // What is new of the trace was not deleted.
+    // New spans of the trace are not deleted.
     await createSpan(other, { trace_unique_id: trace, span_unique_id: "d" });
     await settleAll();
     expect(await countOf(trace)).toBe(1);
@@ -92,7 +92,7 @@ describe.skipIf(postgresUrl === undefined)(`N3: two nodes over one store${postgr
     expect((await one.get(pathOf(customer))).status).toBe(404);
     expect((await listSpans(one, { customer_identifier: customer })).count).toBe(0);
     expect(await countOf(traceOf(spans))).toBe(3);
-    // Whoever has the name from now on is somebody new.
+    // From now on, this name is a new customer.
     await createSpan(other, named({ trace_unique_id: randomUUID(), span_unique_id: "new" }));
     await settleAll();
     await sleep(500);

@@ -12,7 +12,7 @@ import { newDataDir, startServerProcess, type ServerProcess } from "../support/s
 import { testAdmin } from "../support/test-app.ts";
 import { createClient, type Answer, type ListAnswer, type Row } from "../support/test-client.ts";
 
-/** M11: deleting a customer is for good, whatever is sent again, however, and over restarts. ADR 0036. */
+/** M11: the deletion of a customer is permanent, on every route, for any resend and after restarts. ADR 0036. */
 
 const folder = newDataDir();
 let upstream: ScriptedUpstream;
@@ -43,7 +43,7 @@ const erase = async (customer: string) =>
 const yesterday = new Date(Date.now() - 86_400_000).toISOString();
 const ids = () => ({ trace_unique_id: randomHex(32), span_unique_id: randomHex(16) });
 
-/** A way in which a span that names a customer comes, prepared so that it can be sent again; `more` is what a fuller version adds. */
+/** A route on which a span that names a customer arrives, prepared so that it can be resent; `more` are the members of a fuller version. */
 type Route = (customer: string) => (more?: Row) => Promise<Answer>;
 const post =
   (path: string, bodyOf: (customer: string) => Row, wrap: (body: Row) => unknown = (body) => body): Route =>
@@ -88,7 +88,7 @@ const routes: Record<string, Route> = {
   },
 };
 
-/** All spans there are, as retrieving shows them: what still says something of a customer says it there. */
+/** All stored spans, as retrieved: any remaining data of a customer is visible there. */
 async function wholeSpans(): Promise<string[]> {
   const { results } = await listSpans(server.prod, {}, "page_size=1000");
   const spans = results.filter((row) => row["log_type"] !== "marker");
@@ -129,7 +129,7 @@ test("M11: no data received before the deletion restores a deleted customer, by 
   await sendAll({ output: "what it said at last", prompt_tokens: 3, completion_tokens: 2 });
   await expectDeleted();
 
-  // What is new is another customer's of that name.
+  // New spans belong to a new customer of that name.
   for (const { customer } of sends) {
     await server.prod.post("/api/request-logs/", { ...ids(), customer_identifier: customer, cost: 0.5 });
   }
@@ -179,7 +179,7 @@ test("M11: calls do not inherit a deleted customer, and earlier ones not a new c
   await server.prod.post("/api/request-logs/", root);
   await settle(server.prod);
   expect(await status("heir")).toBe(404);
-  // A new part of the trace names it: the root of a second turn.
+  // A new part of the trace names the customer: the root of a second turn.
   await server.prod.post("/api/request-logs/bulk/", {
     logs: [
       { ...root, span_unique_id: "again" },
@@ -286,7 +286,7 @@ test("M11: in any order of spans, resends and deletions, a span names a customer
         else if (each.kind === "delete") {
           const isThere = [...owner.values()].includes(each.customer);
           const answer = await server.prod.request("DELETE", pathOf(nameOf(each.customer)));
-          // A profile may outlive its spans, which were sent again with another name.
+          // A profile may outlive its spans, which were resent with another name.
           if (isThere && answer.status !== 200) refused.push(each);
           if (answer.status !== 200) continue;
           deleted.set(each.customer, at);

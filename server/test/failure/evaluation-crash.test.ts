@@ -10,7 +10,7 @@ afterAll(() => dataDir.remove());
 const rounds = 4;
 const rowsPerRequest = 50;
 
-/** All scores, by the log that each is of. */
+/** All scores, by the id of their log. */
 async function scoredLogs(client: TestClient): Promise<string[]> {
   const logs: string[] = [];
   for (let page = 1; ; page += 1) {
@@ -24,7 +24,7 @@ test(`after ${rounds} kills during evaluation every log accepted before has exac
   let automation: Row | undefined;
   for (let round = 0; round < rounds; round += 1) {
     const server = await startServerProcess(dataDir.path);
-    // Slow enough that every kill finds some in progress.
+    // Slow enough that each kill finds runs in progress.
     const slow = "function main(i) { let n = 0; for (let k = 0; k < 2e5; k++) n += k % 7; return i.output.length }";
     automation ??= await newAutomation(server.prod, {
       evaluator_ids: [(await newEvaluator(server.prod, { code_config: { eval_code_snippet: slow } }))["id"]],
@@ -58,7 +58,7 @@ test(`after ${rounds} kills during evaluation every log accepted before has exac
 
 test("K4: an evaluation that kills its node every time fails with a reason, and affects no other", async () => {
   const folder = newDataDir();
-  // Longer than any of these nodes lives.
+  // Longer than each of these nodes runs.
   const env = { SPANWAY_EVALUATOR_CPU_MS: "60000" };
   let server = await startServerProcess(folder.path, env);
   const evaluatorOf = async (snippet: string) =>
@@ -71,7 +71,7 @@ test("K4: an evaluation that kills its node every time fails with a reason, and 
   });
   let crashes = 0;
   for (; crashes < 10 && (await failure(server.prod)) === undefined; crashes += 1) {
-    // Time for what is harmless; the deadly one is in progress at the end of it, unless it has failed.
+    // Time for the harmless evaluations; the deadly one is in progress at the end, unless it has failed.
     await sleep(1_500);
     await server.kill("SIGKILL");
     server = await startServerProcess(folder.path, env);

@@ -19,7 +19,7 @@ describe.skipIf(postgresUrl === undefined)(`two nodes over one Postgres${postgre
     const start = ({ path }: { path: string }) => startServerProcess(path, stores);
     const [first, second] = await Promise.all([start(folders[0]), start(folders[1])]);
     try {
-      // A doubled run shows in how often code was run, as the second score of a log is not kept.
+      // The number of code runs reveals a double run, because a second score of a log is not stored.
       const evaluator = await newEvaluator(first.prod);
       await newAutomation(first.prod, { evaluator_ids: [evaluator["id"]] });
       const total = 400;

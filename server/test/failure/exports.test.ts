@@ -3,7 +3,7 @@ import { startTestClickHouse, type TestClickHouse } from "../support/clickhouse-
 import { always, storeSpans } from "../support/spans.ts";
 import { startTestApp, type TestApp } from "../support/test-app.ts";
 
-/** A file that breaks off in the middle must not look like a whole one. */
+/** A truncated file must not look like a complete one. */
 
 let clickHouse: TestClickHouse;
 let app: TestApp;

@@ -33,7 +33,7 @@ async function start() {
   throw new Error("the server did not start");
 }
 
-/** Requests over one connection, which the server has accepted before. */
+/** Requests over one connection that the server has already accepted. */
 function createKeepAliveClient(url: string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return (method: string, path: string, body?: unknown, token: string = testKeys.prod) =>

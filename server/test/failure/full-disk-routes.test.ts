@@ -23,13 +23,13 @@ afterAll(async () => {
   await dataDir.remove();
 });
 
-/** In a mount namespace of its own: it needs no root, and ends with the process. */
+/** In a separate mount namespace: it needs no root, and ends with the process. */
 const isolated = ["-Urm", "bash", "-c", 'mount -t tmpfs -o size=96m none "$SPANWAY_DATA_DIR" && exec "$0" "$@"'];
 const canMount = spawnSync("unshare", [...isolated, "true"], {
   env: { ...process.env, SPANWAY_DATA_DIR: dataDir.path },
 });
 
-/** The server with its data folder on a small disk, and a file that fills what is left of that. */
+/** The server with its data folder on a small disk, and a file that fills the rest of the disk. */
 async function startOnSmallDisk(overrides: Record<string, string>) {
   const env = {
     ...programEnvironment(),
@@ -63,7 +63,7 @@ function fill(path: string): void {
   closeSync(file);
 }
 
-/** What is sent to a route, with a name that its span has. */
+/** The request of a route, with the name of its span. */
 type Route = { name: string; post: (client: TestClient, tag: string) => Promise<Answer> };
 
 const long = "x".repeat(20_000);
@@ -144,7 +144,7 @@ test("K13: on a full disk every route responds, none with 500; accepted data sta
     return `${name}: ${answer.status < 300 ? "taken" : `${answer.status} ${answer.headers.get("retry-after")} ${answer.text}`}`;
   };
 
-  // Files have some room of their own, so it is only full once a route says so.
+  // Existing files have some free space, so the disk is only full once a route reports it.
   fill();
   for (const route of [...ingestRoutes, logRoute]) {
     let answer = `${route.name}: taken`;
@@ -162,7 +162,7 @@ test("K13: on a full disk every route responds, none with 500; accepted data sta
 
   upstream.script(answers(404, { error: { message: "There is no such thing." } }));
   const asPerson = createClient(url, String(person["access"]));
-  // Side by side, as some wait for what was accepted before.
+  // Concurrently, as some wait for spans that were accepted before.
   const others = await Promise.all(
     operations.map(async ({ method, path, body }) => {
       const asKey = await prod.request(method, path, body);

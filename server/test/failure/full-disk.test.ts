@@ -20,7 +20,7 @@ const journalAlone = new URL("../support/journal-on-full-disk.ts", import.meta.u
 const fileKiB = 8192;
 const largeChars = 1_500_000;
 
-/** No file of the process may grow beyond the bound: what writes meet on a disk that is full. */
+/** No file of the process may exceed the bound: writes fail as on a full disk. */
 function spawnBounded(env: Record<string, string | undefined>, ...args: string[]) {
   const child = spawn("bash", ["-c", `ulimit -f ${fileKiB}; exec "$0" "$@"`, process.execPath, ...args], {
     env: { ...programEnvironment(), ...env },
@@ -43,7 +43,7 @@ async function startBounded(spansUrl: string) {
   throw new Error("the server did not start");
 }
 
-/** Few large ones among others: what they leave behind is in pieces. */
+/** A few large entries among small ones: the freed space is fragmented. */
 const spans = Array.from({ length: 60 }, (_, i): Row => ({
   log_type: "chat",
   custom_identifier: `${i}`,
@@ -67,7 +67,7 @@ test("on a full disk the server refuses only spans that do not fit, keeps runnin
     }
     return refused;
   };
-  // In the second round the file is as long as it can be from the start.
+  // In the second round the file has its maximum length from the start.
   let refused = 0;
   for (const round of [1, 2]) {
     await clickHouse.setFaults({ refuse: "503" });
@@ -87,7 +87,7 @@ test("on a full disk the server refuses only spans that do not fit, keeps runnin
   expect(Number(/^spanway_journal_refusals_total (\d+)$/m.exec(metrics.text)?.[1])).toBeGreaterThanOrEqual(refused);
   const { results } = await listSpans(prod, { log_type: "chat" }, "page_size=1000");
   expect(results.map((row) => String(row["custom_identifier"])).sort()).toEqual([...accepted].sort());
-  // LMDB writes there when a disk refuses it: its own memory is damaged from then on.
+  // LMDB prints to stderr when a disk refuses a write: its memory is damaged from then on.
   expect(stderr()).toBe("");
   child.kill("SIGTERM");
   expect((await exited)[0]).toBe(0);

@@ -30,7 +30,7 @@ async function start(): Promise<ServerProcess> {
   return server;
 }
 
-/** A stream that has begun; `text` is all of it, `isWhole` whether it came to its end. */
+/** A started stream; `text` is its complete text, `isWhole` whether it ended normally. */
 async function openStream(server: ServerProcess, custom_identifier: string) {
   const sent = httpRequest(new URL("/v1/chat/completions", server.url), {
     method: "POST",
@@ -50,12 +50,12 @@ async function openStream(server: ServerProcess, custom_identifier: string) {
 
 const stopped503 = "The service stopped before the answer was complete.";
 
-/** A call that its upstream does not answer. */
+/** A call to which its upstream does not respond. */
 async function openMute(server: ServerProcess): Promise<Promise<Answer>[]> {
   const seen = upstream.requests.length;
   const answer = server.prod.post("/v1/chat/completions", { model: "gpt-4o", messages: [question] });
   while (upstream.requests.length === seen) await sleep(10);
-  // In a list, as a promise of a promise would wait for it.
+  // In a list: an async function would wait for a returned promise.
   return [answer];
 }
 

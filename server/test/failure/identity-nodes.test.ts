@@ -7,7 +7,7 @@ import type { Answer, Row, TestClient } from "../support/test-client.ts";
 import { retrieveTrace } from "../support/traces.ts";
 import { startTwoNodes, type TwoNodes } from "../support/two-nodes.ts";
 
-/** What is sent again to another node is the same span. ADR 0047. */
+/** A span that is resent to another node is the same span. ADR 0047. */
 
 const bulk = "/api/request-logs/bulk/";
 const ids = () => ({ trace_unique_id: randomUUID(), span_unique_id: randomUUID() });
@@ -30,7 +30,7 @@ describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgr
   }, 60_000);
   afterAll(() => running.stop());
 
-  /** The spans of a test, once both nodes have stored what they accepted, and settled what is one span. */
+  /** The spans of a test, once both nodes have stored the accepted spans and merged versions of the same span. */
   const stored = async (group: string): Promise<{ spans: Row[]; summary: Row }> => {
     for (const { prod } of nodes) await settle(prod);
     const filter = { customer_identifier: group };
@@ -41,7 +41,7 @@ describe.skipIf(postgresUrl === undefined)(`N2: two nodes over one store${postgr
   };
   const expectAccepted = ({ status }: Answer) => expect([200, 201]).toContain(status);
 
-  /** Sends to each node in turn: before the second, the first has stored it. */
+  /** Sends to each node in turn; before the second request, the first node has stored it. */
   const inTurn = async (send: (client: TestClient) => Promise<Answer>) => {
     for (const { prod } of nodes) {
       expectAccepted(await send(prod));

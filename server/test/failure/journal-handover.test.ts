@@ -49,7 +49,10 @@ describe.skipIf(postgresUrl === undefined)(`N9: the journal of a node that never
     ]);
   });
 
-  /** Of 20 spans and two calls, one recorded by version 0.1, that a node had accepted when it was killed, none stored; and of a trace that is deleted since. */
+  /**
+   * 20 spans and two calls, one recorded by version 0.1, that a node had accepted and not stored when it was killed; and spans of a trace
+   * that was deleted afterwards.
+   */
   async function leave(folder: string, customer: string): Promise<void> {
     const dying = await startServerProcess(folder, settings);
     const trace = { trace_unique_id: `deleted ${customer}`, customer_identifier: customer };
@@ -108,7 +111,7 @@ describe.skipIf(postgresUrl === undefined)(`N9: the journal of a node that never
     expect(await adopt()).toMatch(/entries +[1-9]/);
     await expect.poll(async () => (await storedOf("a"))["number_of_requests"], { timeout: 20_000 }).toBe(22);
     expect(await adopt()).toMatch(/entries +0/);
-    // As if the first had died before it set the journal aside.
+    // As if the first adoption had died before it renamed the journal.
     for (const name of ["journal", "calls"])
       cpSync(join(adopted, `${name}-adopted`), join(adopted, name), { recursive: true });
     expect(await adopt().catch(String)).toMatch(/entries +[1-9]/);

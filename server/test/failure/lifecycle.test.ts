@@ -14,7 +14,7 @@ import { testKeys } from "../support/test-app.ts";
 import { createClient } from "../support/test-client.ts";
 
 const graceMs = 10_000;
-/** Nothing listens there. */
+/** Nothing listens on this port. */
 const nobody = "postgres://u:pass-word@127.0.0.1:1/x";
 const cleanup: Array<() => Promise<unknown>> = [];
 afterEach(async () => {
@@ -35,7 +35,7 @@ async function start(dir: string, overrides: Record<string, string> = {}): Promi
   return server;
 }
 
-/** Rows as the intake puts them into the journal, there before the server starts. */
+/** Rows as the intake writes them into the journal, before the server starts. */
 async function leaveInJournal(dir: string, payloads: Iterable<string>): Promise<void> {
   const journal = openJournal({
     path: join(dir, "journal"),
@@ -103,7 +103,7 @@ describe("SIGTERM", () => {
     await expect.poll(async () => (await fetch(new URL("/readyz", server.url))).status).toBe(503);
     const notReady = await fetch(new URL("/readyz", server.url));
     expect(await notReady.json()).toMatchObject({ ready: false, checks: { node: "stopping", journal: "ok" } });
-    // Callers that keep connections look for another node.
+    // Clients with open connections then use another node.
     expect(notReady.headers.get("connection")).toBe("close");
     const accepted = await server.prod.post("/api/request-logs/", { log_type: "chat" });
     expect([accepted.status, accepted.headers.get("connection")]).toEqual([201, "close"]);
@@ -147,7 +147,7 @@ describe("the journal at a start", () => {
     const payloads = Array.from({ length: 300 }, () => Array.from({ length: 50 }, () => line()).join(""));
     await leaveInJournal(dir, payloads);
     const settings = { SPANWAY_SPANS_URL: clickHouse.url, SPANWAY_ORGANIZATION_ID: organizationId };
-    // The tables are made by another node first: a store that is slow from the outset would slow the migration too.
+    // Another node creates the tables first: a slow store would slow the migration too.
     const other = await start(freshDir(), settings);
     await other.kill("SIGTERM");
     await clickHouse.setFaults({ delayMs: 500 });
@@ -236,7 +236,7 @@ describe("several nodes", () => {
     const later = await start(dir, { SPANWAY_PROD_KEY: "" });
     expect(later.output()).toMatch(/prod API key {4}spw_prod_\w+/);
     await later.kill("SIGTERM");
-    // What it wrote last may be read after its end.
+    // Its last output may be read after its end.
     await expect.poll(() => later.output(), { timeout: 5_000 }).toContain('"msg":"stopped');
   });
 

@@ -40,7 +40,7 @@ async function listen({ url }: ServerProcess, cursor?: string): Promise<LiveStre
   return stream;
 }
 
-/** A node that went down with these spans, received 40 s ago, in its journal. */
+/** The journal of a node that died with these spans, received 40 s ago. */
 async function leaveInJournal(dir: string, organization_id: string, names: readonly string[]): Promise<void> {
   const at = new Date(Date.now() - 40_000).toISOString().replace("T", " ").replace("Z", "000000");
   const journal = openJournal({
@@ -122,7 +122,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     const sending = (async () => {
       for (let i = 0; isSending; i += 1) {
         const span_name = `${i}`;
-        // A span whose answer is lost may have been taken all the same, so it has an id by which it is sent again.
+        // A span without a response may be accepted, so it has an id with which it is resent.
         const send = () =>
           node.prod.post("/api/request-logs/", { span_name }, { "idempotency-key": span_name }).catch(() => undefined);
         while ((await send())?.status !== 201) await sleep(50);
@@ -147,7 +147,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     expect(gotBy(after).skipped).toBe(0);
     const names = new Map(got().map((name, i) => [name, i]));
     expect([...names.keys()].sort()).toEqual([...taken].sort());
-    // One that was sent again may come again, as its newest version.
+    // A resent span may arrive again, as its newest version.
     expect(got().length - names.size).toBeLessThanOrEqual(1);
   },
 );

@@ -45,7 +45,7 @@ const listPath = "/api/request-logs/list/?start_time=2000-01-01";
 
 const untilReady = () => until("ready", async () => (await prod.get("/readyz?reads=true")).status === 200);
 
-/** Each accepted span is stored, once, and nothing else is. */
+/** Checks that each accepted span is stored once, and nothing else. */
 async function expectStored(client: TestClient, names: readonly string[]): Promise<void> {
   await settle(client);
   const { count, results } = await listSpans(client, { log_type: "chat" }, "page_size=1000");
@@ -165,7 +165,7 @@ describe("while the span store refuses all requests", () => {
       expect(refusal.json).toMatchObject({ code: "unavailable", retry_after: 5 });
     }
     expect(await metric("spanway_journal_bytes")).toBeLessThanOrEqual(2 ** 20);
-    // There is still room for an organization that has nothing waiting.
+    // There is still room for an organization without waiting spans.
     expect((await prod.get("/readyz")).status).toBe(200);
 
     await clickHouse.setFaults({});
@@ -220,7 +220,7 @@ describe("while the span store refuses all requests", () => {
     const complete = { ...identified, output: "done" };
     expect((await prod.post("/api/request-logs/", complete)).status).toBe(503);
     await clickHouse.setFaults({});
-    // Less full than the one that was refused: it must not lose to what nobody has.
+    // Less full than the refused version, which must not take precedence, because it is not stored.
     await until("there is room", async () => (await prod.post("/api/request-logs/", identified)).status === 201);
     await expectStored(prod, [name]);
   });

@@ -38,7 +38,7 @@ describe.skipIf(!hasPgBouncer)(`nodes behind PgBouncer${pgBouncerSkipReason}`, (
       cleanup.push(() => node.kill("SIGKILL"));
       return node;
     };
-    // On an empty database: one migrates, the other waits for it.
+    // On an empty database: one node migrates, the other waits for it.
     nodes = await Promise.all([start(), start()]);
   }, 90_000);
   afterAll(async () => {
@@ -78,7 +78,7 @@ describe.skipIf(!hasPgBouncer)(`nodes behind PgBouncer${pgBouncerSkipReason}`, (
       return answer.status;
     };
     const statuses = await Promise.all(Array.from({ length: 20 }, (_, n) => call(nodes[n % 2 === 0 ? 0 : 1])));
-    // Of the last, what is left is taken by one call when no other is in progress.
+    // The last call uses the rest if no other is in progress.
     for (let refused = 0; refused < 2;) {
       const more = await both(call);
       statuses.push(...more);

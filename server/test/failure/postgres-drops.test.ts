@@ -17,7 +17,7 @@ describe.skipIf(postgresUrl === undefined)(`connections that Postgres drops${pos
     const proxy = await startTcpProxy(database.url.reveal());
     proxy.disconnect();
     const starting = startServerProcess(data.path, { SPANWAY_CONTROL_URL: proxy.url });
-    // At every step of the start: each cut is somewhat later.
+    // At every step of the start: each drop is somewhat later.
     for (let round = 0; round < 12; round += 1) {
       await sleep(400);
       proxy.resume();
@@ -71,7 +71,7 @@ describe.skipIf(postgresUrl === undefined)(`connections that Postgres drops${pos
       isOver = true;
       await Promise.all(workers);
       expect(server.child.exitCode).toBeNull();
-      // Budgets would be those of each node alone.
+      // Otherwise each node would have its own budgets.
       expect(server.output()).not.toContain("used as last known");
       expect(Object.keys(statuses).toSorted()).toEqual(["customers 200", "span 201", "webhooks 200"]);
       expect((await server.prod.get("/api/webhooks/")).status).toBe(200);

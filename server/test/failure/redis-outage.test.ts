@@ -43,7 +43,7 @@ describe.skipIf(!hasRedis)(`Redis that does not respond, or has lost all data${r
     "cut off": { begin: () => proxy.disconnect(), end: () => proxy.resume() },
     "behind a network that hangs": { begin: () => proxy.hang(), end: () => proxy.resume() },
     stopped: { begin: () => redis.signal("SIGSTOP"), end: () => redis.signal("SIGCONT") },
-    // Started again it is empty, and knows no script.
+    // After a restart it is empty, and has no scripts.
     killed: { begin: () => redis.kill(), end: () => redis.start() },
   };
 

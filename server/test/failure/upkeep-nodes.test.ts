@@ -3,7 +3,7 @@ import { postgresSkipReason, postgresUrl } from "../support/postgres.ts";
 import type { ServerProcess } from "../support/server-process.ts";
 import { startTwoNodes, type TwoNodes } from "../support/two-nodes.ts";
 
-/** Retention and purge are done by one node of all. */
+/** One of all nodes does retention and purge. */
 describe.skipIf(postgresUrl === undefined)(`N5: upkeep of two nodes${postgresSkipReason}`, () => {
   let running: TwoNodes;
   beforeAll(async () => {

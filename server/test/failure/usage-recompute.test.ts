@@ -8,7 +8,7 @@ import { pathOf } from "../support/customers.ts";
 import { always, bodyOf, settle } from "../support/spans.ts";
 import { newDataDir, programEnvironment, programs, startServerProcess } from "../support/server-process.ts";
 
-/** `npm run admin -- usage recompute`, or `recompute` for short, as operators run it on the folder of a server that is stopped. */
+/** `npm run admin -- usage recompute`, or `recompute` for short, as operators run it on the folder of a stopped server. */
 
 const folder = newDataDir();
 afterAll(() => folder.remove());
@@ -22,7 +22,7 @@ const admin = async (...args: string[]): Promise<unknown> => {
 
 let organizationId: string;
 
-/** As if nothing had ever been counted. */
+/** As if nothing had been counted yet. */
 async function deleteCounts(): Promise<void> {
   const store = openSpanStore({ kind: "chdb", path: join(folder.path, "spans") });
   try {

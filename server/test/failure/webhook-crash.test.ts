@@ -17,7 +17,7 @@ const rounds = 3;
 const settings = { SPANWAY_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.1", SPANWAY_TRACE_QUIET_SECONDS: "1" };
 
 test(`after ${rounds} kills under load every accepted span is delivered, and repeated deliveries have the same id and body`, async () => {
-  // A receiver that fails now and then keeps some of the queue waiting over each kill.
+  // A receiver that fails sometimes keeps part of the queue waiting at each kill.
   let requests = 0;
   receiver.answer("/logs", (_request, response) => {
     requests += 1;

@@ -6,7 +6,7 @@ import { createSpan, retrieveSpan } from "../support/spans.ts";
 const folder = newDataDir();
 afterAll(() => folder.remove());
 
-/** What an installation without the package sees. */
+/** An installation without the package. */
 const hidden = `import { registerHooks } from "node:module";
 registerHooks({
   resolve(name, context, next) {

@@ -4,24 +4,24 @@ import type { Ledger, SentSpan } from "./ledger.ts";
 import type { System } from "./system.ts";
 import { callCost, writersCustomer } from "./traffic.ts";
 
-/** What the system holds against what clients know. Every list is empty where nothing is wrong. */
+/** Compares the stored data with the records of the clients. Every list is empty if nothing is wrong. */
 export type Audit = {
-  /** Acknowledged, not deleted, and not there. */
+  /** Acknowledged, not deleted, and missing. */
   lost: string[];
-  /** There more than once. */
+  /** Stored more than once. */
   duplicated: string[];
-  /** Of traces whose deletion was acknowledged. */
+  /** Spans of traces whose deletion was acknowledged. */
   undeleted: string[];
   lostCalls: string[];
   duplicatedCalls: string[];
-  /** Sums that are not those of the spans, each with the sum of the spans. */
+  /** Stored sums that differ from the sum of the spans. */
   wrongSums: Array<[name: string, sum: number, ofSpans: number]>;
   overspent: string[];
-  /** Spans that are to be judged, with another number of scores than 1. */
+  /** Spans to be judged whose number of scores is not 1. */
   misjudged: Array<[string, number]>;
-  /** Spans of which no webhook heard. */
+  /** Spans that no webhook received. */
   unreceived: string[];
-  /** Webhook messages of one id whose bodies differ. */
+  /** Webhook messages with the same id and different bodies. */
   ambiguousMessages: string[];
   figures: Record<string, number>;
 };
@@ -95,7 +95,7 @@ function wrongSumsOf(summary: Row, rows: readonly Row[]): Audit["wrongSums"] {
   return pairs.filter(([, sum, ofSpans]) => Math.abs(sum - ofSpans) > 1e-9);
 }
 
-/** A call may take what is left of a budget, and more: what it costs is known afterwards. */
+/** A call may use the rest of a budget, and more: its cost is known afterwards. */
 function overspentOf({ calls, budgets }: Ledger): string[] {
   const spent = new Map<string, number>();
   for (const { customer, cost } of calls.values()) spent.set(customer, (spent.get(customer) ?? 0) + cost);

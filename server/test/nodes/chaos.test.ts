@@ -13,13 +13,13 @@ import { startSystem, type System } from "./system.ts";
 import { callUsage, judgedOutput, runTraffic } from "./traffic.ts";
 
 /**
- * Three nodes, a load balancer and the stores, under seeded faults for a while; afterwards every acknowledged id is counted.
- * The seed repeats the faults, not what they hit: processes take the time that they take.
+ * Three nodes, a load balancer and the stores, under seeded faults for a while; afterwards every acknowledged id is counted. The seed
+ * repeats the faults, not their effects: the timing of processes varies.
  */
 const seed = Number(process.env["SPANWAY_CHAOS_SEED"] ?? 1);
 const seconds = Number(process.env["SPANWAY_CHAOS_SECONDS"]);
 const durationMs = seconds * 1000;
-/** For journals, counters, judges and webhooks to catch up with what the faults held up. */
+/** For journals, counters, judges and webhooks to process what the faults delayed. */
 const settleMs = 180_000;
 
 describe.skipIf(postgresUrl === undefined)(
@@ -61,7 +61,7 @@ describe.skipIf(postgresUrl === undefined)(
   },
 );
 
-/** A webhook that hears of every span, and an evaluator that scores some of them. */
+/** A webhook that receives every span, and an evaluator that scores some of them. */
 async function listenAndJudge({ nodes, upstream, receiver }: System): Promise<void> {
   upstream.script(answers(200, completion({ usage: callUsage })));
   const { client } = nodes[0]!;
@@ -70,7 +70,7 @@ async function listenAndJudge({ nodes, upstream, receiver }: System): Promise<vo
   const rule = { field: "output", operator: "equals", value: judgedOutput };
   const condition = (await newCondition(client, { condition_policy: policy(rule) }))["id"];
   await newAutomation(client, { condition });
-  // Nodes learn of each other's webhooks and automations within two seconds.
+  // Nodes load each other's webhooks and automations within two seconds.
   await sleep(3_000);
 }
 
@@ -95,7 +95,7 @@ async function eventuallyDone(step: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Until nothing changes for some seconds: a retry of a webhook may wait so long. */
+/** Until nothing changes for some seconds: a webhook retry may wait that long. */
 async function eventuallyStable(figures: () => Promise<number[]>): Promise<void> {
   const deadline = performance.now() + settleMs;
   let [before, sinceMs] = ["", performance.now()];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Seeded } from "./seeded.ts";
 import type { ChaosNode, System } from "./system.ts";
 
-/** What happens to a node, or to what all nodes share. Each ends with everything as it was. */
+/** A fault of a node, or of a store that all nodes share. Each restores the normal state at its end. */
 type NodeFault = (node: ChaosNode, random: Seeded) => Promise<void>;
 type StoreFault = (system: System, random: Seeded) => Promise<void>;
 
@@ -21,7 +21,7 @@ const nodeFaults: Record<string, NodeFault> = {
   },
   "node paused (SIGSTOP)": async (node, random) => {
     node.process.child.kill("SIGSTOP");
-    // What a node has reserved of budgets is given back 30 seconds after it was renewed last, which happens every 10.
+    // A node's budget reservations expire 30 seconds after their last renewal, which happens every 10 seconds.
     await seconds(random, 1, 15);
     node.process.child.kill("SIGCONT");
   },
@@ -34,7 +34,7 @@ const nodeFaults: Record<string, NodeFault> = {
   },
 };
 
-/** Beyond 30 seconds a node does not lead; up to five minutes, versions and windows stay right. */
+/** Beyond 30 seconds a node does not lead; up to five minutes, versions and windows stay correct. */
 const maxSkewMs = 4 * 60_000;
 
 const storeFaults: Record<string, StoreFault> = {
@@ -67,7 +67,7 @@ const storeFaults: Record<string, StoreFault> = {
   },
 };
 
-/** How often each fault happened. Resolves once all that it did is undone. */
+/** How often each fault happened. Resolves once all faults are undone. */
 export async function runFaults(
   system: System,
   random: Seeded,
@@ -80,7 +80,7 @@ export async function runFaults(
     log(`${name}${at}`);
   };
   const free = new Set(system.nodes);
-  /** Two of these run, so that two of three nodes may be away at once. */
+  /** Two of these run, so that two of three nodes may be down at the same time. */
   const troubleNodes = async (own: Seeded) => {
     while (performance.now() < untilMs) {
       const node = own.pick([...free]);

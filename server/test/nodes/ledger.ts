@@ -1,11 +1,11 @@
 import type { Row } from "../support/test-client.ts";
 
-/** How a span was sent, so that it can be sent again to any node, byte by byte. */
+/** How a span was sent, so that it can be resent to any node, byte by byte. */
 export type Sending = { path: string; body: string; headers: Record<string, string> };
 
-/** A span that a client of the chaos sent. */
+/** A span that a test client sent. */
 export type SentSpan = {
-  /** Its custom identifier; of OTLP, its name. */
+  /** Its custom identifier; for OTLP, its name. */
   id: string;
   trace: string | undefined;
   cost: number;
@@ -17,21 +17,21 @@ export type SentSpan = {
 };
 
 /**
- * What clients know: which spans and calls were acknowledged, and which traces deleted. The system is judged by it.
+ * The records of the clients: which spans and calls were acknowledged, and which traces deleted. The audit compares the system with them.
  */
 export type Ledger = {
   /** By id. */
   spans: Map<string, SentSpan>;
   /** Traces whose deletion was acknowledged. */
   deletedTraces: Set<string>;
-  /** Traces that a client asked to delete and was not answered as expected: they may be there or not. */
+  /** Traces whose deletion got no clear response: they may exist or not. */
   unclearTraces: Set<string>;
-  /** Log ids of calls that were answered, with what they cost by customer. */
+  /** Log ids of calls with a response, with their cost by customer. */
   calls: Map<string, { customer: string; cost: number }>;
   budgets: Map<string, number>;
-  /** Answers by kind of request and status, and what came in place of an answer. */
+  /** Responses by kind of request and status, and errors without a response. */
   answers: Map<string, number>;
-  /** Answers that no outage excuses. */
+  /** Responses that no outage explains. */
   refusals: Row[];
 };
 

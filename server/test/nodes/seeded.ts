@@ -1,17 +1,17 @@
 /** Random choices that a seed repeats. */
 export type Seeded = {
-  /** From 0, below 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
   between(low: number, high: number): number;
   /** A whole number below `limit`. */
   below(limit: number): number;
   chance(probability: number): boolean;
   pick<T>(values: readonly T[]): T;
-  /** Random choices of its own, so that what one loop does leaves those of the others as they are. */
+  /** A separate generator, so that one loop does not affect the choices of the others. */
   fork(): Seeded;
 };
 
-/** mulberry32: small, and good enough to choose faults. */
+/** mulberry32: small, and sufficient to choose faults. */
 export function seeded(seed: number): Seeded {
   let state = seed | 0;
   const next = (): number => {

@@ -16,13 +16,13 @@ import { newDataDir, startServerProcess, type ServerProcess } from "../support/s
 import { createClient, type TestClient } from "../support/test-client.ts";
 import { testKeys } from "../support/test-app.ts";
 
-/** One of three nodes: its data folder and port stay, its process comes and goes. */
+/** One of three nodes: its data folder and port stay, its process is restarted. */
 export type ChaosNode = {
   name: string;
-  /** Straight to the node, past the load balancer. */
+  /** Directly to the node, without the load balancer. */
   client: TestClient;
   process: ServerProcess;
-  /** Starts it again, with a clock that is off by so much. */
+  /** Starts it again, with this clock skew. */
   start(skewMs: number): Promise<void>;
 };
 
@@ -33,14 +33,14 @@ export type System = {
   balanced: TestClient;
   clickhouse: TestClickHouse;
   redis: TestRedis;
-  /** Ends every connection of the nodes to Postgres. */
+  /** Drops every connection of the nodes to Postgres. */
   dropPostgresConnections(): Promise<void>;
   upstream: ScriptedUpstream;
   receiver: Receiver;
   stop(): Promise<void>;
 };
 
-/** Longer than a node takes for anything here, shorter than most pauses. */
+/** Longer than any request to a node takes here, shorter than most pauses. */
 const proxyReadTimeout = "6s";
 
 const skewedClock = new URL("skewed-clock.ts", import.meta.url).href;
@@ -75,7 +75,7 @@ export async function startSystem(): Promise<System> {
       OPENAI_BASE_URL: `${upstream.url}/v1`,
     };
     const nodes: ChaosNode[] = [];
-    // One after the other: the first makes the organization.
+    // One after the other: the first creates the organization.
     for (const name of ["one", "two", "three"]) {
       const folder = newDataDir();
       cleanup.push(() => folder.remove());
@@ -128,7 +128,7 @@ async function endNode({ process }: ChaosNode): Promise<void> {
   clearTimeout(late);
 }
 
-/** The configuration that is shipped, with these nodes and a shorter wait. */
+/** The shipped configuration, with these nodes and a shorter wait. */
 async function startBalancer(hosts: readonly string[]): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "spanway-balancer-"));
   chmodSync(folder, 0o755);
@@ -154,7 +154,7 @@ async function startBalancer(hosts: readonly string[]): Promise<{ url: string; s
 export type TestRedis = {
   url: string;
   signal(signal: "SIGSTOP" | "SIGCONT"): void;
-  /** Kills it; what starts again is empty. */
+  /** Kills it; the next one starts empty. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };

@@ -7,20 +7,20 @@ import type { Ledger, Sending, SentSpan } from "./ledger.ts";
 import type { Seeded } from "./seeded.ts";
 import type { System } from "./system.ts";
 
-/** The clients of the chaos. They send again whatever was not acknowledged, as SDKs do, to whichever node the balancer chooses. */
+/** The test clients. Like SDKs, they resend unacknowledged requests, to any node that the balancer chooses. */
 
 export const writersCustomer = "writers";
 /** Spans with this output are judged. */
 export const judgedOutput = "This one is judged.";
 const spanCost = 0.001;
 
-// gpt-4o is 10 USD a million output tokens, 2.5 a million input tokens.
+// gpt-4o costs 10 USD per million output tokens, and 2.5 per million input tokens.
 const outputTokens = 399;
 export const callCost = outputTokens * 1e-5 + 2.5e-6;
 export const callUsage = { prompt_tokens: 1, completion_tokens: outputTokens, total_tokens: outputTokens + 1 };
 const callsOfBudget = 12;
 
-/** Sends until it is acknowledged: what is not acknowledged may be there or not, so nobody could be sure of it. */
+/** Sends until the request is acknowledged, because an unacknowledged span may be stored or not. */
 const patienceMs = 120_000;
 
 type Deps = { system: System; ledger: Ledger; untilMs: number };
@@ -34,7 +34,7 @@ export async function runTraffic(deps: Deps, random: Seeded): Promise<void> {
   await Promise.all(loops);
 }
 
-/** 503 is an outage, and so is what the balancer says of a node that does not answer. */
+/** 503 is an outage, and so are the balancer's statuses for a node that does not respond. */
 const excused = new Set([429, 502, 503, 504]);
 
 async function send(
@@ -171,7 +171,7 @@ const kinds: Record<string, (random: Seeded) => SentSpan[]> = {
   },
 };
 
-/** Deletes traces that are some seconds old, and sends what they were made of again to any node. */
+/** Deletes traces that are some seconds old, and resends their spans to any node. */
 async function deleteTraces(deps: Deps, random: Seeded): Promise<void> {
   const { system, ledger, untilMs } = deps;
   const resends: Array<Promise<unknown>> = [];
@@ -209,7 +209,7 @@ function oldTrace(ledger: Ledger, random: Seeded): string | undefined {
   return random.pick(remaining.filter((trace) => spansOf(ledger, trace).every(isOld)));
 }
 
-/** Three callers share each customer; it has money for `callsOfBudget` calls, and they try a few more. */
+/** Three callers share each customer; its budget is enough for `callsOfBudget` calls, and they try a few more. */
 async function callModels({ system, ledger, untilMs }: Deps, caller: number): Promise<void> {
   for (let nth = 0; performance.now() < untilMs; nth += 1) {
     const customer = `customer ${Math.floor(nth / callsOfBudget)}`;

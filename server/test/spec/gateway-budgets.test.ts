@@ -22,7 +22,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-// gpt-4o costs 10 USD per million output tokens: 0.004 USD, and next to nothing for the input.
+// gpt-4o costs 10 USD per million output tokens: 0.004 USD, and almost nothing for the input.
 const outputTokens = 399;
 const costly = () => answers(200, completion({ usage: { prompt_tokens: 1, completion_tokens: outputTokens } }));
 const callCost = outputTokens * 1e-5 + 2.5e-6;
@@ -368,7 +368,7 @@ describe("a key that may not change customers", () => {
       expect(errorOf(answer)).toMatchObject({ type: "permission_error", code: "forbidden" });
       expect(errorOf(answer)["message"]).toMatch(/customer_params\.total_budget, customer_params\.rate_limit/);
     }
-    // A span is no way around it either.
+    // A span does not bypass this either.
     await key.post("/api/request-logs/", { ...raised, cost: -1, model: "gpt-4o" });
     await key.post("/api/request-logs/", { ...raised, model: "gpt-4o" });
     await settle(gateway.app.prod);

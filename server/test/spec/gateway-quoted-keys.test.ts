@@ -4,7 +4,7 @@ import { startTestGateway, upstreamKey, type TestGateway } from "../support/gate
 import { answers, streams, type Script } from "../support/scripted-upstream.ts";
 import { retrieveSpan } from "../support/spans.ts";
 
-/** K14: in every operation, a provider that quotes the key it was sent does not tell it to the caller, nor to the span. */
+/** K14: in every operation, a key that a provider quotes is neither returned to the caller nor recorded in the span. */
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { authLimits } from "../../src/auth/limits.ts";
 import { startManagementServer, type ManagementServer } from "../support/management-server.ts";
 import { createClient, type Answer } from "../support/test-client.ts";
 
-/** People's management of their own password and sessions. */
+/** How people manage their own password and sessions. */
 
 type Session = { id: string; kind: string; is_current: boolean };
 

@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from "../support/test-app.ts";
 import type { ListAnswer, TestClient } from "../support/test-client.ts";
 import { always, bodyOf, fieldsOf, storeSpans } from "../support/spans.ts";
 
-/** The query parameters shared by lists, tested on the list of spans, and what holds of every parameter of a URL. */
+/** The query parameters shared by lists, tested on the list of spans, and rules of every parameter of a URL. */
 let app: TestApp;
 let prod: TestClient;
 const path = "/api/request-logs/list/";

@@ -28,7 +28,7 @@ test("each stored span is one event with the row of the list, only for its organ
   await createSpan(other.prod, { span_name: "theirs" });
   await until(() => mine.events.length > 0 && theirs.events.length > 0);
   const shown = (await one.prod.list()).results[0];
-  // What a stream shows twice, of others or of long ago would come before what is stored after it.
+  // A repeated span, a span of others or an old span would arrive before the next stored one.
   await createSpan(one.prod, { span_name: "old", timestamp: new Date(Date.now() - 61 * 60_000).toISOString() });
   await createSpan(one.prod, { span_name: "last" });
   await createSpan(other.prod, { span_name: "last" });
@@ -72,7 +72,7 @@ test("filters and environment are those of the list", async () => {
   ];
   const none = await listen(keys.prod, "scores__no_such_evaluator=1");
   const expected = [["a", "d"], ["d"], ["c"], ["b"], ["a"], ["a"]];
-  // Twice: what does not match would come before the second.
+  // Twice: a span that does not match would arrive before the second one.
   for (const time of [1, 2]) {
     await createSpan(prod, { span_name: "a", model: "m1", customer_identifier: "ann" });
     await createSpan(prod, { span_name: "b", model: "m2", status_code: 500 });

@@ -36,7 +36,7 @@ async function expectDeleted(client: TestClient, id: string): Promise<void> {
   expect((groups.json as ListAnswer).count).toBe(0);
 }
 
-/** What an answer says that was covered, where `always` was asked. */
+/** The covered window and environment that a response states for `always`. */
 const covered = {
   window: { start_time: "1980-01-01T00:00:00.000Z", end_time: "2262-01-01T00:00:00.000Z" },
   environment: "prod",

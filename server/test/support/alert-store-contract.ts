@@ -75,7 +75,7 @@ export function describeAlertStores(driver: {
     created_at: at(minute),
   });
   const claim = (now: number, except: string[] = []) => alerts().claim({ now: at(now), until: at(now + 1), except });
-  /** Of other tests, rules would be claimed too. */
+  /** Otherwise rules of other tests would be claimed too. */
   const claimAll = async (now: number): Promise<void> => {
     while ((await claim(now)).length > 0);
   };

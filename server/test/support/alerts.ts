@@ -9,7 +9,7 @@ import type { ListAnswer, Row, TestClient } from "./test-client.ts";
 /** A server whose clock a test may move. */
 export type AlertApp = TestApp & { now: () => number; pass: (ms: number) => void };
 
-/** The clock of the machine, which a test may move. */
+/** The clock of the machine, with an offset that a test may change. */
 export function movableClock(): Pick<AlertApp, "now" | "pass"> {
   let shiftMs = 0;
   return { now: () => Date.now() + shiftMs, pass: (ms) => void (shiftMs += ms) };
@@ -54,7 +54,7 @@ export async function retrieveAlert(client: TestClient, id: string): Promise<Ale
   return bodyOf(await client.get(`/api/alerts/${id}/`)) as AlertRow;
 }
 
-/** The rule once a window was evaluated that ends after `after`. */
+/** The rule once a window that ends after `after` is evaluated. */
 export function evaluated(client: TestClient, id: string, after = ""): Promise<AlertRow> {
   return eventually(async () => {
     const alert = await retrieveAlert(client, id);
@@ -67,7 +67,7 @@ export async function historyOf(client: TestClient, id: string): Promise<Row[]> 
   return (answer.json as ListAnswer).results;
 }
 
-/** A path of a receiver that nobody else uses. */
+/** A unique path of a receiver. */
 export const newPath = (): string => `/alert/${randomUUID()}`;
 
 /** Spans that ended half a minute before the end of the newest window, by default. */
@@ -83,13 +83,13 @@ export async function send(app: AlertApp, client: TestClient, spans: readonly Ro
 
 export const spansOf = (n: number, span: Row = {}): Row[] => Array.from({ length: n }, () => span);
 
-/** The rule after the next minute: evaluated up to the newest window, not up to one that it had missed. */
+/** The rule after the next minute: evaluated up to the newest window, not up to a missed one. */
 export async function nextMinute(app: AlertApp, client: TestClient, { id }: AlertRow): Promise<AlertRow> {
   app.pass(minuteMs);
   return evaluated(client, id, new Date(newestEndMs(app.now()) - 1).toISOString());
 }
 
-/** What a path got, once there are so many. */
+/** The requests on a path, once there are this many. */
 export function received(receiver: Receiver, path: string, count: number): Promise<Received[]> {
   return eventually(() => {
     const got = receiver.on(path);

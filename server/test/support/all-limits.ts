@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A limit, where it is defined, and the comment beside it. */
+/** A limit, the file that defines it, and its comment. */
 export type Limit = { folder: string; name: string; value: unknown; comment: string };
 
 const sources = new URL("../../src/", import.meta.url).pathname;
@@ -67,7 +67,7 @@ function shown(name: string, value: unknown): string {
   return String(value);
 }
 
-/** In the largest unit of which it is a whole number. */
+/** In the largest unit that gives a whole number. */
 function inUnits(value: number, units: ReadonlyArray<readonly [unit: string, size: number]>): string {
   const [unit, size] = units.find(([, each]) => value >= each && value % each === 0) ?? ["", 1];
   return `${value / size} ${unit}`.trim();

@@ -1,6 +1,6 @@
 import type { Row } from "./test-client.ts";
 
-/** Bodies of chats and the pieces of streams, as OpenAI has them. */
+/** Bodies of chats and chunks of streams in OpenAI's format. */
 
 export const question = { role: "user", content: "Say hello." };
 
@@ -37,7 +37,7 @@ export function event(value: unknown): string {
 
 export const done = event("[DONE]");
 
-/** A stream that says "Hello." */
+/** A stream with the text "Hello." */
 export const helloStream = [
   chunk({ role: "assistant", content: "" }),
   chunk({ content: "Hel" }),
@@ -45,7 +45,7 @@ export const helloStream = [
   chunk({}, "stop"),
 ];
 
-/** The values of a stream's `data` lines; the last one is `"[DONE]"` where it ended well. */
+/** The values of a stream's `data` lines; the last one is `"[DONE]"` if it ended normally. */
 export function eventsOf(text: string): unknown[] {
   return text
     .split("\n\n")
@@ -53,7 +53,7 @@ export function eventsOf(text: string): unknown[] {
     .map((block) => (block === "data: [DONE]" ? "[DONE]" : (JSON.parse(block.slice(6)) as unknown)));
 }
 
-/** What a stream says, joined. */
+/** The joined text of a stream. */
 export function textOf(events: readonly unknown[]): string {
   return events
     .flatMap((event) => (event as { choices?: Array<{ delta?: { content?: string | null } }> }).choices ?? [])

@@ -3,20 +3,20 @@ import { join } from "node:path";
 import type { Session } from "chdb";
 
 /**
- * A cluster of two shards inside one engine, for tests. Both shards are the engine itself, which sees them as two; a filter on the
- * local tables gives each the rows that its key sends there. Joins, IN and aggregates meet what they meet on two servers.
+ * A cluster of two shards inside one engine, for tests. Both shards are the engine itself, which treats them as two; a filter on the local
+ * tables gives each the rows that its key selects. Joins, IN and aggregates behave as on two servers.
  *
- * Replicas do not wake up in chDB, so that rows are kept by tables that are not replicated. What changes a table
- * (mutations) is sent to a replicated twin too, which parses it completely and refuses what a replica would refuse.
+ * Replicas do not become active in chDB, so rows are stored in tables without replication. Statements that change a table (mutations) are
+ * also sent to a replicated twin, which parses them completely and refuses what a replica would refuse.
  */
 export type TestCluster = {
-  /** For sessions of the engine. */
+  /** Settings of the engine's sessions. */
   connectionArgs: string[];
-  /** What goes before a statement. */
+  /** Settings before a statement. */
   settings(): string;
-  /** Where rows for a table go: two shards that are one table would take the second half of a batch for the first sent again. */
+  /** The table for inserted rows: two shards that are one table would deduplicate the second half of a batch as a repeated first half. */
   tableOf(table: string): string;
-  /** The statement as the engine takes it. */
+  /** The statement in the form for the engine. */
   prepare(sql: string, session: Session): string;
 };
 
@@ -37,11 +37,11 @@ export function createTestCluster(folder: string): TestCluster {
       </main></remote_servers>
     </clickhouse>`,
   );
-  /** What each shard has of a local table, by its name. */
+  /** The rows of each shard of a local table, by its name. */
   const shares = new Map<string, string>();
   let twins = 0;
 
-  /** The change must be one that a replicated table takes. */
+  /** The change must be valid for a replicated table. */
   const tryOnTwin = (table: string, change: string, session: Session): void => {
     twins += 1;
     const twin = `twin_${twins}`;
@@ -64,7 +64,7 @@ export function createTestCluster(folder: string): TestCluster {
     connectionArgs: [`--config-file=${path}`],
     settings() {
       const filters = [...shares].map(([table, filter]) => `'default.${table}': '${filter}'`);
-      // What is remembered of a filter would hold for one of the shards.
+      // A cached result of a filter would apply to only one of the shards.
       return `SET additional_table_filters = {${filters.join(", ")}}, use_query_condition_cache = 0; `;
     },
     tableOf: (table) => (shares.has(`${table}_local`) ? `${table}_local` : table),

@@ -10,7 +10,7 @@ import { bindLiterals } from "../../src/storage/spans/drivers/bind-literals.ts";
 import { createTestCluster } from "./clickhouse-cluster.ts";
 import type { ServerFaults, ServerMessage } from "./clickhouse-http-server.ts";
 
-/** The process behind clickhouse-http-server.ts; its arguments are a folder, and `cluster` where it is to be one. */
+/** The process behind clickhouse-http-server.ts; its arguments are a folder, and `cluster` for a cluster. */
 
 const folder = process.argv[2] ?? "";
 const cluster = process.argv[3] === "cluster" ? createTestCluster(folder) : undefined;
@@ -23,14 +23,14 @@ type Call = { sql: string; params: Record<string, string>; settings: Map<string,
 
 function connect(): Session {
   const session = new Session(path, { connectionArgs: cluster?.connectionArgs ?? [] });
-  // Values are part of the text here, and no server's URL or statement.
+  // Values are part of the text here; in production they are not part of the URL or the statement.
   session.query("SET max_query_size = 268435456");
   return session;
 }
 
-/** What is no setting among the parameters of a URL. */
+/** Parameters of a URL that are not settings. */
 const reserved = new Set(["query", "database", "default_format", "query_id", "session_id", "user", "password", "role"]);
-/** Settings of the HTTP layer alone; the engine does not know them. */
+/** Settings of the HTTP layer only; the engine does not know them. */
 const httpOnly = /^(wait_end_of_query|enable_http_compression|send_progress_in_http_headers|http_.*)$/;
 
 async function readCall(request: IncomingMessage, url: URL): Promise<Call> {
@@ -68,7 +68,7 @@ const escapes: Record<string, string> = {
   "'": "'",
 };
 
-/** Where every small piece counts at once. */
+/** For statements that return many small pieces. */
 function bounded(call: Call): Call {
   const { memoryBytes } = faults;
   if (memoryBytes === undefined || !/\bFROM spans\b/.test(call.sql)) return call;
@@ -76,7 +76,7 @@ function bounded(call: Call): Call {
   return { ...call, sql: call.sql.replace(/\bmax_memory_usage = \d+/, settings) };
 }
 
-/** Parameters come in ClickHouse's escaped form; lists keep the escapes within their quotes, which the cast reads. */
+/** Parameters arrive in ClickHouse's escaped form; lists keep the escapes within their quotes, which the cast parses. */
 function unescaped(params: Record<string, string>, sql: string): Record<string, string> {
   const types = new Map([...sql.matchAll(/\{(\w+):([^{}]+)\}/g)].map(([, name, type]) => [name, type]));
   const read = (name: string, value: string) =>
@@ -88,7 +88,7 @@ async function take(): Promise<Session> {
   return idle.pop() ?? (await new Promise<Session>((resolve) => waiting.push(resolve)));
 }
 
-/** A session whose statement failed is replaced: chDB would put what it had written before the next result. */
+/** A session whose statement failed is replaced: otherwise chDB would prepend its output to the next result. */
 function replace(session: Session): void {
   session.close();
   release(connect());
@@ -133,7 +133,7 @@ async function run({ sql, params, settings, data }: Call): Promise<Buffer> {
   }
 }
 
-/** Without `wait_end_of_query` a server sends what it has, and an error behind that. */
+/** Without `wait_end_of_query` a server streams its output, and an error after it. */
 async function stream({ sql, params, settings }: Call, response: ServerResponse): Promise<void> {
   const [, statement = "", format = ""] = /^(.*?)\s+FORMAT\s+(\w+)\s*$/s.exec(sql) ?? [];
   const session = connect();
@@ -143,7 +143,7 @@ async function stream({ sql, params, settings }: Call, response: ServerResponse)
     for (const set of [...own, ...shared]) if (set.trim() !== "") session.query(set);
     const bound = bindLiterals(statement, unescaped(params, sql));
     const prepared = cluster?.prepare(bound, session) ?? bound;
-    // Of Parquet each chunk would be a file.
+    // In Parquet each chunk would be a separate file.
     const pieces =
       format === "Parquet"
         ? [(await session.queryAsync(prepared, { format })).bytes()]
@@ -153,7 +153,7 @@ async function stream({ sql, params, settings }: Call, response: ServerResponse)
       const broken = faults.breakStreams !== undefined ? bytes.subarray(0, bytes.length - 4) : bytes;
       if (!response.write(broken)) await once(response, "drain");
       if (faults.breakStreams === "reset") {
-        // For the piece to be out before.
+        // So that the piece is sent before.
         await sleep(100);
         response.destroy();
         return;

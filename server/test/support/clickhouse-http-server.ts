@@ -6,27 +6,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * A ClickHouse server for tests: chDB in a process of its own, behind as much of ClickHouse's HTTP interface as
- * `@clickhouse/client` uses. `faults` makes it behave badly.
+ * A ClickHouse server for tests: chDB in a separate process, behind the part of ClickHouse's HTTP interface that `@clickhouse/client` uses.
+ * `faults` makes it fail.
  */
 export type TestClickHouse = {
   url: string;
   pid: number | undefined;
-  /** Takes effect for the requests that come after. Absent members switch the fault off. */
+  /** Applies to later requests. Absent members switch the fault off. */
   setFaults(faults: ServerFaults): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type ServerFaults = {
-  /** Answers 503 without running anything, or cuts the connection. */
+  /** Responds 503 without running anything, or drops the connection. */
   refuse?: "503" | "reset";
-  /** Runs the next `count` inserts, then cuts the connection in place of the reply. */
+  /** Runs the next `count` inserts, then drops the connection instead of responding. */
   dropInsertReplies?: number;
-  /** Breaks streamed replies off after their first piece: with a message in the reply, as a server does, or without. */
+  /** Aborts streamed responses after their first piece: with an error message in the response, as a server does, or without. */
   breakStreams?: "exception" | "reset";
-  /** Lowers the bound on memory that statements over spans bring along, where they bring one. */
+  /** Lowers the memory limit of statements over spans that set one. */
   memoryBytes?: number;
-  /** Waits before it runs anything. */
+  /** Waits before it runs a statement. */
   delayMs?: number;
 };
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { Session } from "chdb";
 
 /**
- * Runs DDL as a cluster of one with a keeper inside the process; its argument is a folder. Takes `{statements, queries}`
- * by message, sends back the rows of each query or the error of the first statement that failed.
+ * Runs DDL as a cluster of one node with a keeper inside the process; its argument is a folder. Receives `{statements, queries}` by
+ * message, returns the rows of each query or the error of the first statement that failed.
  *
- * A process of its own, to be killed: an engine with a keeper inside does not always come down by itself.
+ * In a separate process that is killed afterwards: an engine with a keeper inside does not always stop by itself.
  */
 const folder = process.argv[2] ?? "";
 const config = join(folder, "cluster.xml");
@@ -21,9 +21,9 @@ writeFileSync(
 );
 const engine = new Session(join(folder, "data"), { connectionArgs: [`--config-file=${config}`] });
 
-// chDB has no queue for ON CLUSTER; it says so after it has read the whole statement.
+// chDB has no queue for ON CLUSTER; it reports that after it has parsed the whole statement.
 const queueIsMissing = "QUERY_IS_PROHIBITED";
-// Nor do its replicas wake up: what changes a table is read to its end, and then refused.
+// Its replicas do not become active either: a statement that changes a table is parsed completely, and then refused.
 const replicaSleeps = /TABLE_IS_READ_ONLY|shutdown called/;
 
 export type ClusterDdlRequest = { statements: string[]; queries: string[] };

@@ -17,7 +17,7 @@ import { describeWebhookStores } from "./webhook-store-contract.ts";
 const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 const created_at = new Date(createdAtMs).toISOString();
 
-/** What every driver of the control plane must do. @param open an empty database and how to remove it */
+/** The contract of every driver of the control store. @param open opens an empty database and returns how to remove it */
 export function describeControlStores(open: () => Promise<{ database: ControlDatabase; remove: () => Promise<void> }>) {
   let database: ControlDatabase;
   let stores: ControlStores;
@@ -398,6 +398,6 @@ export function describeControlStores(open: () => Promise<{ database: ControlDat
     });
   });
 
-  // Claims the instance, which the tests above begin without.
+  // Claims the instance; the tests above start without a claim.
   describePeopleStores(() => stores);
 }

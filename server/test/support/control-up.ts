@@ -5,7 +5,7 @@ import { createControlMetrics } from "../../src/telemetry/store-metrics.ts";
 
 export const staleMs = 600_000;
 
-/** Of a control store whose pings are answered, unless `ping` says otherwise. */
+/** A control store whose pings succeed, unless `ping` says otherwise. */
 export function controlUp(ping: () => Promise<void> = async () => undefined): ControlWatch {
   const metrics = createControlMetrics(new Registry());
   return watchControl({ ping, staleMs, metrics, logger: pino({ level: "silent" }), pingEveryMs: 50, patienceMs: 200 });

@@ -2,7 +2,7 @@ import { createSpanCounter } from "../../src/counting/span-counter.ts";
 import { createErasedCustomers } from "../../src/ingest/accept/erased-customers.ts";
 import type { SpanStore } from "../../src/storage/spans/span-store.ts";
 
-/** Finds what the spans of these rows count for, as the service does once they are stored. */
+/** Computes the counts of these rows, as the service does once they are stored. */
 export async function countSpans(store: SpanStore, rows: readonly object[]): Promise<void> {
   const memory = { isComplete: false, hasHistory: true, mayHaveEarlier: () => true };
   const counter = createSpanCounter({ store, memory, erasedCustomers: createErasedCustomers(), now: Date.now });

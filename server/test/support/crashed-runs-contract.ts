@@ -70,7 +70,7 @@ export function testCrashedRuns({
     };
     const all = await claim(1);
     expect(all.map(({ crashes }) => crashes)).toEqual([0, 0, 0]);
-    // A stop is no crash, nor is another's.
+    // A stop does not count as a crash, nor does the crash of another run.
     await runs.release(owner, at(2));
     expect(await claim(2)).toHaveLength(3);
     await runs.recover(at(3), randomUUID());
@@ -79,13 +79,13 @@ export function testCrashedRuns({
     expect(await claim(3)).toEqual([]);
     const [one, other] = await suspects(3);
     expect([one?.crashes, other?.crashes]).toEqual([1, 1]);
-    // Their lease ends.
+    // Their lease expires.
     await runs.recover(at(63));
     const [third, ...none] = await suspects(63);
     expect([third?.crashes, none]).toEqual([1, []]);
     const [alone, ...nobody] = await suspects(63);
     expect([alone?.id, alone?.crashes, nobody]).toEqual([one?.id, 2, []]);
-    // What was not tried stays as it was.
+    // Runs that were not tried are unchanged.
     await runs.retry(alone!, at(70), true);
     await runs.finish([third!.id, (await suspects(63))[0]!.id]);
     expect(await suspects(69)).toEqual([]);

@@ -7,7 +7,7 @@ import { inTwoOrders, manyRows } from "./in-two-orders.ts";
 const created_at = "2026-03-01T10:00:00.000Z";
 const later = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString();
 
-/** The part of control-store-contract.ts about customers and what they spend. */
+/** The part of control-store-contract.ts about customers and their spending. */
 export function describeCustomerStores({
   stores,
   newOrganization,
@@ -230,7 +230,7 @@ export function describeCustomerStores({
       expect(await stores().customerLedger.find(key)).toMatchObject({ period: large + 2n, total: large + 2n });
       await stores().customerLedger.lower(key, { periodStart: "", period: 2n, total: 3n });
       expect(await stores().customerLedger.find(key)).toMatchObject({ period: large, total: large - 1n });
-      // Of another period only what was spent in all falls, and nothing below nothing.
+      // For another period only the total is lowered, and never below 0.
       await stores().customerLedger.lower(key, { periodStart: "2026", period: 1n, total: 2n * large });
       expect(await stores().customerLedger.find(key)).toMatchObject({ period: large, total: 0n });
     });

@@ -3,9 +3,9 @@ import { bodyOf, storeSpans } from "./spans.ts";
 import type { TestApp } from "./test-app.ts";
 import { createClient, type ListAnswer, type Row, type TestClient } from "./test-client.ts";
 
-/** Steps that tests of customers begin with. */
+/** Set-up steps of tests of customers. */
 
-/** Makes organizations, each with keys of its own, by one sign-in. */
+/** Creates organizations, each with its own keys, with one sign-in. */
 export async function organizationsOf(app: TestApp) {
   const admin = await app.login();
   return async (): Promise<{ prod: TestClient; testKey: TestClient; organizationId: string }> => {
@@ -50,7 +50,7 @@ export async function retrieveCustomer(client: TestClient, customer: string): Pr
   return bodyOf(answer);
 }
 
-/** Spans are stored when it resolves, and the customers that they name are listed. */
+/** Resolves once the spans are stored, and the customers that they name are listed. */
 export async function storeCustomers(client: TestClient, spans: readonly Row[]): Promise<void> {
   await storeSpans(client, spans);
   const names = new Set(spans.map((row) => row["customer_identifier"]).filter((name) => name !== ""));

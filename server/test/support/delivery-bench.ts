@@ -34,7 +34,7 @@ type Node = {
   stop(): Promise<void>;
 };
 
-/** One node that works on a queue, which others may share. The clock only moves when the test moves it. */
+/** One node that processes a queue, which others may share. Only the test moves the clock. */
 export async function startNode(stores: ControlStores, clock: Clock, options: NodeOptions = {}): Promise<Node> {
   const { allowed = [localhost], resolve, timeoutMs = 500 } = options;
   const now = () => clock.ms;
@@ -69,7 +69,7 @@ export async function startNode(stores: ControlStores, clock: Clock, options: No
 
 export const secrets = createWebhookSecrets(new Secret("a secret of the instance"));
 
-/** A receiver, control stores in memory and one node that works on them. `cleanup` is what undoes it, in reverse. */
+/** A receiver, control stores in memory and one node that uses them. `cleanup` undoes it, in reverse order. */
 export async function deliveryBench(cleanup: Array<() => Promise<unknown>>, options: NodeOptions = {}) {
   const { stores, close } = await openMemoryControl();
   cleanup.push(close);
@@ -103,7 +103,7 @@ export async function deliveryBench(cleanup: Array<() => Promise<unknown>>, opti
   };
   const logOf = async (webhook: Webhook) =>
     (await stores.deliveries.list(webhook.unique_organization_id, webhook.id, { page: 1, pageSize: 100 })).rows;
-  /** Moves the clock on in steps, with all that is due at each. */
+  /** Moves the clock forward in steps, and runs everything that is due at each. */
   const pass = async (ms: number, stepMs = minuteMs): Promise<void> => {
     for (const end = clock.ms + ms; clock.ms < end;) {
       clock.ms += Math.min(stepMs, end - clock.ms);
@@ -133,7 +133,7 @@ export function event(id: string, fields: Partial<WebhookEvent> = {}): WebhookEv
   };
 }
 
-/** The reference library looks at the real clock. */
+/** The reference library reads the real clock. */
 export function verifyAt(ms: number, secret: string, request: Received): unknown {
   vi.useFakeTimers({ toFake: ["Date"], now: ms });
   try {

@@ -1,11 +1,10 @@
 const ellipsis = "…";
 
 /**
- * Whether `actual` is what a document shows as `shown`, where `…` stands for what the document leaves out: as a member
- * name for further members, as a list item for further items, within a text for any text. Numbers may differ in their
- * last digits, as sums of fractions do.
+ * Compares `actual` with `shown` of a document, where `…` stands for omitted content: as a member name for further members, as a list item
+ * for further items, within a text for any text. Numbers may differ in their last digits, as sums of fractions do.
  *
- * Returns where they differ, as a sentence, or undefined.
+ * Returns the first difference as a sentence, or undefined.
  */
 export function differenceFromShown(shown: unknown, actual: unknown, path = "$"): string | undefined {
   if (Array.isArray(shown) && Array.isArray(actual)) return listDifference(shown, actual, path);

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSpanStore } from "../../src/storage/spans/clickhouse-span-store.ts";
 
-/** An embedded span store with its tables and without spans: to make the tables takes a third of the start of a server. */
+/** An embedded span store with its tables and without spans: creating the tables takes a third of a server's start. */
 export async function makeEmptySpans(path: string): Promise<void> {
   const original = join(tmpdir(), "empty-spans");
   if (!existsSync(original)) await makeOriginal(original);
   cpSync(original, path, { recursive: true, verbatimSymlinks: true });
 }
 
-/** Processes may do so at the same time: the folder is there when it is whole. */
+/** Several processes may do so at the same time: the folder appears when it is complete. */
 async function makeOriginal(original: string): Promise<void> {
   const made = mkdtempSync(`${original}-`);
   const store = openSpanStore({ kind: "chdb", path: made });

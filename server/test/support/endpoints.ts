@@ -3,7 +3,7 @@ import { createScoreSources } from "../../src/filter/score-sources.ts";
 import { createSpanCatalogue } from "../../src/filter/span-fields.ts";
 import type { AnyEndpoint } from "../../src/http/endpoint.ts";
 
-/** Every operation but those of the system, as values: their handlers have nothing to work with. */
+/** Every operation except those of the system, as values: their handlers have no dependencies. */
 export function everyEndpoint(): AnyEndpoint[] {
   const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
   const given = { catalogue: createSpanCatalogue(createScoreSources()) };

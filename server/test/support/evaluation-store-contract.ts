@@ -185,7 +185,7 @@ export function describeEvaluationStores({
       const taken = await claim("f", 90, 1_000);
       expect(taken.every((run) => run.attempts === 2)).toBe(true);
       expect(taken.map(({ id }) => id)).not.toContain(first!.id);
-      // What a node says of a claim that it has lost changes nothing of the claim that follows.
+      // A late report of a node about a lost claim does not change the next claim.
       const lost = claims.flat().find(({ id }) => id !== first!.id && id !== second!.id)!;
       await stores().evaluationRuns.retry(lost, at(91));
       await stores().evaluationRuns.retry({ id: first!.id, attempts: first!.attempts }, at(91));
@@ -213,7 +213,7 @@ export function describeEvaluationStores({
           leaseUntil: at(seconds + 60),
           limit: 100,
         });
-      /** Runs that are claimed for a minute, of one automation. */
+      /** Runs of one automation, claimed for a minute. */
       const newRuns = async (count: number) => {
         const { unique_organization_id } = await newOrganization();
         const { automation, evaluators } = await newAutomation(unique_organization_id);
@@ -248,7 +248,7 @@ export function describeEvaluationStores({
         );
       const chargeLapsed = (seconds: number) =>
         stores().transaction(({ judgementLedger }) => judgementLedger.chargeLapsed(at(seconds)));
-      /** Whether a budget as large as this would be spent. */
+      /** Whether a budget of this size would be used up. */
       const isSpentAt = async (automationId: string, budget: number) =>
         (await reserve(automationId, [], { most: 0, budget })).isSpent;
 
@@ -261,7 +261,7 @@ export function describeEvaluationStores({
         await settle(claims.slice(0, 2), 2_000_000_000);
         expect(await reserve(automationId, claims.slice(2), request)).toMatchObject({ admitted: [ids[2]] });
         await settle(claims.slice(2, 3), 2_500_000_000);
-        // 500,000,000 are left, which the next takes whole.
+        // 500,000,000 are left; the next one reserves all of it.
         expect(await reserve(automationId, claims.slice(3), request)).toMatchObject({ admitted: [ids[3]] });
         await settle(claims.slice(3, 4), 600_000_000);
         expect(await reserve(automationId, claims.slice(4), request)).toEqual({ admitted: [], isSpent: true });
@@ -301,7 +301,7 @@ export function describeEvaluationStores({
         expect(await isSpentAt(lapsing.automationId, 20)).toBe(true);
         expect(await isSpentAt(lapsing.automationId, 21)).toBe(false);
         expect(await isSpentAt(living.automationId, 10)).toBe(false);
-        // What its first claim comes to after all is counted already; the second counts beside it.
+        // The late result of the first claim is counted already; the second claim counts in addition.
         const claims = again.map(({ id, attempts }) => ({ runId: id, attempt: attempts }));
         await reserve(lapsing.automationId, claims, { most: 10, budget: 100 });
         await settle(lapsing.claims, 5);

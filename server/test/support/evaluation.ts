@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { bodyOf } from "./spans.ts";
 import type { Row, TestClient } from "./test-client.ts";
 
-/** Steps that tests of conditions, evaluators and automations begin with. Each throws what the server said when it refuses. */
+/** Set-up steps of tests of conditions, evaluators and automations. Each throws the server's response if it is refused. */
 
 const unique = (name: string): string => `${name}-${randomUUID().slice(0, 8)}`;
 
@@ -53,7 +53,7 @@ export async function newAutomation(client: TestClient, fields: Row = {}): Promi
   });
 }
 
-/** Polls until `ask` gives something. */
+/** Polls until `ask` returns a value. */
 export async function eventually<T>(read: () => Promise<T | undefined>, waitMs = 10_000): Promise<T> {
   const deadline = Date.now() + waitMs;
   for (;;) {

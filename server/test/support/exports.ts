@@ -8,7 +8,7 @@ import type { ExportFormat } from "../../src/storage/spans/span-export.ts";
 import { always } from "./spans.ts";
 import type { Row, TestClient } from "./test-client.ts";
 
-/** An export of all time. Throws what the server said when it is refused. */
+/** An export of all time. Throws the server's response if it is refused. */
 export async function exportRows(client: TestClient, path: string, filters: unknown = {}, query = ""): Promise<Row[]> {
   const answer = await client.post(`${path}?${always}&${query}`, { filters });
   if (answer.status !== 200) throw new Error(`export answered ${answer.status}: ${answer.text}`);
@@ -22,7 +22,7 @@ export function readLines(text: string): Row[] {
     .map((line) => JSON.parse(line) as Row);
 }
 
-/** RFC 4180, to the letter: what a strict reader makes of it. */
+/** Parses by RFC 4180, like a strict reader. */
 export function readCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -78,7 +78,7 @@ export function csvRecords(text: string): Record<string, string>[] {
   return rows.map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] ?? "(no cell)"])));
 }
 
-/** What the engine's own reader makes of a Parquet file: in a process of its own, as an engine binds one folder. */
+/** Reads a Parquet file with the engine's own reader: in a separate process, because an engine binds one folder. */
 export async function readParquet(bytes: Uint8Array): Promise<{ rows: Row[]; types: Record<string, string> }> {
   const folder = mkdtempSync(join(tmpdir(), "spanway-parquet-"));
   const path = join(folder, "file.parquet");

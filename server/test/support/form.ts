@@ -1,7 +1,7 @@
-/** A part of a form: its name, what is in it, and of a file how it is called. */
+/** A part of a form: its name, its content, and for a file its file name. */
 export type Part = [name: string, value: string | Buffer, file?: { name?: string; type?: string }];
 
-/** A form as clients write it, its parts in this order. */
+/** A form as clients write it, with the parts in this order. */
 export function form(...parts: Part[]): { bytes: Buffer; type: string } {
   const pieces = parts.flatMap(([name, value, file]) => {
     const filename = file === undefined ? "" : `; filename="${file.name ?? ""}"`;

@@ -1,7 +1,7 @@
 import { freePort } from "./free-port.ts";
 import { startTestApp, type TestApp } from "./test-app.ts";
 
-/** A server that refuses spans with 503: its span store does not answer, and its journal is full. */
+/** A server that refuses spans with 503: its span store does not respond, and its journal is full. */
 export async function startWithFullJournal(): Promise<TestApp> {
   const app = await startTestApp({
     SPANWAY_SPANS_URL: `http://127.0.0.1:${await freePort()}`,

@@ -2,37 +2,37 @@ import { chunk, completion, done, event, question, usageChunk } from "./chat.ts"
 import { form } from "./form.ts";
 import type { Answer, Row, TestClient } from "./test-client.ts";
 
-/** Every operation of the gateway, with what an upstream answers to it, so that one test can go through all of them. */
+/** Every operation of the gateway, with the upstream's responses, so that one test can run for all of them. */
 export type GatewayOperation = {
   name: string;
-  /** Of two providers' models that can be asked for it. */
+  /** Models of two providers that support it. */
   model: string;
   otherModel: string;
   canStream: boolean;
   path: string;
-  /** The request: JSON members, or the fields of a form; parameters of ours in a header where the body is passed on untouched. */
+  /** The request: JSON members, or the fields of a form; with gateway parameters in a header if the body is passed on unchanged. */
   body(members: Row): { bytes: Buffer; type: string; headers?: Record<string, string> };
-  /** The errors that a caller gets if an upstream responds with 500, and if it breaks off. */
+  /** The errors that a caller gets if an upstream responds with 500, and if it aborts. */
   failed: { status: number; type: string };
   broken: { status: number; type: string };
-  /** What keeps a stream alive without saying anything. */
+  /** Bytes that keep a stream alive without content. */
   keepAlives: readonly string[];
-  /** What a stream states before its first content; then content, its end with usage, and its end without. */
+  /** The events of a stream before its first content; then content, its end with usage, and its end without. */
   opening: string;
   begin: string;
   end: string;
   endUncounted: string;
-  /** A whole answer, with and without usage. */
+  /** A whole response, with and without usage. */
   whole: unknown;
   wholeUncounted: unknown;
-  /** Tokens of the prompt that a stream has counted before its first content; undefined where it has not. */
+  /** Prompt tokens that a stream has counted before its first content; undefined if it states none. */
   counted: number | undefined;
-  /** A member that the gateway refuses, and the field of the span that still contains the request. */
+  /** A parameter that the gateway refuses, and the field of the span that still contains the request. */
   refused: Row;
   recordedAs: string;
 };
 
-/** Counted alike by all of them. */
+/** All count this usage in the same way. */
 const [input, output] = [1_000, 100];
 
 const anthropicEvent = (type: string, members: Row): string =>

@@ -1,6 +1,6 @@
 /**
- * Gives the same rows to a store several times at once, in opposite orders, as nodes may. Each round has rows of its
- * own. Returns why some were refused, such as a deadlock.
+ * Writes the same rows to a store several times concurrently, in opposite orders, as nodes may. Each round has its own rows. Returns the
+ * errors, such as deadlocks.
  */
 export async function inTwoOrders<T>(
   makeRows: (round: number) => T[],
@@ -15,5 +15,5 @@ export async function inTwoOrders<T>(
   return refusals;
 }
 
-/** More than one statement takes. */
+/** More than fit into one statement. */
 export const manyRows = 1_500;

@@ -1,5 +1,5 @@
-// Usage: journal-on-full-disk.ts <folder> <seed>, where no file may grow beyond a bound. Appends, sets aside and removes at
-// random, by far more than the bound takes, and prints what became of it.
+// Usage: journal-on-full-disk.ts <folder> <seed>, with a limit on the size of files. Appends, quarantines and removes at random, in total
+// far more than the limit, and prints the outcome.
 import { join } from "node:path";
 import { openJournal } from "../../src/storage/journal/journal.ts";
 import { openPendingLogRecords } from "../../src/storage/journal/pending-log-records.ts";
@@ -15,7 +15,7 @@ const journal = openJournal({
 const events = openPendingLogRecords({ path: join(folder, "events"), maxBytes: 1e9, partyOf: () => "", now: Date.now });
 
 let state = Number(seed);
-/** Park and Miller's generator: below 1. */
+/** Park and Miller's generator: from 0 to 1, exclusive. */
 const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 const below = (bound: number): number => Math.floor(random() * bound);
 const lengths = [3_000, 100_000, 600_000, 2_000_000];
@@ -77,7 +77,7 @@ for (let round = 0; round < 4; round += 1) {
   for (let i = 0; i < 30; i += 1) await operations[below(operations.length)]?.();
   while (await append(text(200_000)));
   await append(text(3_000));
-  // What was just freed is taken at once.
+  // Space that was just freed is used immediately.
   await remove(live.size);
   await Promise.all([append(text(2_000_000)), append(text(2_000_000)), removeEvents(waiting.length)]);
   await Promise.all([append(), addEvent()]);

@@ -9,14 +9,14 @@ export type LiveStream = {
   response: IncomingMessage;
   events: LiveEvent[];
   comments: string[];
-  /** Of the last line `id:`, in whatever event. */
+  /** The value of the last `id:` line, in any event. */
   lastId: () => string;
   ended: Promise<void>;
   isEnded: () => boolean;
   close: () => void;
 };
 
-/** Opens a stream and reads it until it is closed. @param headers of the credential, and others */
+/** Opens a stream and reads it until it is closed. @param headers the credential, and others */
 export async function listenLive(url: string, query: string, headers: Record<string, string>): Promise<LiveStream> {
   const outgoing = httpRequest(new URL(`${livePath}?${query}`, url), { headers, agent: false });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -55,7 +55,7 @@ export async function until(isSo: () => boolean, withinMs = 8_000): Promise<void
   }
 }
 
-/** The names of the spans that came, and how many were skipped; NaN where that is not known. */
+/** The names of the received spans, and the number of skipped ones; NaN if that is unknown. */
 export function gotBy({ events }: Pick<LiveStream, "events">): { names: string[]; skipped: number } {
   const skips = events.filter(({ event }) => event === "skipped");
   return {

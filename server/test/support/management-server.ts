@@ -54,7 +54,7 @@ const probe = endpoint({
   handler: ({ principal }) => JSON.parse(JSON.stringify({ ...principal, permissions: [...principal.permissions] })),
 });
 
-/** The management routes over HTTP, with real stores, quick password hashes and a clock that can be moved. */
+/** The management routes over HTTP, with real stores, fast password hashes and a clock that tests can move. */
 export async function startManagementServer() {
   const { stores, close: closeStores } = await openMemoryControl();
   const clock = { ms: Date.parse("2026-03-01T10:00:00.000Z") };
@@ -125,7 +125,7 @@ export async function startManagementServer() {
     return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
   };
 
-  /** An organisation with one user, who is signed in. */
+  /** An organisation with one signed-in user. */
   const newTenant = async (role: Role = "admin", is_instance_admin = false) => {
     const { organization, keys } = await makeOrganization(stores, { name: "Acme", nowMs: nowMs() });
     const { unique_organization_id } = organization;

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Row } from "./test-client.ts";
 
-/** What clients of Anthropic's Messages API send and get. */
+/** Requests and responses of Anthropic's Messages API. */
 
 export const event = (type: string, members: Row = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
@@ -54,5 +54,5 @@ export const stop =
   event("message_stop");
 export const stream = start + block + textEvent("Hello.") + stop;
 
-/** In USD, what the usage above costs with Claude Sonnet 4.6, a tenth more where it is served in the US alone. */
+/** In USD: the cost of the usage above with Claude Sonnet 4.6, a tenth more if it is served only in the US. */
 export const costUsd = ((1_000 * 3 + 2_000 * 0.3 + 300 * 3.75 + 400 * 6 + 500 * 15) / 1e6) * 1.1 + 2 * 0.01;

@@ -8,7 +8,7 @@ export const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
 
 /**
  * Runs nginx with a site that listens on the given address.
- * @param folder that users other than root may read: started by root, nginx works as another user.
+ * @param folder a folder that users other than root may read: if root starts nginx, it runs as another user
  */
 export async function startNginx(
   folder: string,

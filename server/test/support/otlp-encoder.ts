@@ -1,6 +1,6 @@
 /**
- * A small protobuf encoder for OTLP exports, independent of the decoder under test: it takes the OTLP/JSON shape, so
- * that one value can be sent in both encodings. Ids are hex, times decimal text or bigint.
+ * A small protobuf encoder for OTLP exports, independent of the decoder under test: its input has the OTLP/JSON shape, so that one value
+ * can be sent in both encodings. Ids are hex, times decimal text or bigint.
  */
 export type JsonAnyValue = {
   stringValue?: string;

@@ -5,12 +5,12 @@ import type { JsonLogRecord, JsonLogs } from "./otlp-encoder.ts";
 import { retrieveSpan } from "./spans.ts";
 import type { Row, TestClient } from "./test-client.ts";
 
-/** Steps of tests of log records that tell of spans. */
+/** Steps of tests of log records that describe spans. */
 
 export type Ids = { traceId: string; spanId: string };
 export const newIds = (): Ids => ({ traceId: randomHex(32), spanId: randomHex(16) });
 
-/** A span as official instrumentations send it: all but what was said. */
+/** A span as official instrumentations send it, without messages. */
 export const spanWithoutContent = (ids: Ids, span: Row = {}): Row => ({
   resourceSpans: [
     {
@@ -46,7 +46,7 @@ export const logsOf = (...logRecords: JsonLogRecord[]): JsonLogs => ({
 export type Arrival = "after its span" | "before its span";
 export const arrivals: Arrival[] = ["after its span", "before its span"];
 
-/** Sends a span and records that name it, in either order. */
+/** Sends a span and its records, in either order. */
 export async function sendBoth(client: TestClient, arrival: Arrival, span: Row, logs: JsonLogs): Promise<void> {
   const posts = [() => client.post("/api/v2/traces", span), () => client.post("/api/v1/logs", logs)];
   for (const post of arrival === "after its span" ? posts : posts.toReversed()) {

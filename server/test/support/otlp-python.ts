@@ -5,13 +5,13 @@ import { summarizeSpan, type SpanSummary } from "./otlp-summary.ts";
 import { listTraces } from "./traces.ts";
 import type { Row, TestClient } from "./test-client.ts";
 
-/** What Python SDKs sent (fixtures/otlp/python), by set-up, and what of it must be stored. */
+/** Captured exports of Python SDKs (fixtures/otlp/python), by set-up, and the expected spans. */
 
 const folder = join(import.meta.dirname, "../fixtures/otlp/python");
 
 type Capture = { file: string; path: string; contentType: string; body: Uint8Array<ArrayBuffer> };
 
-/** A span, with what every one of these SDKs should tell. */
+/** A span, with the data that each of these SDKs should state. */
 export type PythonSpan = SpanSummary & {
   provider?: string;
   /** The first line of the error, at most 100 characters. */
@@ -63,7 +63,7 @@ export function summarizePythonSpan(row: Row, all: readonly Row[]): PythonSpan {
   };
 }
 
-/** Not what each span of an export has alike. */
+/** Members that all spans of an export share are omitted. */
 function isContent(key: string): boolean {
   return !/^(?:otel\.scope\.(?:name|version)|telemetry\.sdk\..*|service\.(?:name|version|instance\.id)|process\..*)$/.test(
     key,

@@ -1,6 +1,6 @@
 import type { Row } from "./test-client.ts";
 
-/** A stored span in the few words that a table of expectations can hold. Absent members say nothing. */
+/** A stored span as a short summary for tables of expectations. Absent members state nothing. */
 export type SpanSummary = {
   name: string;
   type: string;

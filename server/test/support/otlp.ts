@@ -9,7 +9,7 @@ const fixtures = join(import.meta.dirname, "../fixtures/otlp");
 
 export const protobufType = { "content-type": "application/x-protobuf" };
 
-/** A fixture as it was sent: bytes with the headers that name their encoding. */
+/** A fixture as it was sent: bytes with the headers that state their encoding. */
 export type Fixture = { name: string; body: Uint8Array<ArrayBuffer>; headers: Record<string, string> };
 
 export function fixture(folder: "captures" | "synthetic", name: string): Fixture {
@@ -80,7 +80,7 @@ export function randomHex(chars: number): string {
   return Array.from({ length: chars }, () => "123456789abcdef"[Math.floor(Math.random() * 15)]).join("");
 }
 
-/** Sends one span and reads it back whole. */
+/** Sends one span and retrieves it completely. */
 export async function throughOtlp(client: TestClient, trace: Row): Promise<Row> {
   const answer = await client.post("/api/v2/traces", trace);
   if (answer.status !== 200) throw new Error(`traces answered ${answer.status}: ${answer.text}`);
@@ -91,13 +91,13 @@ export async function throughOtlp(client: TestClient, trace: Row): Promise<Row> 
   return row;
 }
 
-/** The spans that match, once all that was accepted is visible. */
+/** The matching spans, once all accepted spans are visible. */
 export async function storedSpans(client: TestClient, filters: unknown): Promise<Row[]> {
   await settle(client);
   return wholeSpans(client, filters);
 }
 
-/** Every member of the spans that match, the earliest first. */
+/** Every member of the matching spans, the earliest first. */
 export async function wholeSpans(client: TestClient, filters: unknown): Promise<Row[]> {
   const query = `sort_by=start_time&page_size=1000&include_fields=${allMembers.join()}`;
   return (await listSpans(client, filters, query)).results;

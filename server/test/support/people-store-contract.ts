@@ -9,7 +9,7 @@ import type { ControlStores } from "../../src/storage/control/control-stores.ts"
 const nowMs = Date.parse("2026-03-01T10:00:00.000Z");
 const now = new Date(nowMs).toISOString();
 
-/** The part of control-store-contract.ts about people who are changed by two at the same moment. */
+/** The part of control-store-contract.ts about concurrent changes of people. */
 export function describePeopleStores(getStores: () => ControlStores) {
   const newOrganization = async (): Promise<string> => {
     const unique_organization_id = `org_${randomUUID()}`;

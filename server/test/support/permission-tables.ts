@@ -1,7 +1,7 @@
 import { permissions, permissionTable } from "../../src/domain/permissions.ts";
 import type { AnyEndpoint } from "../../src/http/endpoint.ts";
 
-/** The tables of docs/permissions.md, made of what the code says. */
+/** The tables of docs/permissions.md, generated from the code. */
 
 export function tableOfPermissions(): string {
   const rows = permissions.map((name) => {
@@ -34,7 +34,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** The page with its tables made anew. */
+/** The page with regenerated tables. */
 export function withTables(page: string, endpoints: readonly AnyEndpoint[]): string {
   const tables = { permissions: tableOfPermissions(), routes: tableOfRoutes(endpoints) };
   return Object.entries(tables).reduce(

@@ -11,29 +11,29 @@ import { postgresSkipReason, postgresUrl } from "./postgres.ts";
 
 const isInstalled = spawnSync("pgbouncer", ["--version"]).status === 0;
 
-/** Goes into the names of what is skipped, as the one of postgres.ts. */
+/** Part of the names of skipped tests, like that of postgres.ts. */
 export const pgBouncerSkipReason = isInstalled
   ? postgresSkipReason
   : " (skipped: there is no pgbouncer, scripts/test-services.sh installs it)";
 export const hasPgBouncer = isInstalled && postgresUrl !== undefined;
 
 export type PgBouncer = {
-  /** The URL of a database with PgBouncer in the server's place. */
+  /** The URL of a database through PgBouncer. */
   through(url: string): string;
-  /** Ends it amid its work and starts it again. */
+  /** Kills it during its work and starts it again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
 /**
- * Runs PgBouncer in transaction mode before all databases of the test server, configured as docs/deployment.md says. Its pools are
- * smaller than those of a node, so that statements of one client go to several connections of the server.
+ * Runs PgBouncer in transaction mode for all databases of the test server, configured as in docs/deployment.md. Its pools are smaller than
+ * those of a node, so that statements of one client use several connections of the server.
  */
 export async function startPgBouncer(settings: Record<string, string> = {}): Promise<PgBouncer> {
   if (postgresUrl === undefined) throw new Error("SPANWAY_TEST_POSTGRES_URL is not set");
   const postgres = new URL(postgresUrl);
   const folder = mkdtempSync(join(tmpdir(), "spanway-pgbouncer-"));
-  // Started by root it becomes another user, who reads its file.
+  // If root starts it, it runs as another user, who reads its file.
   chmodSync(folder, 0o755);
   const port = await freePort();
   const all = {

@@ -11,7 +11,7 @@ export const postgresSkipReason =
     ? " (skipped: SPANWAY_TEST_POSTGRES_URL is not set, scripts/test-services.sh starts a Postgres)"
     : "";
 
-/** An empty database of its own on the test server. */
+/** A new, empty database on the test server. */
 export async function createPostgresDatabase(): Promise<{ url: Secret; drop: () => Promise<void> }> {
   if (postgresUrl === undefined) throw new Error("SPANWAY_TEST_POSTGRES_URL is not set");
   const name = `spanway_${randomToken(16).toLowerCase()}`;

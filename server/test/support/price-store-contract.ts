@@ -15,7 +15,7 @@ const price = (model: string, input = 1): ModelPriceFields => ({
   valid_to: null,
 });
 
-/** Own prices, as several nodes see them. */
+/** An organization's own prices, as several nodes read them. */
 export function describePriceStores(open: () => ControlStores): void {
   const newNode = () => {
     const stores = open();

@@ -36,7 +36,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
       if (respond) respond(request, response);
       else response.end("ok");
     };
-    // What is cut while it is sent is not received.
+    // An aborted request does not count as received.
     buffer(request).then(read, () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -52,7 +52,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
   };
 }
 
-/** What a receiver does with the reference library; throws when the signature is not right. */
+/** Verifies like a receiver with the reference library; throws if the signature is wrong. */
 export function verify(secret: string, { body, headers }: Pick<Received, "body" | "headers">): unknown {
   return new StandardWebhook(secret).verify(body, headers);
 }

@@ -14,7 +14,7 @@ export const redisSkipReason = hasRedis
   ? ""
   : " (skipped: there is no redis-server, scripts/test-services.sh installs one)";
 
-/** A Redis or Valkey of its own, which a test may end. It keeps nothing on disk: another start is empty. */
+/** A separate Redis or Valkey, which a test may stop. It stores nothing on disk: after a restart it is empty. */
 export type OwnRedis = {
   url: string;
   signal(name: "SIGSTOP" | "SIGCONT"): void;

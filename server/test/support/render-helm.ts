@@ -1,18 +1,18 @@
-/** What templates of a chart see; values of a chart are plain YAML. */
+/** The values visible to templates of a chart; values of a chart are plain YAML. */
 export type Values = { [name: string]: unknown };
 
 /**
  * Renders a template as Helm does: `if`, `if not`, `range` over a map, values, `quote` and `toJson`.
  * @param onUse called with each value that the template uses.
- * @throws Error that names a value which does not exist, or a construct which is not known here.
+ * @throws Error that names a missing value, or an unknown construct.
  */
 export function renderTemplate(template: string, scope: Values, onUse?: (path: string) => void): string {
-  // Text and code take turns. `{{-` takes the white space before it.
+  // Text and code alternate. `{{-` removes the white space before it.
   const parts = template.replaceAll(/\s*\{\{-/g, "{{").split(/\{\{\s*(.*?)\s*\}\}/);
   return renderParts(parts, scope, onUse ?? (() => undefined));
 }
 
-/** Up to the `end` of the block, or of the template; takes from `parts` what it has read. */
+/** Renders up to the `end` of the block, or of the template; removes the processed items from `parts`. */
 function renderParts(parts: string[], scope: Values, onUse: (path: string) => void): string {
   let rendered = "";
   while (parts.length > 0) {
@@ -56,6 +56,6 @@ function lookUp(path: string, scope: Values, onUse: (path: string) => void): unk
   }, scope);
 }
 
-/** As Go's templates see it: nothing empty is true. */
+/** As in Go's templates: empty values are false. */
 const isTrue = (value: unknown): boolean =>
   value !== null && typeof value === "object" ? Object.keys(value).length > 0 : Boolean(value);

@@ -85,7 +85,7 @@ const kinds: Record<string, Kind> = {
   },
 };
 
-/** The part of control-store-contract.ts about how many of a kind an organization may have. */
+/** The part of control-store-contract.ts about the number of objects of a kind per organization. */
 export function describeRoom(driver: { stores: () => ControlStores; newOrganization: () => Promise<Organization> }) {
   describe("the last place", () => {
     test.each(Object.entries(kinds))(

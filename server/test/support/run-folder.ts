@@ -8,8 +8,8 @@ const prefix = "spanway-tests-";
 const roomBytes = 4 * 1024 ** 3;
 
 /**
- * Set-up of a test run: all temporary files of the run lie in one folder, which goes at its end. It lies in memory where there is
- * room: servers flush to disk with every request, and a test spends most of its time there otherwise.
+ * Set-up of a test run: all temporary files of the run are in one folder, which is deleted at its end. It is in memory if there is enough:
+ * servers flush to disk with every request, and tests would spend most of their time on that.
  */
 export function setup(): () => Promise<void> {
   const isInMemory = hasRoom();
@@ -23,7 +23,7 @@ export function setup(): () => Promise<void> {
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 
-/** A run that was killed leaves its folder behind, which would stay in memory. */
+/** A killed run leaves its folder behind, which would stay in memory. */
 function removeAbandoned(): void {
   for (const name of readdirSync(memoryFolder)) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length).split("-")[0]) : Number.NaN;

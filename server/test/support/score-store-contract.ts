@@ -114,7 +114,7 @@ export function describeScoreStore({
         new Set((await stores().scores.list(organization, {}, page)).scores.map(({ id }) => id));
       expect(await left(one!)).toEqual(new Set([edge.id, fresh.id]));
       expect(await left(other!)).toEqual(new Set([others.id]));
-      // The log may be scored anew.
+      // The log may be scored again.
       const again = { ...old, id: randomUUID(), created_at };
       expect(await stores().scores.add([again], createdAtMs)).toEqual([again]);
     });

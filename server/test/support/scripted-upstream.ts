@@ -2,26 +2,26 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A request as it came over the wire. */
+/** A request as it was received. */
 export type SeenRequest = {
   method: string;
   path: string;
   /** Lower-case names. */
   headers: Record<string, string>;
   body: string;
-  /** The body as it came. */
+  /** The body as received. */
   bytes: Buffer;
-  /** Milliseconds since the epoch at which the connection was closed by the other side; undefined while it is open. */
+  /** Milliseconds since the epoch at which the other side closed the connection; undefined while it is open. */
   closedAtMs: () => number | undefined;
 };
 
 type End = string | undefined;
 
-/** What to do about one request: write bytes, wait, reset. The connection is closed when it returns `"close"`. */
+/** Handles one request: writes bytes, waits, resets. The connection is closed if it returns `"close"`. */
 export type Script = (connection: ScriptedConnection, request: SeenRequest) => Promise<End> | End;
 
 export type ScriptedConnection = {
-  /** Raw bytes, a write of their own. */
+  /** Raw bytes, in a separate write. */
   write(bytes: string | Buffer): Promise<void>;
   /** Resolves when the other side has closed, or after `ms`. */
   closed(ms: number): Promise<boolean>;
@@ -33,12 +33,12 @@ export type ScriptedConnection = {
 export type ScriptedUpstream = {
   url: string;
   requests: SeenRequest[];
-  /** The script of the requests that come from now on. */
+  /** The script for requests from now on. */
   script(script: Script): void;
   stop(): Promise<void>;
 };
 
-/** A server on loopback whose every byte is under the test's control. */
+/** A server on loopback whose every byte the test determines. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
@@ -62,7 +62,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     socket.on("data", (bytes: Buffer) => {
       pieces.push(bytes);
       size += bytes.length;
-      // A large body is put together once, when it is whole.
+      // A large body is joined once, when it is complete.
       if (size < wanted) return;
       const pending = Buffer.concat(pieces);
       const read = readRequest(pending);
@@ -122,7 +122,7 @@ function connectionOf(socket: Socket): ScriptedConnection {
 type ReadRequest = {
   request: Omit<SeenRequest, "closedAtMs"> | undefined;
   rest: Buffer;
-  /** Bytes without which it makes no sense to try again. */
+  /** The number of bytes needed before another parse makes sense. */
   wanted: number;
 };
 
@@ -147,7 +147,7 @@ function readRequest(bytes: Buffer): ReadRequest {
   };
 }
 
-/** The head of an answer whose end is the end of the connection. */
+/** The head of a response that ends with the connection. */
 export function head(status: number, headers: Record<string, string> = {}): string {
   const lines = Object.entries({ connection: "close", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Status\r\n${lines.join("")}\r\n`;
@@ -155,7 +155,7 @@ export function head(status: number, headers: Record<string, string> = {}): stri
 
 export const streamHead = head(200, { "content-type": "text/event-stream" });
 
-/** Answers with one JSON body. */
+/** Responds with one JSON body. */
 export function answers(status: number, body: unknown, headers: Record<string, string> = {}): Script {
   return async (connection) => {
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
@@ -165,7 +165,7 @@ export function answers(status: number, body: unknown, headers: Record<string, s
   };
 }
 
-/** Answers with a stream, in these writes; `"close"` at its end. */
+/** Responds with a stream, in these writes; `"close"` ends it. */
 export function streams(...writes: ReadonlyArray<string | Buffer>): Script {
   return async (connection) => {
     await connection.write(streamHead);

@@ -10,14 +10,14 @@ import type { EnvironmentVariables } from "../../src/config/config.ts";
 import { createClient, type TestClient } from "./test-client.ts";
 import { testEnvironment, testKeys } from "./test-app.ts";
 
-/** The server as users run it: a process of its own, on a data folder that survives it. For crashes and restarts. */
+/** The server as users run it: a separate process, on a data folder that outlives it. For crashes and restarts. */
 export type ServerProcess = {
   url: string;
   prod: TestClient;
   child: ChildProcess;
-  /** All that it has printed so far. */
+  /** Its output so far. */
   output(): string;
-  /** Ends it with a signal and waits for its end. */
+  /** Sends a signal and waits for its end. */
   kill(signal: NodeJS.Signals): Promise<{ code: number | null }>;
 };
 
@@ -26,7 +26,7 @@ export function newDataDir(): { path: string; remove(): Promise<void> } {
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** What programs that tests start have of the test's own environment: nothing that configures a server. */
+/** The variables that programs started by tests inherit from the environment of the test: none that configures a server. */
 export function programEnvironment(): EnvironmentVariables {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   return { PATH, NODE_COMPILE_CACHE };
@@ -68,7 +68,7 @@ export async function startServerProcess(
   };
 }
 
-/** One admin command, as typed. @throws Error with what it printed when it is refused */
+/** Runs one admin command, as typed. @throws Error with its output if it is refused */
 export async function runAdminProcess(
   dataDir: string,
   command: readonly string[],

@@ -44,7 +44,7 @@ type Reach = (bench: Bench) => Promise<unknown>;
 
 type Run = (organization: string, work: () => Promise<unknown>) => Promise<unknown>;
 
-/** More work of one organization than there is room for, then a piece of work of another one, which is done. */
+/** Starts more work of one organization than there is room for, then a piece of work of another one, which completes. */
 async function crowd(run: Run, count: number, inUse: () => Promise<unknown>): Promise<void> {
   const release = Promise.withResolvers<void>();
   const greedy = Promise.allSettled(Array.from({ length: count }, () => run("greedy", () => release.promise)));
@@ -263,7 +263,7 @@ const liveStreams: Reach = async ({ app, inUse, cleanup }) => {
   await fill(async (name) => (await open(name === "greedy" ? keys.prod : testKeys.prod)).status === 200, inUse);
 };
 
-/** Each limit that organizations share, what it does, and how it is reached. */
+/** Each limit that organizations share, its effect, and how it is reached. */
 export const sharedLimits: Array<[limit: string, outcome: "waited" | "refused", reach: Reach]> = [
   [
     "bodyBytesInFlight",

@@ -1,10 +1,10 @@
 import { globSync } from "node:fs";
 import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 
-/** Where a test's or suite's name gives the reason, as in `… (skipped: there is no curl)`. */
+/** Finds the reason in the name of a test or suite, as in `… (skipped: there is no curl)`. */
 const reasonInName = /\(skipped: (.+?)\)/;
 
-/** Ends a run by saying how many tests did not run, and why; `npm test` also which files it leaves to other commands. */
+/** Prints at the end of a run how many tests did not run, and why; for `npm test` also which files run with other commands. */
 export class SkipReporter implements Reporter {
   readonly #commands: Record<string, string[]>;
   #isPlain = false;

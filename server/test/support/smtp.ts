@@ -3,7 +3,7 @@ import { SMTPServer } from "smtp-server";
 
 export type ReceivedMail = { from: string; to: string[]; raw: string };
 
-/** A mail server that takes everything but what is for `refused@…`. */
+/** A mail server that accepts all mail except for `refused@…`. */
 export async function startMailServer(at = 0): Promise<{
   url: string;
   mails: ReceivedMail[];

@@ -2,22 +2,22 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, ListAnswer, Row, TestClient } from "./test-client.ts";
 
-/** Steps that most tests of spans begin with. Each throws what the server said when a step is refused. */
+/** Set-up steps of most tests of spans. Each throws the server's response if a step is refused. */
 
-/** A window that holds every span but the markers of `settle`, as a query string. */
+/** A window that contains every span except the markers of `settle`, as a query string. */
 export const always = "start_time=1980-01-01&end_time=2262-01-01";
 
 const waitMs = 10_000;
 const pollMs = 10;
 
-/** Creates one span; the body of the 201. */
+/** Creates one span; returns the body of the 201. */
 export async function createSpan(client: TestClient, body: unknown, headers?: Record<string, string>): Promise<Row> {
   const answer = await client.post("/api/request-logs/", body, headers);
   if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${answer.text}`);
   return bodyOf(answer);
 }
 
-/** Creates spans in one request, waits until all are listed. */
+/** Creates spans in one request, and waits until all are listed. */
 export async function storeSpans(client: TestClient, logs: readonly Row[]): Promise<void> {
   const answer = await client.post("/api/request-logs/bulk/", { logs });
   if (bodyOf(answer)["success_count"] !== logs.length)
@@ -44,8 +44,8 @@ export async function roundTrip(client: TestClient, body: unknown): Promise<Row>
 }
 
 /**
- * Waits until all that was accepted over the API before is visible and counted. A server in a process of its own shows that by
- * markers, as spans become so in order: a trace of 1970.
+ * Waits until all spans that the API accepted before are visible and counted. For a server in a separate process it uses markers, spans of
+ * a trace of 1970, because spans become visible in order.
  */
 export async function settle(client: TestClient): Promise<void> {
   if (client.settled !== undefined) return await client.settled();
@@ -64,8 +64,8 @@ export async function settle(client: TestClient): Promise<void> {
 const settledWithinMs = 20_000;
 
 /**
- * Waits until the spans of all gateway calls that ended before are visible. They wait for each other before they are accepted,
- * so that what comes over the API may pass them. In a process of its own it leaves a call of `spanway/echo`, `marker`.
+ * Waits until the spans of all gateway calls that ended before are visible. They are queued before they are accepted, so spans of the API
+ * may overtake them. For a server in a separate process it makes a call of `spanway/echo`, `marker`.
  */
 export async function settleCalls(client: TestClient): Promise<void> {
   if (client.settled !== undefined) return await client.settled();
@@ -100,7 +100,7 @@ export function bodyOf(answer: Answer): Row {
   return answer.json as Row;
 }
 
-/** The names of the fields that an answer complains about. */
+/** The names of the fields that a response rejects. */
 export function fieldsOf(answer: Answer): string[] {
   return Object.keys(bodyOf(answer)["errors"] ?? {});
 }

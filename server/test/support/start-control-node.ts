@@ -1,6 +1,6 @@
 /**
- * One node's start, alone in its process: opens the control database at the URL given, migrates, sets up the instance and
- * prints what it made, or null. Waits for a line on stdin first, so that several can be let go at once.
+ * Starts one node's control store in a separate process: opens the control database at the given URL, migrates, sets up the instance and
+ * prints the result, or null. Waits for a line on stdin first, so that several can start at the same time.
  */
 import { once } from "node:events";
 import { ensureFirstStart } from "../../src/auth/first-start.ts";

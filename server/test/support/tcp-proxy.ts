@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A network between a node and a server that can be cut, or fall silent as when the server hangs. */
+/** A proxy between a node and a server that can disconnect, or stop forwarding as when the server hangs. */
 export type TcpProxy = {
-  /** The server's URL, with the proxy in its place. */
+  /** The server's URL, through the proxy. */
   url: string;
-  /** Ends all connections and takes no more. */
+  /** Drops all connections and refuses new ones. */
   disconnect(): void;
-  /** Keeps connections, takes new ones, and carries nothing. */
+  /** Keeps connections, accepts new ones, and forwards nothing. */
   hang(): void;
-  /** Carries on; what was said meanwhile arrives. */
+  /** Resumes forwarding; delayed bytes arrive. */
   resume(): void;
   stop(): Promise<void>;
 };

@@ -10,8 +10,8 @@ import { makeEmptySpans } from "./empty-spans.ts";
 import { createClient, type TestClient } from "./test-client.ts";
 
 /**
- * A whole server in this process, on a data folder of its own. chDB binds one folder per process, so a test file
- * starts one app and isolates its tests by organisation (`newOrganization`).
+ * A complete server in this process, with a separate data folder. chDB binds one folder per process, so a test file starts one app and
+ * isolates its tests by organisation (`newOrganization`).
  */
 export type TestApp = {
   app: App;
@@ -21,7 +21,7 @@ export type TestApp = {
   prod: TestClient;
   test: TestClient;
   admin: { email: string; password: string };
-  /** Another organisation with keys of its own. */
+  /** Another organisation with its own keys. */
   newOrganization(): Promise<{
     unique_organization_id: string;
     keys: { prod: string; test: string };
@@ -34,7 +34,7 @@ export type TestApp = {
 };
 
 export const testKeys = { prod: "test_prod_key_0123456789", test: "test_test_key_0123456789" };
-/** A sign-in at the cost of production takes 0.2 s of a core. */
+/** A sign-in with the production cost takes 0.2 s of a core. */
 export const quickPasswords: ScryptCost = { n: 2 ** 10, r: 8, p: 1 };
 export const testAdmin = { email: "admin@example.com", password: "a long enough password" };
 
@@ -59,7 +59,7 @@ export async function startTestApp(
   now?: () => number,
 ): Promise<TestApp> {
   const dataDir = mkdtempSync(join(tmpdir(), "spanway-app-"));
-  // Tests wait for what they store: most of that would be the time in which spans are gathered.
+  // Tests wait for their spans to be stored: most of the wait would be the writer's group time.
   const config = readConfig(testEnvironment(dataDir, { SPANWAY_INSERT_MS: "10", ...overrides }));
   const passwords = createPasswords(cost);
   const { spans } = config;

@@ -4,18 +4,18 @@ export type Answer = { status: number; headers: Headers; text: string; json: unk
 export type Row = Record<string, unknown>;
 export type ListAnswer = { count: number; next: string | null; previous: string | null; results: Row[] };
 
-/** Speaks to a server as one credential. Bodies that are no bytes or text are sent as JSON. */
+/** Sends requests to a server with one credential. Bodies other than bytes or text are sent as JSON. */
 export type TestClient = {
-  /** The header that it sends; "" where it has no credential. */
+  /** The header that it sends; "" without a credential. */
   authorization: string;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Of a server in this process: resolves once what it accepted so far is stored and counted. */
+  /** For a server in this process: resolves once all accepted spans are stored and counted. */
   settled: (() => Promise<void>) | undefined;
   /** Lists spans of all time. */
   list(filters?: unknown, query?: Record<string, string>): Promise<ListAnswer>;
-  /** Polls until `path` lists `count` spans; the last answer otherwise. Accepted spans are visible within a second. */
+  /** Polls until `path` lists `count` spans; returns the last response otherwise. Accepted spans are visible within a second. */
   waitForSpans(count: number, filters?: unknown, query?: Record<string, string>): Promise<ListAnswer>;
 };
 

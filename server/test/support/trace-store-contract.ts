@@ -7,7 +7,7 @@ const createdAtMs = Date.parse("2026-03-01T10:00:00.000Z");
 const created_at = new Date(createdAtMs).toISOString();
 const at = (minute: number): string => new Date(createdAtMs + minute * 60_000).toISOString();
 
-/** The part of control-store-contract.ts about what is on record of traces. */
+/** The part of control-store-contract.ts about shared, deleted and watched traces. */
 export function describeTraceStores({
   stores,
   newOrganization,
@@ -64,7 +64,7 @@ export function describeTraceStores({
         trace_unique_id: `trace ${n}`,
         fromNs: -(2n ** 62n),
         toNs: 2n ** 62n,
-        // Hundreds share a millisecond.
+        // Hundreds have the same millisecond.
         deletedAtMs: createdAtMs + Math.floor(n / 700),
       }));
       await stores().traceDeletions.add(deletions);

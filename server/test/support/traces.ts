@@ -1,9 +1,9 @@
 import { always, settle } from "./spans.ts";
 import type { Answer, ListAnswer, Row, TestClient } from "./test-client.ts";
 
-/** Steps that tests of traces begin with. Each throws what the server said when a step is refused. */
+/** Set-up steps of tests of traces. Each throws the server's response if a step is refused. */
 
-/** The time of a second, and what is left of it in digits: `second(1, "000001")`. */
+/** The time of a second, with the given digits of its fraction: `second(1, "000001")`. */
 export function second(n: number, fraction = "000"): string {
   return new Date(Date.UTC(2026, 1, 3, 4, 5, 0) + n * 1000).toISOString().replace(/\.000Z$/, `.${fraction}Z`);
 }
@@ -22,7 +22,7 @@ export function traceSpan(trace: string, id: string, parent: string | null, star
   };
 }
 
-/** Ingests spans, each list in a request of its own, and waits until they are visible. */
+/** Ingests spans, each list in a separate request, and waits until they are visible. */
 export async function ingest(client: TestClient, ...requests: ReadonlyArray<readonly Row[]>): Promise<void> {
   for (const spans of requests) {
     const answer = await client.post("/api/v1/traces/ingest", spans);
@@ -57,7 +57,7 @@ export function drawTree(nodes: readonly Node[]): string {
     .join(" ");
 }
 
-/** What clients read of a trace, and of a node of its tree. */
+/** The members that clients read of a trace, and of a node of its tree. */
 export const traceMembers = [
   ..."id trace_unique_id root_span_unique_id unique_organization_id organization_id organization_name".split(" "),
   ..."organization_key_id environment customer_identifier start_time end_time duration span_count".split(" "),

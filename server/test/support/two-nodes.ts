@@ -3,7 +3,7 @@ import { createPostgresDatabase } from "./postgres.ts";
 import { newDataDir, startServerProcess, type ServerProcess } from "./server-process.ts";
 import type { EnvironmentVariables } from "../../src/config/config.ts";
 
-/** Two nodes over one ClickHouse, one Postgres and, where there is one, one Redis. */
+/** Two nodes over one ClickHouse, one Postgres and, if there is one, one Redis. */
 export type TwoNodes = { nodes: [ServerProcess, ServerProcess]; clickhouse: TestClickHouse; stop(): Promise<void> };
 
 export async function startTwoNodes(overrides: EnvironmentVariables = {}): Promise<TwoNodes> {
@@ -17,7 +17,7 @@ export async function startTwoNodes(overrides: EnvironmentVariables = {}): Promi
     SPANWAY_SECRET_KEY: "a secret that both nodes know",
     ...(redisUrl !== undefined && { SPANWAY_CACHE_URL: redisUrl }),
   };
-  // The first makes the organization.
+  // The first creates the organization.
   const first = await startServerProcess(folders[0].path, environment);
   const nodes: [ServerProcess, ServerProcess] = [first, await startServerProcess(folders[1].path, environment)];
   return {

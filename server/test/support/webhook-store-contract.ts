@@ -137,7 +137,7 @@ export function describeWebhookStores(driver: {
       await webhooks.noteFailure(read.id, at(1));
       const url = "https://example.com/";
       expect(await change({ active: true, url }, 2)).toMatchObject({ failing_since: at(1) });
-      // Who read it before knows nothing of its new state.
+      // A node that read it before does not know its new state.
       expect(await webhooks.disable(read, "late", at(3))).toBe(false);
       expect(await webhooks.disable({ ...read, updated_at: at(2) }, "in time", at(4))).toBe(true);
       expect(await change({ name: "Other" }, 5)).toMatchObject({ active: false, disabled_reason: "in time" });
@@ -233,7 +233,7 @@ export function describeWebhookStores(driver: {
       expect(await deliveries.trimPayloads(hook.id, 2 * bytes, 10)).toBe(1);
       expect(await deliveries.trimPayloads(hook.id, 2 * bytes, 10)).toBe(0);
       expect(await retained()).toEqual(["c", "d"]);
-      // What waits is not counted.
+      // Pending deliveries are not counted.
       expect((await claim(hook.id, 9)).map(({ event_id }) => event_id)).toEqual(["e"]);
     });
 
@@ -248,7 +248,7 @@ export function describeWebhookStores(driver: {
       ]);
       expect((await claim(id, 3)).map(({ event_id }) => event_id)).toEqual(["late"]);
       expect(await claim(id, 3)).toEqual([]);
-      // The claims have ended.
+      // The claims have expired.
       expect((await claim(id, 4)).map(({ event_id }) => event_id).toSorted()).toEqual(["early", "late"]);
 
       const many = await newWebhook(organization);
