@@ -167,6 +167,7 @@ const coded = (code: string, message = "failed") => Object.assign(new Error(mess
 test.each([
   ["a full disk", coded("ENOSPC"), "its disk is full"],
   ["SQLite on a full disk", Object.assign(coded("ERR_SQLITE_ERROR"), { errcode: 13 }), "its disk is full"],
+  ["SQLite with a lock", Object.assign(coded("ERR_SQLITE_ERROR"), { errcode: 517 }), "locked by another process"],
   ["Postgres on a full disk", coded("53100"), "its disk is full"],
   ["ClickHouse on a full disk", coded("243"), "its disk is full"],
   ["no file descriptors", coded("EMFILE"), "file descriptors"],

@@ -185,6 +185,12 @@ const messages: ReadonlyArray<readonly [message: RegExp, resource: string]> = [
   [/too many open files/i, "it has no file descriptors left"],
 ];
 
+/** By SQLite's primary result code, the low byte of `errcode`. */
+const sqliteResources = new Map([
+  [5, "its database is locked by another process"],
+  [13, "its disk is full"],
+]);
+
 const maxCauses = 8;
 
 /** Returns the missing resource that caused an error; undefined for every other error. */
@@ -194,8 +200,9 @@ export function missingResource(error: unknown): string | undefined {
     const { code, errcode, message } = cause as Error & { code?: unknown; errcode?: unknown };
     for (const [codes, resource] of resources) {
       if (typeof code === "string" && codes.test(code)) return resource;
-      if (errcode === 13) return "its disk is full";
     }
+    const missing = typeof errcode === "number" ? sqliteResources.get(errcode & 0xff) : undefined;
+    if (missing !== undefined) return missing;
     const found = messages.find(([pattern]) => pattern.test(message));
     if (found !== undefined) return found[1];
     ({ cause } = cause);

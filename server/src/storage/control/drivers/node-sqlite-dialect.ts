@@ -5,10 +5,12 @@ import {
   SqliteDialect,
   SqliteDriver,
   type DatabaseConnection,
+  type QueryResult,
   type SqliteDatabase,
   type SqliteStatement,
 } from "kysely";
 import { storageLimits } from "../../limits.ts";
+import { retryWhileBusy } from "./sqlite-busy.ts";
 
 /**
  * Kysely over Node's built-in SQLite. Statements run on the calling thread, one at a time; a transaction takes the
@@ -34,6 +36,10 @@ export class NodeSqliteDialect extends SqliteDialect {
 }
 
 class ImmediateSqliteDriver extends SqliteDriver {
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return new WaitingConnection(await super.acquireConnection());
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw("begin immediate"));
   }
@@ -48,6 +54,23 @@ class ImmediateSqliteDriver extends SqliteDriver {
     } catch (error) {
       if (!String(error).includes("no transaction is active")) throw error;
     }
+  }
+}
+
+/** Statements wait for locks of other processes, while the event loop goes on. */
+class WaitingConnection implements DatabaseConnection {
+  readonly #connection: DatabaseConnection;
+
+  constructor(connection: DatabaseConnection) {
+    this.#connection = connection;
+  }
+
+  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return retryWhileBusy(() => this.#connection.executeQuery<Row>(query));
+  }
+
+  streamQuery<Row>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<Row>> {
+    return this.#connection.streamQuery<Row>(query, chunkSize);
   }
 }
 
